@@ -1,0 +1,12 @@
+//! Where worlds come from, and the vocabulary they are written in.
+//!
+//! Owns values, types, the world format, expressions (parsing and type-checking), the types of tasks and
+//! checks, the catalog and the OpenAPI reader. It must not execute a call, open a socket, read the machine's
+//! clock or draw an unseeded random number.
+
+pub mod doc;
+pub mod expr;
+pub mod model;
+pub mod schema;
+pub mod task;
+pub mod value;

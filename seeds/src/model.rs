@@ -1,0 +1,736 @@
+//! The checked form of a world: names resolved to positions, expressions typed. What the engine runs.
+//!
+//! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::expr::{Expr, Slot};
+use crate::schema::Schema;
+use crate::value::{Instant, Str, Value, Zone};
+
+macro_rules! position {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub struct $name(pub u16);
+        impl $name {
+            /// The position as an index.
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+position!(
+    /// Position of a domain in [`World::domains`].
+    DomainId
+);
+position!(
+    /// Position of a resource in [`World::resources`].
+    ResourceId
+);
+position!(
+    /// Position of a field in [`Resource::fields`], and of its value in a record.
+    FieldId
+);
+position!(
+    /// Position of an API in [`World::apis`].
+    ApiId
+);
+position!(
+    /// Position of a parameter in [`Api::parameters`], and of its value among a call's arguments.
+    ParameterId
+);
+
+/// A world, checked.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// Identifier.
+    pub name: Str,
+    /// One line for people.
+    pub title: Str,
+    /// Where the clock starts.
+    pub clock: Instant,
+    /// The one zone.
+    pub zone: Zone,
+    /// Whether it stands for a public benchmark.
+    pub benchmark: bool,
+    /// Whether all records are written out.
+    pub materialised: bool,
+    /// Domains.
+    pub domains: Vec<Domain>,
+    /// Resources of all domains.
+    pub resources: Vec<Resource>,
+    /// APIs of all domains: the pool. Names are unique in it.
+    pub apis: Vec<Api>,
+    /// BLAKE3 of the canonical form (lower-case hex), set for materialised worlds.
+    pub hash: Option<Str>,
+}
+
+/// A domain.
+#[derive(Clone, Debug)]
+pub struct Domain {
+    /// Identifier.
+    pub name: Str,
+    /// One line for people.
+    pub title: Str,
+    /// A sentence.
+    pub description: Str,
+    /// Field of life or economy.
+    pub sector: Str,
+    /// The family it is a variant of.
+    pub archetype: Str,
+    /// Prefix of its paths, without a final slash; empty or with a leading slash.
+    pub base_path: Str,
+    /// Sign-in.
+    pub auth: Option<Auth>,
+}
+
+/// How a domain's users sign in.
+#[derive(Clone, Debug)]
+pub struct Auth {
+    /// The users.
+    pub user: ResourceId,
+    /// Field with the sign-in name.
+    pub login: FieldId,
+    /// Field with the secret.
+    pub secret: FieldId,
+    /// Name of the argument that carries the token.
+    pub parameter: Str,
+    /// Life of a token, in seconds.
+    pub expires_in_s: u32,
+}
+
+/// A kind of record.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// Its name, unique inside its domain.
+    pub name: Str,
+    /// `name`, or `domain.name` where another domain of the world has the same name. Unique in the world: what
+    /// diffs, hashes and checks use.
+    pub qualified: Str,
+    /// Its domain.
+    pub domain: DomainId,
+    /// Singular noun.
+    pub label: Str,
+    /// Plural noun.
+    pub plural: Str,
+    /// What a record is.
+    pub description: Str,
+    /// The key field.
+    pub key: FieldId,
+    /// How new keys are made.
+    pub key_format: KeyFormat,
+    /// The field people call a record by.
+    pub display: Option<FieldId>,
+    /// The field with the owner's key.
+    pub owner: Option<FieldId>,
+    /// Exactly one record.
+    pub singleton: bool,
+    /// Groups of fields whose values together occur once.
+    pub unique_together: Vec<Vec<FieldId>>,
+    /// Fields in order.
+    pub fields: Vec<Field>,
+    /// The records of a materialised world, sorted by key. Empty in a source world.
+    pub records: Vec<Record>,
+}
+
+/// How the keys of new records are made: pseudo-random and sparse, a function of the session seed, the resource
+/// and the number of successful creates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyFormat {
+    /// Integers between these, both included.
+    Integer {
+        /// Least.
+        min: i64,
+        /// Greatest.
+        max: i64,
+    },
+    /// Text in which `#` is a digit, `A` inside `{}` is an upper-case letter and `x` inside `{}` is a lower-case
+    /// hexadecimal digit; everything else stands for itself: `APT-####`, `{AAA}-###`, `{xxxxxxxx}`.
+    Code(Str),
+}
+
+/// A record: one value for each field of its resource, in order.
+pub type Record = Arc<[Value]>;
+
+/// A field of a resource.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: Str,
+    /// Its type.
+    pub schema: Schema,
+    /// May be absent.
+    pub optional: bool,
+    /// Value when none is given.
+    pub default: Option<Value>,
+    /// Made by the world; ignored by graders.
+    pub generated: bool,
+    /// No two records share it.
+    pub unique: bool,
+    /// Free wording.
+    pub free_text: bool,
+    /// For references: what deleting the target does.
+    pub on_delete: OnDelete,
+    /// For people.
+    pub description: Str,
+    /// A noun for people.
+    pub label: Str,
+    /// What people say for enum values.
+    pub synonyms: IndexMap<Str, Vec<Str>>,
+}
+
+/// What deleting a referenced record does to a record that refers to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDelete {
+    /// The deletion is refused with 409.
+    #[default]
+    Restrict,
+    /// It is deleted too.
+    Cascade,
+    /// Its reference becomes null (or leaves the list).
+    Clear,
+}
+
+/// An API.
+#[derive(Clone, Debug)]
+pub struct Api {
+    /// Its name, unique in the world.
+    pub name: Str,
+    /// Its domain.
+    pub domain: DomainId,
+    /// HTTP method.
+    pub method: Method,
+    /// Path below the domain's base path, with `{parameter}` segments.
+    pub path: Str,
+    /// What it does.
+    pub description: Str,
+    /// Parameters in order. An API with `auth` has the token as its last one.
+    pub parameters: Vec<Parameter>,
+    /// The parameter that carries the token.
+    pub token: Option<ParameterId>,
+    /// What a call does.
+    pub behaviour: Behaviour,
+    /// What a reply shows.
+    pub reply: Reply,
+    /// Slots that an evaluation of any of its expressions needs.
+    pub slots: u16,
+}
+
+/// An HTTP method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+/// A parameter of an API.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Str,
+    /// Its type.
+    pub schema: Schema,
+    /// Whether it must be given.
+    pub required: bool,
+    /// Documented value when it is not given.
+    pub default: Option<Value>,
+    /// Where it stands in an HTTP request.
+    pub place: Place,
+    /// For callers.
+    pub description: Str,
+    /// A noun for people.
+    pub label: Str,
+    /// Free wording.
+    pub free_text: bool,
+    /// The field it is about, when `like`, its name or a filter says so.
+    pub field: Option<(ResourceId, FieldId)>,
+    /// What people say for enum values.
+    pub synonyms: IndexMap<Str, Vec<Str>>,
+}
+
+/// Where a parameter stands in an HTTP request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Place {
+    Path,
+    Query,
+    Body,
+    Header,
+}
+
+/// What a call does: bindings, then the kind's look-ups, then checks, then changes, then the reply.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// The kind.
+    pub kind: BehaviourKind,
+    /// `let` names, in order. They see `record` (where the kind has one), `me`, arguments and earlier names.
+    pub bindings: Vec<(Slot, Expr)>,
+    /// Checks in order.
+    pub require: Vec<Require>,
+    /// Further changes.
+    pub also: Vec<Effect>,
+}
+
+/// The kinds of behaviour, version 1.
+#[derive(Clone, Debug)]
+pub enum BehaviourKind {
+    /// One record by key; 404 when there is none.
+    Get {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Its key; `None` for a singleton.
+        key: Option<Expr>,
+    },
+    /// The one record whose fields equal the arguments (strings: any case, trimmed); 404 or 409 otherwise.
+    Lookup {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Field and argument.
+        by: Vec<(FieldId, ParameterId)>,
+    },
+    /// Records that pass, in order, in pages.
+    List(Query),
+    /// A new record.
+    Create {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Field values: arguments by name, then `set`.
+        set: Vec<(FieldId, Setter)>,
+    },
+    /// All settable fields are replaced: those in `set` get their value, the others their default or absence.
+    Replace {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Its key.
+        key: Option<Expr>,
+        /// Field values.
+        set: Vec<(FieldId, Setter)>,
+    },
+    /// Given fields change.
+    Patch {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Its key.
+        key: Option<Expr>,
+        /// Field values; an argument that is not given leaves its field alone.
+        set: Vec<(FieldId, Setter)>,
+    },
+    /// A record goes.
+    Delete {
+        /// Of this resource.
+        resource: ResourceId,
+        /// Its key.
+        key: Option<Expr>,
+    },
+    /// Checks and effects.
+    Action {
+        /// The record acted on (404 when there is none), or no record.
+        target: Option<(ResourceId, Option<Expr>)>,
+    },
+    /// The members of an ordered list of references, in the list's order unless sorted.
+    Members {
+        /// The resource that has the list.
+        resource: ResourceId,
+        /// The list field.
+        field: FieldId,
+        /// The key of the record that has the list.
+        key: Option<Expr>,
+        /// Condition, order and paging over the members.
+        query: Query,
+    },
+    /// Puts members into the list; a member that is there already is 409.
+    AddMembers {
+        /// The resource that has the list.
+        resource: ResourceId,
+        /// The list field.
+        field: FieldId,
+        /// The key of the record that has the list.
+        key: Option<Expr>,
+        /// The member's key, or a list of keys.
+        member: ParameterId,
+        /// Position from 0; the end by default.
+        position: Option<ParameterId>,
+    },
+    /// Takes members out; one that is not there is 404.
+    RemoveMembers {
+        /// The resource that has the list.
+        resource: ResourceId,
+        /// The list field.
+        field: FieldId,
+        /// The key of the record that has the list.
+        key: Option<Expr>,
+        /// The member's key, or a list of keys.
+        member: ParameterId,
+    },
+    /// A computed reply.
+    Compute(Vec<(Str, Expr)>),
+    /// Measures by group.
+    Aggregate {
+        /// Which records.
+        query: Query,
+        /// The field that makes the groups; one group of all without it.
+        group_by: Option<FieldId>,
+        /// Output name, kind, field.
+        measures: Vec<(Str, Measure)>,
+    },
+    /// Checks name and secret, issues a token. Replies `{token, expires_at}`.
+    SignIn {
+        /// The argument with the name.
+        login: ParameterId,
+        /// The argument with the secret.
+        secret: ParameterId,
+    },
+    /// Ends the token.
+    SignOut,
+    /// `ToolSearcher`.
+    ToolSearch {
+        /// The argument with the keywords.
+        keywords: ParameterId,
+        /// The search's name and version: `toolsearch/1`.
+        version: Str,
+    },
+}
+
+/// Where a field's new value comes from.
+#[derive(Clone, Debug)]
+pub enum Setter {
+    /// The argument.
+    Argument(ParameterId),
+    /// An expression.
+    Expr(Expr),
+}
+
+/// Which records, in which order, which of them.
+#[derive(Clone, Debug)]
+pub struct Query {
+    /// Of this resource.
+    pub resource: ResourceId,
+    /// Filters by argument.
+    pub filters: Vec<Filter>,
+    /// Over [`Slot::ITEM`].
+    pub condition: Option<Expr>,
+    /// Fixed or default order.
+    pub sort: Option<Sort>,
+    /// The parameter by which callers choose the order, and the fields they may choose.
+    pub sort_parameter: Option<(ParameterId, Vec<FieldId>)>,
+    /// Paging; everything in one reply without it (at most 1,000).
+    pub page: Option<Page>,
+}
+
+/// A filter; without its argument it passes everything.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// The argument.
+    pub parameter: ParameterId,
+    /// What is compared.
+    pub test: FilterTest,
+}
+
+/// What a filter compares.
+#[derive(Clone, Debug)]
+pub enum FilterTest {
+    /// A field with the argument.
+    Compare(FieldId, Comparison),
+    /// Words of the argument with the words of these fields.
+    Text(Vec<FieldId>),
+}
+
+/// A comparison of a field (left) with an argument (right).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    /// A date-time falls on a date.
+    On,
+    Prefix,
+    Contains,
+    /// A list holds the argument.
+    Has,
+    /// The argument, a list, holds the field.
+    In,
+}
+
+/// An order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// By this field; ties by key.
+    pub field: FieldId,
+    /// Greatest first.
+    pub descending: bool,
+}
+
+/// Paging.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// How pages are named.
+    pub style: PageStyle,
+    /// Items on a page by default.
+    pub size: u32,
+    /// The parameter with page number, offset or cursor.
+    pub parameter: ParameterId,
+    /// The parameter with the page size.
+    pub limit: Option<ParameterId>,
+}
+
+/// How pages are named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageStyle {
+    /// Page numbers from 1.
+    Page,
+    /// Items to skip.
+    Offset,
+    /// An opaque token from the reply before.
+    Cursor,
+}
+
+/// A measure of an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Measure {
+    Count,
+    Sum(FieldId),
+    Average(FieldId),
+    Min(FieldId),
+    Max(FieldId),
+}
+
+/// A check.
+#[derive(Clone, Debug)]
+pub struct Require {
+    /// Must hold.
+    pub that: Expr,
+    /// Status when it does not.
+    pub status: u16,
+    /// Message when it does not.
+    pub message: Str,
+}
+
+/// A change to records.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// Happens only when this holds.
+    pub when: Option<Expr>,
+    /// Of this resource.
+    pub resource: ResourceId,
+    /// What.
+    pub change: Change,
+}
+
+/// What an effect does.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Makes a record; `name` is the slot under which later expressions see it.
+    Create {
+        /// Field values.
+        set: Vec<(FieldId, Expr)>,
+        /// Slot of the new record.
+        name: Option<Slot>,
+    },
+    /// Changes records.
+    Update {
+        /// Which.
+        which: Which,
+        /// Field values.
+        set: Vec<(FieldId, Expr)>,
+    },
+    /// Deletes records.
+    Delete {
+        /// Which.
+        which: Which,
+    },
+}
+
+/// Which records an effect changes.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// The one with this key; none is 404.
+    Key(Expr),
+    /// All for which this holds, over [`Slot::ITEM`], in key order.
+    Where {
+        /// The condition.
+        condition: Expr,
+        /// An index that narrows the candidates.
+        index: Option<(FieldId, Expr)>,
+    },
+}
+
+/// What a reply shows.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// Status of success.
+    pub status: u16,
+    /// What each record shows.
+    pub members: Vec<Member>,
+    /// Lists: the array's name; empty when the array is the whole body.
+    pub items: Str,
+    /// Lists: the name of the count of all matches; empty leaves it out.
+    pub total: Str,
+    /// Lists: names of paging members.
+    pub paging: Vec<(PagingMember, Str)>,
+    /// The body goes under this name.
+    pub envelope: Option<Str>,
+    /// Members from expressions, beside the list or record.
+    pub with: Vec<(Str, Expr)>,
+}
+
+/// What a paging member shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum PagingMember {
+    Page,
+    Pages,
+    Offset,
+    Limit,
+    /// The cursor or number of the next page; null on the last.
+    Next,
+}
+
+/// A member of a reply object.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Output name.
+    pub name: Str,
+    /// Where its value comes from.
+    pub source: Source,
+}
+
+/// Where a reply member's value comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A field of the record.
+    Field(FieldId),
+    /// The record (or records) behind a reference field of the record.
+    Follow(FieldId, ResourceId, Shape),
+    /// Records of another resource that refer to this one.
+    Many(Box<Many>),
+    /// An expression over [`Slot::RECORD`].
+    Expr(Expr),
+    /// A nested object.
+    Object(Vec<Member>),
+    /// A constant.
+    Value(Value),
+}
+
+/// What an embedded record shows.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// An object of these members.
+    Object(Vec<Member>),
+    /// One bare value.
+    Bare(Box<Source>),
+}
+
+/// An embedded list of records that refer to this one.
+#[derive(Clone, Debug)]
+pub struct Many {
+    /// Of this resource.
+    pub resource: ResourceId,
+    /// Its reference field.
+    pub by: FieldId,
+    /// Over [`Slot::ITEM`] (and [`Slot::RECORD`], the outer record).
+    pub condition: Option<Expr>,
+    /// The order; by key without it.
+    pub sort: Option<Sort>,
+    /// At most so many.
+    pub limit: Option<u32>,
+    /// What each shows.
+    pub shape: Shape,
+}
+
+impl World {
+    /// The resource at a position.
+    #[must_use]
+    pub fn resource(&self, id: ResourceId) -> &Resource {
+        &self.resources[id.index()]
+    }
+
+    /// The API at a position.
+    #[must_use]
+    pub fn api(&self, id: ApiId) -> &Api {
+        &self.apis[id.index()]
+    }
+
+    /// The API of a name.
+    #[must_use]
+    pub fn api_named(&self, name: &str) -> Option<ApiId> {
+        self.apis.iter().position(|api| &*api.name == name).map(|index| ApiId(index as u16))
+    }
+
+    /// The resource of a qualified name.
+    #[must_use]
+    pub fn resource_named(&self, qualified: &str) -> Option<ResourceId> {
+        self.resources.iter().position(|resource| &*resource.qualified == qualified).map(|index| ResourceId(index as u16))
+    }
+}
+
+impl Resource {
+    /// The field at a position.
+    #[must_use]
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[id.index()]
+    }
+
+    /// The field of a name.
+    #[must_use]
+    pub fn field_named(&self, name: &str) -> Option<FieldId> {
+        self.fields.iter().position(|field| &*field.name == name).map(|index| FieldId(index as u16))
+    }
+}
+
+impl Api {
+    /// The parameter of a name.
+    #[must_use]
+    pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
+        self.parameters.iter().position(|parameter| &*parameter.name == name).map(|index| ParameterId(index as u16))
+    }
+
+    /// Whether a call can change records.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !self.behaviour.also.is_empty()
+            || matches!(
+                self.behaviour.kind,
+                BehaviourKind::Create { .. }
+                    | BehaviourKind::Replace { .. }
+                    | BehaviourKind::Patch { .. }
+                    | BehaviourKind::Delete { .. }
+                    | BehaviourKind::AddMembers { .. }
+                    | BehaviourKind::RemoveMembers { .. }
+            )
+    }
+}
+
+impl Method {
+    /// The method in upper case.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// Reads an upper-case method.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete].into_iter().find(|method| method.as_str() == text)
+    }
+}

@@ -1,0 +1,369 @@
+//! Tasks and checks: what an agent is asked, and how it is graded. Types only; grading is the simulator's.
+//!
+//! All of it is stored as JSON in dataset rows, so every type round-trips through serde, and field values stand
+//! in their one JSON spelling (parsed again by the field's declared type before they are compared).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// Version of the checks' format.
+pub const CHECKS_VERSION: u32 = 1;
+
+/// API-Bank's abilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ability {
+    /// The needed APIs are visible from the start.
+    Call,
+    /// One API must be found first.
+    RetrieveCall,
+    /// Several must be found and ordered.
+    PlanRetrieveCall,
+}
+
+/// How an episode ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The request was carried out.
+    Done,
+    /// It could not be, and the user was told why.
+    Refused,
+    /// The agent needs something from the user.
+    NeedInput,
+}
+
+/// Why a request could not be carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalClass {
+    /// What the request names does not exist.
+    NotFound,
+    /// The present state forbids it: taken, full, already done, insufficient.
+    Conflict,
+    /// The user may not.
+    Forbidden,
+    /// An argument is out of range.
+    Invalid,
+    /// No API does this.
+    NoTool,
+}
+
+/// What must hold for a task to be solved. A task with several accepted outcomes has several `variants`; one
+/// that holds in full is enough.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Checks {
+    /// [`CHECKS_VERSION`].
+    pub version: u32,
+    /// Accepted ways for the episode to end, at least one.
+    pub variants: Vec<Variant>,
+    /// Changes that are neither asked for nor damage (a view counter, a log).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<Allowance>,
+}
+
+/// One accepted end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Variant {
+    /// How the episode must end.
+    pub outcome: Outcome,
+    /// For refusals: the classes of reason that are right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refusal: Vec<RefusalClass>,
+    /// The whole expected difference between first and last state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeCheck>,
+    /// Facts the answer must state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<AnswerCheck>,
+    /// What a refusal, or an answer that states nothing, must rest on: one of these must be in a reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// Facts the answer may state beside those asked for, such as the other members of the record it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub context: Vec<Fact>,
+}
+
+/// An expected change of one record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangeCheck {
+    /// Qualified name of the resource.
+    pub resource: String,
+    /// What happens to the record.
+    pub kind: ChangeKind,
+    /// Which record.
+    pub key: KeyCheck,
+    /// Created: every field that is not generated. Updated: every changed field. Deleted: empty.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Matcher>,
+}
+
+/// What happens to a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKind {
+    /// It is new.
+    Created,
+    /// Some of its fields differ.
+    Updated,
+    /// It is gone.
+    Deleted,
+}
+
+/// Which record a change is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyCheck {
+    /// The record with this key.
+    Key(Json),
+    /// A new record, whatever its key; the number names it inside the variant.
+    New(u32),
+}
+
+/// How a field of a changed record is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matcher {
+    /// Equal, as a value of the field's type. Null and absent differ.
+    Equals(Json),
+    /// Not there.
+    Absent,
+    /// The key of the new record of this number.
+    New(u32),
+    /// A list in which plain items are equal and `{"new": n}` stands for the key of new record n.
+    ListWithNew(Vec<Json>),
+    /// Free text: the same words apart from case, punctuation and white space.
+    Text(String),
+    /// Free text that must mention each of these (words apart from case).
+    Mentions(Vec<String>),
+    /// Any value.
+    Any,
+}
+
+/// A change that is neither asked for nor damage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Allowance {
+    /// Qualified name of the resource.
+    pub resource: String,
+    /// Field that may change; any change of the resource when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+/// A fact the answer must state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnswerCheck {
+    /// What it is, for people: `price of room 12`.
+    pub about: String,
+    /// The fact.
+    pub fact: Fact,
+    /// One of these must be in a reply of the episode, else the statement is a guess.
+    pub evidence: Vec<Evidence>,
+}
+
+/// A typed fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Fact {
+    /// A number, with its unit when it has one.
+    Number {
+        /// The number.
+        value: f64,
+        /// Its unit (`km`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<String>,
+        /// Greatest accepted difference; 0 means equal after rounding to the shown decimals.
+        #[serde(default)]
+        tolerance: f64,
+    },
+    /// Money, in minor units.
+    Money {
+        /// Amount in minor units.
+        minor: i64,
+        /// Decimal places.
+        scale: u8,
+        /// ISO 4217 code.
+        currency: String,
+    },
+    /// How many: like a number, but `none`, `no`, `two` and a list of so many also state it.
+    Count {
+        /// How many.
+        value: u64,
+    },
+    /// A day, `YYYY-MM-DD`.
+    Date {
+        /// The day.
+        value: String,
+    },
+    /// A time of day, `HH:MM`.
+    Time {
+        /// The time.
+        value: String,
+    },
+    /// An instant, RFC 3339. Stated by its day and time in the world's zone.
+    DateTime {
+        /// The instant.
+        value: String,
+    },
+    /// A name, title, code, enum value or other short text.
+    Entity {
+        /// As the record spells it.
+        value: String,
+        /// Other spellings that mean the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        aliases: Vec<String>,
+        /// The resource and field whose other values would contradict it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        of: Option<(String, String)>,
+    },
+    /// Yes or no.
+    Boolean {
+        /// Which.
+        value: bool,
+        /// The field or question in words, so that `it is open` counts: words that state true, and false.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        when_true: Vec<String>,
+        /// Words that state false.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        when_false: Vec<String>,
+    },
+    /// All of these, and no other of their kind.
+    List {
+        /// The items.
+        items: Vec<Fact>,
+        /// Whether they must come in this order.
+        #[serde(default)]
+        ordered: bool,
+    },
+}
+
+/// Where a fact stands, so that a reply of the episode can be said to hold it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Evidence {
+    /// A reply leaf that came from this field of this record.
+    Leaf {
+        /// Qualified name of the resource.
+        resource: String,
+        /// The record's key as text.
+        key: String,
+        /// The field.
+        field: String,
+    },
+    /// A leaf that the world computed, in a reply of this API, with this value (as text).
+    Computed {
+        /// The API.
+        api: String,
+        /// Where in the reply: `total`, `items[0].sum`.
+        path: String,
+        /// The value in its one spelling.
+        value: String,
+    },
+    /// A refusal by this API with this status.
+    Refused {
+        /// The API.
+        api: String,
+        /// The status.
+        status: u16,
+    },
+    /// A successful reply of this API that matched nothing.
+    Empty {
+        /// The API.
+        api: String,
+    },
+    /// All of these together.
+    All {
+        /// The parts.
+        of: Vec<Evidence>,
+    },
+}
+
+/// A call of an API by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// The API's name.
+    pub api: String,
+    /// Its arguments, a JSON object.
+    pub arguments: serde_json::Map<String, Json>,
+}
+
+/// A reference call, each argument with its source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoldCall {
+    /// The API's name.
+    pub api: String,
+    /// Its arguments.
+    pub arguments: serde_json::Map<String, Json>,
+    /// For each argument (top-level name), where it comes from.
+    pub sources: BTreeMap<String, ArgumentSource>,
+    /// The user turn (from 0) that comes before it.
+    #[serde(default)]
+    pub turn: u32,
+}
+
+/// Where a gold argument comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum ArgumentSource {
+    /// Text of a user turn: bytes `start..end` of turn `turn` (from 0).
+    User {
+        /// The turn.
+        turn: u32,
+        /// First byte.
+        start: u32,
+        /// Byte after the last.
+        end: u32,
+        /// How the value follows from the text.
+        #[serde(default)]
+        by: Derivation,
+    },
+    /// A place in the reply of an earlier gold call: `items[0].doctor_id`.
+    Reply {
+        /// Which gold call, from 0.
+        call: u32,
+        /// The place in its body.
+        path: String,
+    },
+    /// Items of several places, as one list.
+    Replies {
+        /// Gold call and place of each item.
+        places: Vec<(u32, String)>,
+    },
+    /// The parameter's documented default.
+    Default,
+    /// The clock, date or zone shown to the agent.
+    Clock {
+        /// How the value follows from the clock.
+        by: Derivation,
+    },
+    /// Arithmetic over other sources.
+    Arithmetic {
+        /// `add`, `subtract`, `multiply`.
+        operation: String,
+        /// The operands.
+        of: Vec<ArgumentSource>,
+    },
+}
+
+/// How a value follows from a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Derivation {
+    /// The text spells the value.
+    #[default]
+    Verbatim,
+    /// A date or time phrase, resolved against the clock: `next Friday at half past two`.
+    DatePhrase,
+    /// A number word: `three`.
+    NumberWord,
+    /// Another word for an enum value.
+    Synonym,
+    /// A misspelt name with one match.
+    Misspelling,
+    /// The next page.
+    NextPage,
+    /// Yes or no in words.
+    BooleanPhrase,
+}
