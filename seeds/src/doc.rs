@@ -332,9 +332,6 @@ pub struct BehaviourDoc {
     /// Kind: ends the token.
     #[serde(skip_serializing_if = "is_false")]
     pub sign_out: bool,
-    /// Kind: search for APIs (`ToolSearcher`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_search: Option<String>,
 
     /// Expression for the key of the record acted on; default: the parameter that references the resource.
     #[serde(skip_serializing_if = "Option::is_none")]

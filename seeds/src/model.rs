@@ -392,14 +392,6 @@ pub enum BehaviourKind {
     },
     /// Ends the token.
     SignOut,
-    /// `ToolSearcher`.
-    ToolSearch {
-        /// The argument with the keywords.
-        keywords: ParameterId,
-        /// The search's name and version: `toolsearch/1`.
-        version: Str,
-    },
-}
 
 /// Where a field's new value comes from.
 #[derive(Clone, Debug)]
