@@ -392,6 +392,7 @@ pub enum BehaviourKind {
     },
     /// Ends the token.
     SignOut,
+}
 
 /// Where a field's new value comes from.
 #[derive(Clone, Debug)]
