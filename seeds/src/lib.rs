@@ -6,6 +6,7 @@
 
 pub mod doc;
 pub mod expr;
+pub mod keys;
 pub mod model;
 pub mod schema;
 pub mod task;
