@@ -147,6 +147,30 @@ pub struct ResourceDoc {
     /// Source worlds with a count: the first records take these values, the rest is made up.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<IndexMap<String, Json>>,
+    /// Source worlds: records made for each record of another resource, after those of `records`: the seasons of
+    /// each show, the cast of each film.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub each: Vec<EachDoc>,
+}
+
+/// Records made for each record of a parent: `{of: season, by: season_id, min: 6, max: 10}`.
+///
+/// In such a record the provider `position` (`start`, default 1) gives its place among those of the same parent
+/// and entry, and `through` (`ref: season_id`, `field: tv_id`) copies a field of the record behind a reference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EachDoc {
+    /// The parent resource.
+    pub of: String,
+    /// The reference field that takes the parent's key.
+    pub by: String,
+    /// Least number for one parent.
+    pub min: u32,
+    /// Greatest number for one parent.
+    pub max: u32,
+    /// Values that these records have in common, a null for a reference that is not theirs.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub set: IndexMap<String, Json>,
 }
 
 /// A count, or the records themselves.
