@@ -1,13 +1,26 @@
 //! Expressions: a documented subset of CEL, in typed form.
 //!
-//! Owns the typed form. Parsing and type-checking are in this module's children; evaluation is the engine's
-//! (`diorama-simulator`), because it needs records. Nothing here has side effects, and every expression is
-//! bounded: it folds over records of one world, never over anything it makes itself.
+//! Owns the typed form; parsing ([`compile`]), evaluation ([`eval`]) and units ([`units`]) are in this module's
+//! children. Evaluation reads records through [`eval::Records`], so that the engine, which has them, and the
+//! making of records, which has only some, share one meaning. Nothing here has side effects, and every
+//! expression is bounded: it folds over records of one world, never over anything it makes itself.
 
 use std::sync::Arc;
 
 use crate::model::{FieldId, ParameterId, ResourceId};
+use crate::schema::Pattern;
 use crate::value::{Str, Value};
+
+mod check;
+pub mod eval;
+mod guard;
+mod index;
+mod scope;
+pub mod units;
+
+pub use check::{ExprError, compile, compile_condition, compile_value};
+pub use index::index_of;
+pub use scope::Scope;
 
 /// A place for a variable while an expression runs. Slot 0 is `record`, 1 is `item`, 2 is `me`; `let` names and
 /// the variables of folds follow.
@@ -71,6 +84,20 @@ pub struct Expr {
     pub slots: u16,
     /// The text it came from.
     pub source: Str,
+    /// For conditions over [`Slot::ITEM`]: a field and the value it must have, see [`index_of`].
+    pub index: Option<(FieldId, Node)>,
+}
+
+impl Expr {
+    /// The index of a condition over [`Slot::ITEM`], its value as an expression of its own.
+    #[must_use]
+    pub fn item_index(&self) -> Option<(FieldId, Self)> {
+        let (field, node) = self.index.clone()?;
+        Some((
+            field,
+            Self { node, kind: ExprType::Any, slots: self.slots, source: self.source.clone(), index: None },
+        ))
+    }
 }
 
 /// One node of the tree. A missing operand (null, absent) makes arithmetic null and comparisons false, except
@@ -107,10 +134,23 @@ pub enum Node {
     Binary(Operator, Box<Node>, Box<Node>),
     /// `condition ? a : b`
     Conditional(Box<Node>, Box<Node>, Box<Node>),
+    /// Whether the whole text matches the pattern: `s.matches('[A-Z]{3}')`.
+    Matches(Box<Node>, Pattern),
+    /// The number as another numeric type, so that it fits a field.
+    Cast(Box<Node>, Cast),
     /// A built-in function.
     Call(Function, Vec<Node>),
     /// A list made of these.
     List(Vec<Node>),
+}
+
+/// A numeric type that a number is made into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// A number.
+    Number,
+    /// A decimal of this scale, rounded with halves away from zero.
+    Decimal(u8),
 }
 
 /// A fold: `appointment.any(a, condition)`, `order.sum(o, condition, o.total)`.
@@ -127,8 +167,10 @@ pub struct Fold {
     pub index: Option<(FieldId, Node)>,
     /// Which records count.
     pub condition: Node,
-    /// The value summed, averaged or compared; for `first` and `count` unused.
+    /// The value summed, averaged or compared; for `any`, `all`, `first` and `count` unused.
     pub value: Option<Node>,
+    /// For `sum`: what it is of no records, a zero of the value's type.
+    pub zero: Value,
 }
 
 /// What a fold computes.
@@ -187,8 +229,6 @@ pub enum Function {
     StartsWith,
     /// `ends_with(s, part)`, also `s.endsWith(part)`.
     EndsWith,
-    /// `matches(s, 'literal pattern')`; the pattern is compiled when the world is read.
-    Matches,
     /// `string(x)`: its text.
     String,
     /// `concat(a, b, ...)`: texts joined.

@@ -1,0 +1,1 @@
+//! What keeps hostile text away from the parser.
