@@ -1,0 +1,28 @@
+//! The catalog: hand-written source worlds of one domain each, embedded in the binary.
+//!
+//! Owns the documents' names and texts. It must not read, check or materialise them; `seeds/tests/catalog.rs`
+//! holds every one to that.
+
+macro_rules! catalog {
+    ($($name:literal),+ $(,)?) => {
+        const NAMES: &[&str] = &[$($name),+];
+
+        /// The text of a catalog world, as written.
+        #[must_use]
+        pub fn source(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some(include_str!(concat!("../catalog/", $name, ".yaml"))),)+
+                _ => None,
+            }
+        }
+    };
+}
+
+// In alphabetical order: what a slot of a dataset draws from follows from a position in this list.
+catalog!["city_library", "dental_clinic", "parcel_shipping", "personal_bank"];
+
+/// The names of the catalog's worlds, in a fixed order.
+#[must_use]
+pub const fn names() -> &'static [&'static str] {
+    NAMES
+}
