@@ -1,1 +1,12 @@
-//! placeholder
+//! What a dataset is and how it reaches disk.
+//!
+//! Owns the row ([`row::Dialogue`]), its Parquet form ([`rows`]), the plan of slots, units and files ([`plan`]),
+//! writing with resume and shards ([`dataset`]), [`merge`], the manifest and the dataset card, the integrity half
+//! of `verify` ([`folder`]), [`stats`] and [`export`]. It must not run a call, grade, read the machine's clock or
+//! put a path, a timing or a number of threads into any file.
+
+pub mod columns;
+pub mod disk;
+pub mod plan;
+pub mod row;
+pub mod rows;

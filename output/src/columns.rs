@@ -1,0 +1,260 @@
+//! The columns of a row: their names, types and meanings, once.
+//!
+//! The Arrow schema, `docs/dataset-columns.md`, the card's table and `diorama schema dialogue` all come from
+//! [`COLUMNS`], so that none of them can say something else.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use serde_json::{Map, Value as Json, json};
+
+/// Version of the columns. A reader refuses another.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// Whether it can be null.
+    pub nullable: bool,
+    /// What it holds.
+    pub meaning: &'static str,
+}
+
+/// The type of a column or of a member of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8 text.
+    Text,
+    /// UTF-8 text that is JSON.
+    Json,
+    /// A 32-bit integer that is not negative.
+    Integer,
+    /// True or false.
+    Boolean,
+    /// A list of texts.
+    Texts,
+    /// A list of messages, see [`MESSAGE`].
+    Messages,
+    /// A list of calls: `{id, type, function: {name, arguments}}`.
+    ToolCalls,
+}
+
+const fn column(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
+    Column { name, kind, nullable: false, meaning }
+}
+
+const fn nullable(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
+    Column { name, kind, nullable: true, meaning }
+}
+
+/// The columns of a row, in order.
+pub const COLUMNS: [Column; 24] = [
+    column("id", Kind::Text, "Identifier, unique in the dataset."),
+    column("split", Kind::Text, "`train` or `test`. No archetype is in both."),
+    column("ability", Kind::Text, "API-Bank's ability: `call`, `retrieve_call` or `plan_retrieve_call`."),
+    column("depth", Kind::Integer, "Calls nested through their arguments; 0 without calls."),
+    nullable(
+        "rc_level",
+        Kind::Integer,
+        "Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.",
+    ),
+    column("phenomena", Kind::Texts, "What makes the dialogue harder, by name."),
+    column("world_id", Kind::Text, "The world it runs in, `worlds/{world_id}.json`."),
+    column("world_hash", Kind::Text, "BLAKE3 of that file, in hexadecimal."),
+    column("archetype", Kind::Text, "The family of domains that the domain is a variant of."),
+    column("domain", Kind::Text, "The field of use."),
+    column("query", Kind::Text, "The request."),
+    column("tools", Kind::Json, "Tools visible at the start, a list in the OpenAI function format."),
+    column("messages", Kind::Messages, "The dialogue, see below."),
+    column(
+        "episode",
+        Kind::Json,
+        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events.",
+    ),
+    column(
+        "gold_calls",
+        Kind::Json,
+        "The reference calls, a list; each argument with the source it is derived from.",
+    ),
+    nullable(
+        "gold_plan",
+        Kind::Text,
+        "The reference calls nested as one label, in Reverse Chain's notation.",
+    ),
+    column("gold_answer", Kind::Json, "The template of the reference answer, each fact with its source."),
+    column("checks", Kind::Json, "What must hold for the task to be solved; the grader reads it."),
+    column("user_facts", Kind::Json, "What the user knows and says when asked."),
+    column("initial_state_hash", Kind::Text, "Digest of the records before the first call."),
+    column("final_state_hash", Kind::Text, "Digest of the records after the last call."),
+    column("gates", Kind::Json, "What each gate found."),
+    column("license", Kind::Text, "SPDX identifier."),
+    column("provenance", Kind::Json, "Backend, model, prompt hash, seed, slot, attempt and version."),
+];
+
+/// The members of a message, in order.
+pub const MESSAGE: [Column; 7] = [
+    column("role", Kind::Text, "`system`, `user`, `assistant` or `tool`."),
+    nullable("content", Kind::Text, "What is said; null in a message that only calls."),
+    nullable(
+        "tool_calls",
+        Kind::ToolCalls,
+        "Calls of an assistant message, `{id, type, function: {name, arguments}}`; `arguments` is a JSON object as \
+         text. Null when there are none.",
+    ),
+    nullable("tool_call_id", Kind::Text, "In a tool message: the call it answers."),
+    nullable("name", Kind::Text, "In a tool message: the API that replied."),
+    nullable("reasoning_content", Kind::Text, "What a model thought before it spoke; null offline."),
+    column(
+        "train",
+        Kind::Boolean,
+        "Whether to learn from the message: false for an assistant message with an avoidable error and for all \
+         other roles.",
+    ),
+];
+
+/// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
+#[must_use]
+pub fn arrow_schema() -> SchemaRef {
+    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(fields(&COLUMNS))));
+    Arc::clone(&SCHEMA)
+}
+
+/// The Arrow fields of a message.
+pub(crate) fn message_fields() -> Fields {
+    fields(&MESSAGE)
+}
+
+/// The Arrow fields of a call.
+pub(crate) fn call_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("id", DataType::Utf8, false),
+        Field::new("type", DataType::Utf8, false),
+        Field::new("function", DataType::Struct(function_fields()), false),
+    ])
+}
+
+/// The Arrow fields of a called function.
+pub(crate) fn function_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("name", DataType::Utf8, false),
+        Field::new("arguments", DataType::Utf8, false),
+    ])
+}
+
+/// The field of a list's items.
+pub(crate) fn element(item: DataType) -> Arc<Field> {
+    Arc::new(Field::new("element", item, false))
+}
+
+/// JSON Schema of a row as one JSON object (a line of `export --format jsonl`).
+#[must_use]
+pub fn json_schema() -> Json {
+    let mut schema = object_schema(&COLUMNS);
+    if let Some(members) = schema.as_object_mut() {
+        members.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+        members.insert("title".to_owned(), json!("Dialogue"));
+        members.insert("description".to_owned(), json!("One row of a Diorama dataset: one dialogue."));
+    }
+    schema
+}
+
+/// The column table in Markdown, as the card and the documentation show it.
+#[must_use]
+pub fn markdown() -> String {
+    let mut text = String::from("| column | type | holds |\n| --- | --- | --- |\n");
+    table_rows(&mut text, &COLUMNS);
+    text.push_str("\nEach message is a struct:\n\n| member | type | holds |\n| --- | --- | --- |\n");
+    table_rows(&mut text, &MESSAGE);
+    text
+}
+
+fn table_rows(text: &mut String, columns: &[Column]) {
+    for column in columns {
+        let null = if column.nullable { ", null" } else { "" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| `{}` | {}{null} | {} |", column.name, column.kind.label(), column.meaning);
+    }
+}
+
+fn fields(columns: &[Column]) -> Fields {
+    columns.iter().map(|column| Field::new(column.name, column.kind.arrow(), column.nullable)).collect()
+}
+
+fn object_schema(columns: &[Column]) -> Json {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for column in columns {
+        let mut schema = column.kind.json_schema();
+        if let Some(members) = schema.as_object_mut() {
+            if column.nullable
+                && let Some(Json::String(name)) = members.get("type").cloned()
+            {
+                members.insert("type".to_owned(), json!([name, "null"]));
+            }
+            members.insert("description".to_owned(), json!(column.meaning));
+        }
+        properties.insert(column.name.to_owned(), schema);
+        if !column.nullable {
+            required.push(column.name);
+        }
+    }
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+impl Kind {
+    fn arrow(self) -> DataType {
+        match self {
+            Self::Text | Self::Json => DataType::Utf8,
+            Self::Integer => DataType::Int32,
+            Self::Boolean => DataType::Boolean,
+            Self::Texts => DataType::List(element(DataType::Utf8)),
+            Self::Messages => DataType::List(element(DataType::Struct(message_fields()))),
+            Self::ToolCalls => DataType::List(element(DataType::Struct(call_fields()))),
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Json => "string (JSON)",
+            Self::Integer => "int32",
+            Self::Boolean => "bool",
+            Self::Texts => "list of string",
+            Self::Messages | Self::ToolCalls => "list of struct",
+        }
+    }
+
+    fn json_schema(self) -> Json {
+        match self {
+            Self::Text => json!({"type": "string"}),
+            Self::Json => json!({"type": "string", "contentMediaType": "application/json"}),
+            Self::Integer => json!({"type": "integer", "minimum": 0, "maximum": i32::MAX}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Self::Messages => json!({"type": "array", "items": object_schema(&MESSAGE)}),
+            Self::ToolCalls => json!({"type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "id": {"type": "string"},
+                    "type": {"const": "function"},
+                    "function": {
+                        "type": "object",
+                        "properties": {
+                            "name": {"type": "string"},
+                            "arguments": {"type": "string", "contentMediaType": "application/json"},
+                        },
+                        "required": ["name", "arguments"],
+                        "additionalProperties": false,
+                    },
+                },
+                "required": ["id", "type", "function"],
+                "additionalProperties": false,
+            }}),
+        }
+    }
+}

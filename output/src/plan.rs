@@ -1,0 +1,320 @@
+//! Which slots make which file, known before the first row.
+//!
+//! A dataset asked for N dialogues has slots 0..N. A unit is a fixed range of slots of one world family, so it
+//! belongs to one split. A file holds a fixed range of the units of its split. A shard takes whole files.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::row::Split;
+
+/// Slots in a unit, unless told otherwise.
+pub const SLOTS_PER_UNIT: u32 = 50;
+/// Units in a file, unless told otherwise.
+pub const UNITS_PER_FILE: u32 = 40;
+/// Most slots of a plan; names have five digits for the file's number.
+pub const MAX_SLOTS: u64 = 100_000_000;
+
+/// The sizes a plan is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanSizes {
+    /// Dialogues asked for.
+    pub slots: u64,
+    /// Slots in a unit; the last one may have fewer.
+    pub slots_per_unit: u32,
+    /// Units in a file; the last file of a split may have fewer.
+    pub units_per_file: u32,
+}
+
+/// The layout of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    sizes: PlanSizes,
+    files: Vec<FilePlan>,
+}
+
+/// A planned file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePlan {
+    /// Its position among all files, train before test.
+    pub index: usize,
+    /// Its name below the dataset's folder, with `/`.
+    pub name: String,
+    /// The split of all its units.
+    pub split: Split,
+    /// Its units, in slot order.
+    pub units: Vec<Unit>,
+}
+
+/// A fixed range of slots of one world family.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its number, from 0, over the whole dataset.
+    pub index: u64,
+    /// Its split.
+    pub split: Split,
+    /// Its slots.
+    pub slots: Range<u64>,
+}
+
+/// A share of a dataset's files: file f belongs to shard f mod count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+/// A plan that cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A size is zero or too large.
+    #[error("found {found} {what}, expected between 1 and {most}")]
+    Size {
+        /// Which size.
+        what: &'static str,
+        /// The number found.
+        found: u64,
+        /// The greatest accepted.
+        most: u64,
+    },
+    /// A split would have too many files for its names.
+    #[error("found {0} files in a split, expected at most 100000; put more units in a file")]
+    TooManyFiles(usize),
+    /// A shard is not one.
+    #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K (or from 0) and K up to 10000")]
+    Shard(String),
+}
+
+impl PlanSizes {
+    /// The usual sizes for so many dialogues.
+    #[must_use]
+    pub const fn new(slots: u64) -> Self {
+        Self { slots, slots_per_unit: SLOTS_PER_UNIT, units_per_file: UNITS_PER_FILE }
+    }
+
+    /// The number of units.
+    #[must_use]
+    pub fn units(&self) -> u64 {
+        self.slots.div_ceil(u64::from(self.slots_per_unit).max(1))
+    }
+}
+
+impl Plan {
+    /// Lays out a dataset. `split_of` gives the split of a unit from its number alone.
+    ///
+    /// # Errors
+    /// When a size is out of range.
+    pub fn new(sizes: PlanSizes, mut split_of: impl FnMut(u64) -> Split) -> Result<Self, PlanError> {
+        let size = |what, found, most| {
+            if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
+        };
+        size("dialogues", sizes.slots, MAX_SLOTS)?;
+        size("slots per unit", sizes.slots_per_unit.into(), 1_000_000)?;
+        size("units per file", sizes.units_per_file.into(), 1_000_000)?;
+        let per_unit = u64::from(sizes.slots_per_unit);
+        let mut units: [Vec<Unit>; 2] = [Vec::new(), Vec::new()];
+        let [train, test] = &mut units;
+        for index in 0..sizes.units() {
+            let start = index * per_unit;
+            let slots = start..(start + per_unit).min(sizes.slots);
+            let split = split_of(index);
+            let list = match split {
+                Split::Train => &mut *train,
+                Split::Test => &mut *test,
+            };
+            list.push(Unit { index, split, slots });
+        }
+        let mut files = Vec::new();
+        for (split, units) in Split::ALL.into_iter().zip(units) {
+            let chunks = units.chunks(sizes.units_per_file as usize);
+            let count = chunks.len();
+            if count > 100_000 {
+                return Err(PlanError::TooManyFiles(count));
+            }
+            for (number, units) in chunks.enumerate() {
+                let name = format!("data/{split}-{number:05}-of-{count:05}.parquet");
+                files.push(FilePlan { index: files.len(), name, split, units: units.to_vec() });
+            }
+        }
+        Ok(Self { sizes, files })
+    }
+
+    /// The sizes it was made from.
+    #[must_use]
+    pub const fn sizes(&self) -> PlanSizes {
+        self.sizes
+    }
+
+    /// All files, train before test.
+    #[must_use]
+    pub fn files(&self) -> &[FilePlan] {
+        &self.files
+    }
+
+    /// The files of a shard.
+    pub fn files_of(&self, shard: Shard) -> impl Iterator<Item = &FilePlan> {
+        self.files.iter().filter(move |file| shard.has(file.index))
+    }
+
+    /// BLAKE3 over sizes and the split of every unit: two plans with the same digest are the same.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.sizes.slots.to_le_bytes());
+        hasher.update(&self.sizes.slots_per_unit.to_le_bytes());
+        hasher.update(&self.sizes.units_per_file.to_le_bytes());
+        for file in &self.files {
+            hasher.update(file.name.as_bytes());
+            for unit in &file.units {
+                hasher.update(&unit.index.to_le_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
+
+impl FilePlan {
+    /// The number of its slots: rows it has at most.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.units.iter().map(|unit| unit.slots.end - unit.slots.start).sum()
+    }
+}
+
+impl Shard {
+    /// The only shard of a run that is not sharded.
+    pub const WHOLE: Self = Self { index: 0, count: 1 };
+
+    /// Shard `index` of `count`; `count`/`count` is the same shard as 0, so that counting from 1 works too.
+    ///
+    /// # Errors
+    /// When there are no shards, or fewer than `index`.
+    pub fn new(index: u32, count: u32) -> Result<Self, PlanError> {
+        if count == 0 || count > 10_000 || index > count {
+            return Err(PlanError::Shard(format!("{index}/{count}")));
+        }
+        Ok(Self { index: index % count, count })
+    }
+
+    /// Whether a file belongs to it.
+    #[must_use]
+    pub const fn has(self, file: usize) -> bool {
+        file % self.count as usize == self.index as usize
+    }
+}
+
+impl FromStr for Shard {
+    type Err = PlanError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let refused = || PlanError::Shard(text.to_owned());
+        let (index, count) = text.split_once('/').ok_or_else(refused)?;
+        let number = |part: &str| part.trim().parse::<u32>().map_err(|_| refused());
+        Self::new(number(index)?, number(count)?)
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}", self.index, self.count)
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = PlanError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Plan, PlanSizes, Shard};
+    use crate::row::Split;
+
+    fn plan(slots: u64) -> Plan {
+        Plan::new(PlanSizes::new(slots), |unit| if unit % 10 == 3 { Split::Test } else { Split::Train })
+            .unwrap()
+    }
+
+    #[test]
+    fn every_slot_is_in_one_file_of_its_split() {
+        let plan = plan(10_020);
+        let names: Vec<&str> = plan.files().iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "data/train-00000-of-00005.parquet",
+                "data/train-00001-of-00005.parquet",
+                "data/train-00002-of-00005.parquet",
+                "data/train-00003-of-00005.parquet",
+                "data/train-00004-of-00005.parquet",
+                "data/test-00000-of-00001.parquet",
+            ]
+        );
+        let mut slots: Vec<u64> =
+            plan.files().iter().flat_map(|file| &file.units).flat_map(|unit| unit.slots.clone()).collect();
+        slots.sort_unstable();
+        assert_eq!(slots, (0..10_020).collect::<Vec<_>>());
+        assert_eq!(plan.files().iter().map(super::FilePlan::slots).sum::<u64>(), 10_020);
+        assert!(plan.files()[5].units.iter().all(|unit| unit.index % 10 == 3 && unit.split == Split::Test));
+    }
+
+    #[test]
+    fn one_dialogue_makes_one_file_and_no_test_file() {
+        let plan = plan(1);
+        assert_eq!(plan.files().len(), 1);
+        assert_eq!(plan.files()[0].name, "data/train-00000-of-00001.parquet");
+        assert_eq!(plan.files()[0].units[0].slots, 0..1);
+    }
+
+    #[test]
+    fn shards_share_out_all_files_whether_counted_from_0_or_1() {
+        let plan = plan(10_020);
+        for shards in [["0/3", "1/3", "2/3"], ["1/3", "2/3", "3/3"]] {
+            let mut files: Vec<usize> = shards
+                .iter()
+                .flat_map(|shard| plan.files_of(shard.parse::<Shard>().unwrap()).map(|file| file.index))
+                .collect();
+            files.sort_unstable();
+            assert_eq!(files, [0, 1, 2, 3, 4, 5]);
+        }
+        for wrong in ["", "1", "4/3", "1/0", "-1/3", "a/b", "1/10001"] {
+            let error = wrong.parse::<Shard>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("found shard `{wrong}`, expected I/K")), "{error}");
+        }
+    }
+
+    #[test]
+    fn sizes_out_of_range_are_refused() {
+        let refuse = |sizes: PlanSizes| Plan::new(sizes, |_| Split::Train).unwrap_err().to_string();
+        assert_eq!(refuse(PlanSizes::new(0)), "found 0 dialogues, expected between 1 and 100000000");
+        let sizes = PlanSizes { slots_per_unit: 0, ..PlanSizes::new(5) };
+        assert_eq!(refuse(sizes), "found 0 slots per unit, expected between 1 and 1000000");
+        let sizes = PlanSizes { slots_per_unit: 1, units_per_file: 1, ..PlanSizes::new(200_000) };
+        assert_eq!(
+            refuse(sizes),
+            "found 200000 files in a split, expected at most 100000; put more units in a file"
+        );
+    }
+
+    #[test]
+    fn the_digest_tells_plans_apart() {
+        let all_train = Plan::new(PlanSizes::new(10_020), |_| Split::Train).unwrap();
+        assert_ne!(plan(10_020).digest(), all_train.digest());
+        assert_ne!(plan(10_020).digest(), plan(10_019).digest());
+        assert_eq!(plan(10_020).digest(), plan(10_020).digest());
+    }
+}

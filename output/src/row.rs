@@ -1,0 +1,417 @@
+//! One row of a dataset: one dialogue.
+//!
+//! Plain structs. Their serde form is the row as one JSON object, with the shapes chat APIs use for messages;
+//! their Parquet form is in [`crate::rows`], and [`crate::columns`] says what each member means.
+
+use std::fmt;
+use std::str::FromStr;
+
+use diorama_seeds::task::Ability;
+use serde::{Deserialize, Serialize};
+
+/// One dialogue: a task, its reference solution as messages, and what is needed to replay and grade it.
+///
+/// Members marked "JSON" hold JSON text. Their shape varies from row to row, and text keeps Arrow from merging it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dialogue {
+    /// Unique in the dataset.
+    pub id: String,
+    /// The split its file belongs to.
+    pub split: Split,
+    /// API-Bank's ability.
+    pub ability: Ability,
+    /// Calls nested through their arguments; 0 without calls.
+    pub depth: u32,
+    /// Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.
+    pub rc_level: Option<u32>,
+    /// What makes the dialogue harder: names of phenomena.
+    pub phenomena: Vec<String>,
+    /// The world it runs in: `worlds/{world_id}.json`.
+    pub world_id: String,
+    /// BLAKE3 of the materialised world's canonical JSON, in hexadecimal.
+    pub world_hash: String,
+    /// The family of domains the world's domain is a variant of.
+    pub archetype: String,
+    /// The field of use.
+    pub domain: String,
+    /// The request.
+    pub query: String,
+    /// JSON: the tools visible at the start, in the OpenAI function format.
+    pub tools: String,
+    /// The dialogue.
+    pub messages: Vec<Message>,
+    /// JSON: clock, zone, session seed, identity, faults, search version and ordered events.
+    pub episode: String,
+    /// JSON: the reference calls, each argument with its source.
+    pub gold_calls: String,
+    /// The reference calls nested as a label, in Reverse Chain's notation.
+    pub gold_plan: Option<String>,
+    /// JSON: the template of the reference answer, each fact with its source.
+    pub gold_answer: String,
+    /// JSON: what must hold for the task to be solved.
+    pub checks: String,
+    /// JSON: what the user knows and says when asked.
+    pub user_facts: String,
+    /// Digest of the session's state before the first call.
+    pub initial_state_hash: String,
+    /// Digest of the session's state after the last call.
+    pub final_state_hash: String,
+    /// JSON: what each gate found.
+    pub gates: String,
+    /// SPDX identifier.
+    pub license: String,
+    /// JSON: backend, model, prompt hash, seed, slot, attempt, version.
+    pub provenance: String,
+}
+
+/// One message of a dialogue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said; none in an assistant message that only calls.
+    #[serde(default)]
+    pub content: Option<String>,
+    /// The calls an assistant message makes. Stored as null when there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// In a tool message: the call it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<String>,
+    /// In a tool message: the API that replied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What a model thought before it spoke; null offline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_content: Option<String>,
+    /// Whether to learn from it; false for an assistant message with an avoidable error, and for all other roles.
+    pub train: bool,
+}
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The instructions, and the clock where the dialogue depends on it.
+    System,
+    /// The person.
+    User,
+    /// The agent.
+    Assistant,
+    /// A reply to a call.
+    Tool,
+}
+
+/// A call in an assistant message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// Unique in the dialogue.
+    pub id: String,
+    /// Always a function.
+    #[serde(rename = "type")]
+    pub kind: CallKind,
+    /// What is called.
+    pub function: FunctionCall,
+}
+
+/// The kinds of call that chat APIs know, of which a world has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallKind {
+    /// A function.
+    #[default]
+    Function,
+}
+
+/// An API's name and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FunctionCall {
+    /// The API.
+    pub name: String,
+    /// JSON: an object of arguments.
+    pub arguments: String,
+}
+
+/// A part of a dataset. No archetype is in two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Split {
+    /// To learn from.
+    Train,
+    /// To measure with.
+    Test,
+}
+
+impl Dialogue {
+    /// The first thing the user says: what diversity is measured on.
+    #[must_use]
+    pub fn first_user_turn(&self) -> Option<&str> {
+        self.messages.iter().find(|message| message.role == Role::User)?.content.as_deref()
+    }
+
+    /// The number of user turns.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.messages.iter().filter(|message| message.role == Role::User).count() as u64
+    }
+
+    /// The number of calls made, searches for tools among them.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.messages.iter().map(|message| message.tool_calls.len() as u64).sum()
+    }
+
+    /// Bytes of text in the row: what the size of row groups is bounded by.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        let texts: usize = self.texts().iter().map(|text| text.len()).sum();
+        let phenomena: usize = self.phenomena.iter().map(String::len).sum();
+        let messages: usize = self.messages.iter().map(Message::text_bytes).sum();
+        texts + phenomena + messages + self.gold_plan.as_ref().map_or(0, String::len)
+    }
+
+    fn texts(&self) -> [&str; 17] {
+        [
+            &self.id,
+            &self.world_id,
+            &self.world_hash,
+            &self.archetype,
+            &self.domain,
+            &self.query,
+            &self.tools,
+            &self.episode,
+            &self.gold_calls,
+            &self.gold_answer,
+            &self.checks,
+            &self.user_facts,
+            &self.initial_state_hash,
+            &self.final_state_hash,
+            &self.gates,
+            &self.license,
+            &self.provenance,
+        ]
+    }
+
+    /// Checks what no reader can repair later: names that must not be empty, and JSON text that must be JSON.
+    ///
+    /// # Errors
+    /// The first fault, with the row's id and the column.
+    pub fn check(&self) -> Result<(), RowFault> {
+        let fault = |column: &'static str, what: String| RowFault { row: self.id.clone(), column, what };
+        for (column, text) in [
+            ("id", &self.id),
+            ("world_id", &self.world_id),
+            ("world_hash", &self.world_hash),
+            ("archetype", &self.archetype),
+            ("domain", &self.domain),
+            ("license", &self.license),
+        ] {
+            if text.is_empty() {
+                return Err(fault(column, "is empty, but every row needs it".to_owned()));
+            }
+        }
+        for (column, text) in [
+            ("tools", &self.tools),
+            ("episode", &self.episode),
+            ("gold_calls", &self.gold_calls),
+            ("gold_answer", &self.gold_answer),
+            ("checks", &self.checks),
+            ("user_facts", &self.user_facts),
+            ("gates", &self.gates),
+            ("provenance", &self.provenance),
+        ] {
+            serde_json::from_str::<serde::de::IgnoredAny>(text)
+                .map_err(|error| fault(column, format!("is not JSON: {error}")))?;
+        }
+        for (index, message) in self.messages.iter().enumerate() {
+            for call in &message.tool_calls {
+                let arguments = call.function.arguments.as_str();
+                if !arguments.trim_start().starts_with('{') {
+                    let what = format!(
+                        "message {index}: the arguments of `{}` are no JSON object",
+                        call.function.name
+                    );
+                    return Err(fault("messages", what));
+                }
+                serde_json::from_str::<serde::de::IgnoredAny>(arguments).map_err(|error| {
+                    let name = &call.function.name;
+                    fault(
+                        "messages",
+                        format!("message {index}: the arguments of `{name}` are not JSON: {error}"),
+                    )
+                })?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Message {
+    /// A message that only says something. Assistant messages are to learn from.
+    #[must_use]
+    pub fn new(role: Role, content: impl Into<String>) -> Self {
+        Self {
+            role,
+            content: Some(content.into()),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+            reasoning_content: None,
+            train: role == Role::Assistant,
+        }
+    }
+
+    /// An assistant message that only calls.
+    #[must_use]
+    pub fn calling(tool_calls: Vec<ToolCall>) -> Self {
+        Self { content: None, tool_calls, ..Self::new(Role::Assistant, "") }
+    }
+
+    /// The reply to a call.
+    #[must_use]
+    pub fn reply(call: &ToolCall, body: impl Into<String>) -> Self {
+        Self {
+            tool_call_id: Some(call.id.clone()),
+            name: Some(call.function.name.clone()),
+            ..Self::new(Role::Tool, body)
+        }
+    }
+
+    fn text_bytes(&self) -> usize {
+        let optional: usize = [&self.content, &self.tool_call_id, &self.name, &self.reasoning_content]
+            .into_iter()
+            .map(|text| text.as_ref().map_or(0, String::len))
+            .sum();
+        let calls: usize = self
+            .tool_calls
+            .iter()
+            .map(|call| call.id.len() + call.function.name.len() + call.function.arguments.len())
+            .sum();
+        optional + calls
+    }
+}
+
+impl ToolCall {
+    /// A call of an API.
+    #[must_use]
+    pub fn new(id: impl Into<String>, api: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            kind: CallKind::Function,
+            function: FunctionCall { name: api.into(), arguments: arguments.into() },
+        }
+    }
+}
+
+/// A row that must not be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("row `{row}`: column `{column}` {what}")]
+pub struct RowFault {
+    /// The row's id.
+    pub row: String,
+    /// The column.
+    pub column: &'static str,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// A name that is none of the known ones.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {what} `{found}`, expected one of {expected}")]
+pub struct UnknownName {
+    /// What was read.
+    pub what: &'static str,
+    /// What was found.
+    pub found: String,
+    /// The names there are.
+    pub expected: &'static str,
+}
+
+impl Split {
+    /// All splits, in the order of their files.
+    pub const ALL: [Self; 2] = [Self::Train, Self::Test];
+
+    /// The name in file names and rows.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Test => "test",
+        }
+    }
+}
+
+impl Role {
+    /// The name in messages.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// The name of an ability in rows.
+#[must_use]
+pub const fn ability_name(ability: Ability) -> &'static str {
+    match ability {
+        Ability::Call => "call",
+        Ability::RetrieveCall => "retrieve_call",
+        Ability::PlanRetrieveCall => "plan_retrieve_call",
+    }
+}
+
+/// Reads the name of an ability.
+///
+/// # Errors
+/// When there is no such ability.
+pub fn parse_ability(text: &str) -> Result<Ability, UnknownName> {
+    [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall]
+        .into_iter()
+        .find(|ability| ability_name(*ability) == text)
+        .ok_or_else(|| UnknownName {
+            what: "ability",
+            found: text.to_owned(),
+            expected: "call, retrieve_call, plan_retrieve_call",
+        })
+}
+
+impl FromStr for Split {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|split| split.as_str() == text).ok_or_else(|| UnknownName {
+            what: "split",
+            found: text.to_owned(),
+            expected: "train, test",
+        })
+    }
+}
+
+impl FromStr for Role {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::System, Self::User, Self::Assistant, Self::Tool]
+            .into_iter()
+            .find(|role| role.as_str() == text)
+            .ok_or_else(|| UnknownName {
+                what: "role",
+                found: text.to_owned(),
+                expected: "system, user, assistant, tool",
+            })
+    }
+}
+
+impl fmt::Display for Split {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,17 @@
+//! Rows as Parquet, and back, exactly.
+//!
+//! The same rows give the same bytes: the writer's settings are fixed, its name carries no build, and no time
+//! stands in a file. Readers take files from anywhere: whatever is in them, they return rows or an error.
+
+mod decode;
+mod encode;
+mod reader;
+mod writer;
+
+pub use reader::{ReadError, RowFile, Rows};
+pub use writer::{CREATED_BY, RowWriter, WriteError};
+
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;

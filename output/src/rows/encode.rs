@@ -1,0 +1,112 @@
+//! Rows to an Arrow record batch.
+
+use std::sync::Arc;
+
+use arrow_array::builder::{ListBuilder, StringBuilder};
+use arrow_array::{ArrayRef, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
+use arrow_buffer::{NullBuffer, OffsetBuffer};
+use arrow_schema::{ArrowError, DataType};
+
+use crate::columns::{arrow_schema, call_fields, element, function_fields, message_fields};
+use crate::row::{CallKind, Dialogue, Message, ToolCall, ability_name};
+
+/// One batch of the rows given. Callers keep batches far below the two gigabytes a text column can hold.
+pub(crate) fn encode(rows: &[Dialogue]) -> Result<RecordBatch, ArrowError> {
+    let columns: Vec<ArrayRef> = vec![
+        texts(rows, |row| &row.id),
+        texts(rows, |row| row.split.as_str()),
+        texts(rows, |row| ability_name(row.ability)),
+        integers(rows.iter().map(|row| Some(row.depth)))?,
+        integers(rows.iter().map(|row| row.rc_level))?,
+        phenomena(rows),
+        texts(rows, |row| &row.world_id),
+        texts(rows, |row| &row.world_hash),
+        texts(rows, |row| &row.archetype),
+        texts(rows, |row| &row.domain),
+        texts(rows, |row| &row.query),
+        texts(rows, |row| &row.tools),
+        messages(rows)?,
+        texts(rows, |row| &row.episode),
+        texts(rows, |row| &row.gold_calls),
+        optional(rows.iter().map(|row| row.gold_plan.as_deref())),
+        texts(rows, |row| &row.gold_answer),
+        texts(rows, |row| &row.checks),
+        texts(rows, |row| &row.user_facts),
+        texts(rows, |row| &row.initial_state_hash),
+        texts(rows, |row| &row.final_state_hash),
+        texts(rows, |row| &row.gates),
+        texts(rows, |row| &row.license),
+        texts(rows, |row| &row.provenance),
+    ];
+    RecordBatch::try_new(arrow_schema(), columns)
+}
+
+fn texts<T>(items: &[T], text: impl Fn(&T) -> &str) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(items.iter().map(text)))
+}
+
+fn optional<'a>(items: impl Iterator<Item = Option<&'a str>>) -> ArrayRef {
+    Arc::new(items.collect::<StringArray>())
+}
+
+fn integers(items: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowError> {
+    let numbers: Vec<Option<i32>> = items
+        .map(|item| item.map(i32::try_from).transpose())
+        .collect::<Result<_, _>>()
+        .map_err(|_| ArrowError::InvalidArgumentError("found a number over 2147483647".to_owned()))?;
+    Ok(Arc::new(Int32Array::from(numbers)))
+}
+
+fn phenomena(rows: &[Dialogue]) -> ArrayRef {
+    let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element(DataType::Utf8));
+    for row in rows {
+        for name in &row.phenomena {
+            builder.values().append_value(name);
+        }
+        builder.append(true);
+    }
+    Arc::new(builder.finish())
+}
+
+fn messages(rows: &[Dialogue]) -> Result<ArrayRef, ArrowError> {
+    let all: Vec<&Message> = rows.iter().flat_map(|row| &row.messages).collect();
+    let columns: Vec<ArrayRef> = vec![
+        texts(&all, |message| message.role.as_str()),
+        optional(all.iter().map(|message| message.content.as_deref())),
+        calls(&all)?,
+        optional(all.iter().map(|message| message.tool_call_id.as_deref())),
+        optional(all.iter().map(|message| message.name.as_deref())),
+        optional(all.iter().map(|message| message.reasoning_content.as_deref())),
+        Arc::new(BooleanArray::from(all.iter().map(|message| message.train).collect::<Vec<_>>())),
+    ];
+    let structs = StructArray::try_new_with_length(message_fields(), columns, None, all.len())?;
+    list(rows.iter().map(|row| row.messages.len()), structs, None)
+}
+
+/// Calls by message; a message without calls has null, so that chat templates see no empty list.
+fn calls(messages: &[&Message]) -> Result<ArrayRef, ArrowError> {
+    let all: Vec<&ToolCall> = messages.iter().flat_map(|message| &message.tool_calls).collect();
+    let function: Vec<ArrayRef> =
+        vec![texts(&all, |call| &call.function.name), texts(&all, |call| &call.function.arguments)];
+    let columns: Vec<ArrayRef> = vec![
+        texts(&all, |call| &call.id),
+        texts(&all, |call| match call.kind {
+            CallKind::Function => "function",
+        }),
+        Arc::new(StructArray::try_new_with_length(function_fields(), function, None, all.len())?),
+    ];
+    let structs = StructArray::try_new_with_length(call_fields(), columns, None, all.len())?;
+    let present: NullBuffer = messages.iter().map(|message| !message.tool_calls.is_empty()).collect();
+    list(messages.iter().map(|message| message.tool_calls.len()), structs, Some(present))
+}
+
+fn list(
+    lengths: impl Iterator<Item = usize>,
+    items: StructArray,
+    nulls: Option<NullBuffer>,
+) -> Result<ArrayRef, ArrowError> {
+    let offsets = OffsetBuffer::<i32>::try_from_lengths(lengths)
+        .map_err(|error| ArrowError::InvalidArgumentError(error.to_string()))?;
+    let field = element(DataType::Struct(items.fields().clone()));
+    Ok(Arc::new(ListArray::try_new(field, offsets, Arc::new(items), nulls)?))
+}

@@ -1,0 +1,116 @@
+use std::path::Path;
+
+use parquet::arrow::ArrowWriter;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use super::reader::{load, rows_of};
+use super::samples::{arbitrary, sample};
+use super::{ReadError, RowWriter, Rows};
+use crate::row::{Dialogue, Split};
+
+fn write(rows: &[Dialogue]) -> Vec<u8> {
+    let mut writer = RowWriter::new(Vec::new()).unwrap();
+    for row in rows {
+        writer.write(row.clone()).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+fn open(bytes: Vec<u8>) -> Result<Rows, ReadError> {
+    let path = Path::new("x.parquet");
+    let bytes = bytes::Bytes::from(bytes);
+    let metadata = load(&bytes, path)?;
+    rows_of(bytes, metadata, path, None)
+}
+
+fn read(bytes: Vec<u8>) -> Result<Vec<Dialogue>, ReadError> {
+    open(bytes)?.collect()
+}
+
+fn samples(count: u64) -> Vec<Dialogue> {
+    (0..count).map(|slot| sample(slot, Split::Train)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn rows_read_back_as_they_were_written(rows in vec(arbitrary(), 0..8)) {
+        prop_assert_eq!(read(write(&rows)).unwrap(), rows.clone());
+        let json = serde_json::to_string(&rows).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Vec<Dialogue>>(&json).unwrap(), rows);
+    }
+}
+
+#[test]
+fn the_same_rows_give_the_same_bytes_over_several_row_groups() {
+    let rows = samples(1_200);
+    let bytes = write(&rows);
+    assert_eq!(bytes, write(&rows));
+    let metadata = load(&bytes::Bytes::from(bytes.clone()), Path::new("x")).unwrap();
+    assert_eq!(metadata.metadata().num_row_groups(), 3);
+    assert_eq!(metadata.metadata().file_metadata().created_by(), Some(super::CREATED_BY));
+    assert_eq!(read(bytes).unwrap(), rows);
+}
+
+#[test]
+fn a_row_group_ends_by_bytes_when_rows_are_large() {
+    let rows: Vec<Dialogue> =
+        (0..5).map(|slot| Dialogue { query: "x".repeat(20 << 20), ..sample(slot, Split::Train) }).collect();
+    let metadata = load(&bytes::Bytes::from(write(&rows)), Path::new("x")).unwrap();
+    let sizes: Vec<i64> = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
+    assert_eq!(sizes, [2, 2, 1]);
+}
+
+#[test]
+fn rows_that_no_reader_could_use_are_refused() {
+    let check = |row: Dialogue, expect: &str| {
+        let error = RowWriter::new(Vec::new()).unwrap().write(row).unwrap_err();
+        assert!(error.to_string().contains(expect), "{error}");
+    };
+    let row = sample(7, Split::Train);
+    check(Dialogue { checks: "{".into(), ..row.clone() }, "row `d00000007`: column `checks` is not JSON");
+    check(Dialogue { world_hash: String::new(), ..row.clone() }, "column `world_hash` is empty");
+    let mut arguments = row.clone();
+    arguments.messages[2].tool_calls[0].function.arguments = "[]".into();
+    check(arguments, "arguments of `FindDentist` are no JSON object");
+    check(Dialogue { query: "x".repeat(65 << 20), ..row }, "bytes of text, expected at most");
+}
+
+#[test]
+fn foreign_files_are_named_as_such() {
+    let check = |bytes: Vec<u8>, expect: &str| {
+        let error = read(bytes).unwrap_err();
+        assert!(error.to_string().contains(expect), "{error}");
+    };
+    check(Vec::new(), "not a readable Parquet file");
+    check(b"{\"id\": 1}\n{\"id\": 2}\n".to_vec(), "not a readable Parquet file");
+    let batch = super::encode::encode(&samples(2)).unwrap();
+    let mut other = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    other.write(&batch).unwrap();
+    check(other.into_inner().unwrap(), "found no `diorama.schema_version`");
+}
+
+/// Whatever byte is changed or cut, the reader returns rows or an error.
+#[test]
+fn damaged_files_give_errors_not_panics() {
+    let bytes = write(&samples(40));
+    let mut errors = 0;
+    let mut step = 1;
+    let mut at = 0;
+    while at < bytes.len() {
+        for change in [0xff_u8, 0x01, 0x80] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= change;
+            errors += usize::from(read(damaged).is_err());
+        }
+        // The footer is where a wrong byte does the most, so every byte of the last two kilobytes is tried.
+        step = if at + 2_048 > bytes.len() { 1 } else { step % 17 + 3 };
+        at += step;
+    }
+    assert!(errors > 100, "only {errors} changes were noticed");
+    for end in (0..bytes.len()).step_by(97) {
+        assert!(read(bytes[..end].to_vec()).is_err(), "cut at {end}");
+    }
+}

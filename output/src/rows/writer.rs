@@ -1,0 +1,146 @@
+//! The Parquet writer: fixed settings, bounded memory.
+
+use std::io::Write;
+
+use arrow_schema::ArrowError;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::ColumnPath;
+
+use super::encode::encode;
+use crate::columns::{SCHEMA_VERSION, arrow_schema};
+use crate::row::{Dialogue, RowFault};
+
+/// The writer's name in a file. It names the schema, not the build, so that a patch release writes the same bytes.
+pub const CREATED_BY: &str = "diorama dialogue/1";
+
+/// The key of [`SCHEMA_VERSION`] in a file's metadata.
+pub(crate) const SCHEMA_KEY: &str = "diorama.schema_version";
+
+/// A row group ends with the row that reaches one of these.
+const GROUP_ROWS: usize = 512;
+const GROUP_BYTES: usize = 32 << 20;
+/// A batch that reaches one of these is handed to the encoder.
+const BATCH_ROWS: usize = 64;
+const BATCH_BYTES: usize = 4 << 20;
+/// A row with more text than this is refused: no dialogue has it, and every reader would have to hold it.
+const ROW_BYTES: usize = 64 << 20;
+
+/// Columns in which few texts recur over and over get a dictionary that holds them all.
+const REPETITIVE: [&str; 8] =
+    ["tools", "world_id", "world_hash", "archetype", "domain", "license", "split", "ability"];
+
+/// Writes rows, in the order given, to one Parquet file.
+pub struct RowWriter<W: Write + Send> {
+    writer: ArrowWriter<W>,
+    batch: Vec<Dialogue>,
+    batch_bytes: usize,
+    group_rows: usize,
+    group_bytes: usize,
+}
+
+/// Why rows could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A row is not one that may be written.
+    #[error(transparent)]
+    Row(#[from] RowFault),
+    /// A row is too large.
+    #[error("row `{row}` holds {bytes} bytes of text, expected at most {ROW_BYTES}")]
+    RowTooLarge {
+        /// The row's id.
+        row: String,
+        /// Its size.
+        bytes: usize,
+    },
+    /// Rows do not fit the columns.
+    #[error("rows do not fit the columns: {0}")]
+    Arrow(#[from] ArrowError),
+    /// The file could not be written.
+    #[error("cannot write Parquet: {0}")]
+    Parquet(#[from] ParquetError),
+}
+
+impl<W: Write + Send> RowWriter<W> {
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// When the first bytes cannot be written.
+    pub fn new(sink: W) -> Result<Self, WriteError> {
+        // The schema follows from the Parquet schema; a second, encoded copy would only tie files to Arrow's version.
+        let options = ArrowWriterOptions::new().with_properties(properties()?).with_skip_arrow_metadata(true);
+        Ok(Self {
+            writer: ArrowWriter::try_new_with_options(sink, arrow_schema(), options)?,
+            batch: Vec::with_capacity(BATCH_ROWS),
+            batch_bytes: 0,
+            group_rows: 0,
+            group_bytes: 0,
+        })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// When the row is not one that may be written, or the file cannot be written.
+    pub fn write(&mut self, row: Dialogue) -> Result<(), WriteError> {
+        row.check()?;
+        let bytes = row.text_bytes();
+        if bytes > ROW_BYTES {
+            return Err(WriteError::RowTooLarge { row: row.id, bytes });
+        }
+        self.batch.push(row);
+        self.batch_bytes += bytes;
+        self.group_rows += 1;
+        self.group_bytes += bytes;
+        let group_is_full = self.group_rows >= GROUP_ROWS || self.group_bytes >= GROUP_BYTES;
+        if group_is_full || self.batch.len() >= BATCH_ROWS || self.batch_bytes >= BATCH_BYTES {
+            self.encode()?;
+        }
+        if group_is_full {
+            self.writer.flush()?;
+            self.group_rows = 0;
+            self.group_bytes = 0;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and the footer, and gives the sink back.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        self.encode()?;
+        Ok(self.writer.into_inner()?)
+    }
+
+    fn encode(&mut self) -> Result<(), WriteError> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        self.writer.write(&encode(&self.batch)?)?;
+        self.batch.clear();
+        self.batch_bytes = 0;
+        Ok(())
+    }
+}
+
+fn properties() -> Result<WriterProperties, ParquetError> {
+    let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
+    let mut properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(CREATED_BY.to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        // Row groups are bounded above, by counts that depend on the rows alone.
+        .set_max_row_group_row_count(None)
+        .set_max_row_group_bytes(None)
+        .set_key_value_metadata(Some(vec![version]));
+    for column in REPETITIVE {
+        properties = properties.set_column_dictionary_page_size_limit(ColumnPath::from(column), 8 << 20);
+    }
+    Ok(properties.build())
+}
