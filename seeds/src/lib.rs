@@ -12,3 +12,4 @@ pub mod model;
 pub mod schema;
 pub mod task;
 pub mod value;
+pub mod world;

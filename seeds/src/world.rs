@@ -1,0 +1,40 @@
+//! World documents: reading, checking, and making the model that runs.
+//!
+//! Owns the way from a file's bytes to [`crate::model::World`] and back to one canonical spelling and its hash. It
+//! makes no records up ([`crate::materialise`]) and runs no call.
+
+mod canonical;
+mod compile;
+mod findings;
+mod locate;
+mod path;
+mod read;
+mod report;
+mod words;
+
+pub use canonical::{canonical_json, hash};
+pub use compile::compile;
+pub use read::{MAX_BYTES, MAX_DEPTH, read};
+pub use report::{Finding, Report, Severity};
+
+use crate::doc::WorldDoc;
+use crate::model::World;
+
+/// Reads and compiles a text, with lines in what it finds.
+///
+/// # Errors
+/// What [`read`] or [`compile`] finds.
+pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
+    let doc = read(name, text)?;
+    let world = compile(&doc).map_err(|report| report.located(name, text))?;
+    Ok((doc, world))
+}
+
+/// The JSON Schema (draft 2020-12) of a world document.
+#[must_use]
+pub fn json_schema() -> serde_json::Value {
+    schemars::schema_for!(WorldDoc).to_value()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! From the document to the checked model: names resolved, types and expressions checked, records typed.
+//!
+//! Goes on after an error, so that one pass finds many. Nothing is made up here: a source world compiles with
+//! empty record lists.
+
+mod api;
+mod behaviour;
+mod field;
+mod options;
+mod path;
+mod query;
+mod records;
+mod reply;
+mod resource;
+
+use std::collections::{HashMap, HashSet};
+
+use super::canonical;
+use super::findings::Findings;
+use super::path::Path;
+use super::report::Report;
+use super::words;
+use crate::doc::{ApiDoc, DomainHead, ResourceDoc, WORLD_VERSION, WorldDoc};
+use crate::model::{Auth, Domain, DomainId, FieldId, ResourceId, World};
+use crate::schema::Type;
+use crate::value::{Instant, Str, Zone, nfc};
+
+/// The most resources, APIs, fields or parameters there can be: positions are 16 bits.
+const MOST: usize = u16::MAX as usize;
+
+/// One domain of the document, whichever form the document uses.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'d> {
+    /// Position under `domains`; `None` for the short form.
+    index: Option<usize>,
+    /// The head; `None` when the short form leaves it out.
+    pub(super) head: Option<&'d DomainHead>,
+    /// The resources.
+    pub(super) resources: &'d indexmap::IndexMap<String, ResourceDoc>,
+    /// The APIs.
+    pub(super) apis: &'d [ApiDoc],
+}
+
+/// Where a domain's parts stand in the document.
+const DOMAINS: Path<'static> = Path::ROOT.name("domains");
+
+impl<'d> Part<'d> {
+    /// The place of the domain: the root in the short form.
+    pub(super) const fn path(&self) -> Path<'static> {
+        match self.index {
+            Some(index) => DOMAINS.index(index),
+            None => Path::ROOT,
+        }
+    }
+
+    /// The domains of a document, in the order of [`WorldDoc::into_domains`].
+    pub(super) fn all(doc: &'d WorldDoc) -> Vec<Self> {
+        let mut parts = Vec::with_capacity(doc.domains.len() + 1);
+        if doc.domain.is_some() || !doc.resources.is_empty() || !doc.apis.is_empty() {
+            parts.push(Part { index: None, head: doc.domain.as_ref(), resources: &doc.resources, apis: &doc.apis });
+        }
+        parts.extend(doc.domains.iter().enumerate().map(|(index, domain)| Part {
+            index: Some(index),
+            head: Some(&domain.domain),
+            resources: &domain.resources,
+            apis: &domain.apis,
+        }));
+        parts
+    }
+}
+
+/// Names of resources, by domain.
+#[derive(Default)]
+pub(super) struct Names<'d> {
+    ids: HashMap<(DomainId, &'d str), ResourceId>,
+}
+
+impl Names<'_> {
+    pub(super) fn resource(&self, domain: DomainId, name: &str) -> Option<ResourceId> {
+        self.ids.get(&(domain, name)).copied()
+    }
+
+    /// The resources of a domain, for messages.
+    pub(super) fn known(&self, domain: DomainId) -> String {
+        let mut ids: Vec<(ResourceId, &str)> =
+            self.ids.iter().filter(|((of, _), _)| *of == domain).map(|((_, name), id)| (*id, *name)).collect();
+        ids.sort_unstable();
+        listed(ids.into_iter().map(|(_, name)| name))
+    }
+}
+
+/// Checks a document and makes the model that runs.
+///
+/// # Errors
+/// A report with every error that was found, named after the world; [`Report::located`] adds lines.
+pub fn compile(doc: &WorldDoc) -> Result<World, Report> {
+    let mut findings = Findings::default();
+    let world = compile_into(doc, &mut findings);
+    match world {
+        Some(mut world) if !findings.has_errors() => {
+            if world.materialised {
+                world.hash = Some(Str::from(canonical::hash(&canonical::canonical_json(doc, &world))));
+            }
+            Ok(world)
+        }
+        _ => Err(Report { name: doc.name.clone(), findings: findings.into_list() }),
+    }
+}
+
+fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
+    let root = Path::ROOT;
+    if doc.world != WORLD_VERSION {
+        let found = doc.world;
+        findings.error(
+            root.name("world"),
+            format!("found world format version {found}; this program reads version {WORLD_VERSION}"),
+            "write the document in that version",
+        );
+        return None;
+    }
+    check_identifier(findings, &root.name("name"), &doc.name);
+    let zone = Zone::named(&doc.zone).unwrap_or_else(|| {
+        findings.error(
+            root.name("zone"),
+            format!("found `{}`, expected an IANA time zone", doc.zone),
+            "write a name such as `Europe/Lisbon` or `UTC`",
+        );
+        Zone::utc()
+    });
+    let clock = zone.parse_instant(&doc.clock).unwrap_or_else(|| {
+        findings.error(
+            root.name("clock"),
+            format!("found `{}`, expected a date-time", doc.clock),
+            "write the moment the world starts at, such as `2026-03-02T09:00`",
+        );
+        Instant(0)
+    });
+    let parts = Part::all(doc);
+    if parts.is_empty() {
+        findings.error(root, "found no domain", "add `domain`, `resources` and `apis`, or a list of `domains`");
+    }
+    check_sizes(findings, &parts)?;
+    let (mut domains, names) = declare(doc, &parts, findings);
+    let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
+    resolve_auth(&parts, &names, &resources, &mut domains, findings);
+    resource::check_owners(&parts, &domains, &resources, findings);
+    let secrets: HashSet<(ResourceId, FieldId)> =
+        domains.iter().filter_map(|domain| domain.auth.as_ref()).map(|auth| (auth.user, auth.secret)).collect();
+    let apis = api::compile(&parts, &names, &domains, &resources, &secrets, &zone, findings);
+    records::compile(doc, &parts, &zone, &mut resources, findings);
+    Some(World {
+        name: nfc(&doc.name),
+        title: nfc(doc.title.as_deref().unwrap_or(&words::label(&doc.name))),
+        clock,
+        zone,
+        benchmark: doc.benchmark,
+        materialised: doc.materialised.is_some(),
+        domains,
+        resources,
+        apis,
+        hash: None,
+    })
+}
+
+/// Positions are 16 bits wide, so what has more than that is refused before anything is numbered.
+fn check_sizes(findings: &mut Findings, parts: &[Part<'_>]) -> Option<()> {
+    let resources: usize = parts.iter().map(|part| part.resources.len()).sum();
+    let apis: usize = parts.iter().map(|part| part.apis.len()).sum();
+    let widest = parts.iter().flat_map(|part| part.resources.values()).map(|doc| doc.fields.len() + 1).max();
+    let parameters = parts.iter().flat_map(|part| part.apis).map(|api| api.parameters.len() + 1).max();
+    let counts = [
+        (parts.len(), "domains"),
+        (resources, "resources"),
+        (apis, "APIs"),
+        (widest.unwrap_or(0), "fields of one resource"),
+        (parameters.unwrap_or(0), "parameters of one API"),
+    ];
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > MOST) {
+        findings.error(Path::ROOT, format!("found {count} {what}, expected at most {MOST}"), "split the world");
+    }
+    (!findings.has_errors() || counts.iter().all(|(count, _)| *count <= MOST)).then_some(())
+}
+
+/// Numbers domains and resources and checks their names; sign-in is resolved later.
+fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (Vec<Domain>, Names<'d>) {
+    let mut domains: Vec<Domain> = Vec::with_capacity(parts.len());
+    let mut names = Names::default();
+    let mut next = 0;
+    for (position, part) in parts.iter().enumerate() {
+        let here = part.path();
+        let (head_path, resources_path) = (here.name("domain"), here.name("resources"));
+        let empty = DomainHead::default();
+        let head = part.head.unwrap_or(&empty);
+        let name = if part.head.is_none() { &doc.name } else { &head.name };
+        if part.head.is_some() {
+            check_identifier(findings, &head_path.name("name"), name);
+        }
+        if domains.iter().any(|other| *other.name == **name) {
+            findings.error(
+                head_path.name("name"),
+                format!("found the domain `{name}` twice"),
+                "give each domain its own name",
+            );
+        }
+        let base_path = head.base_path.as_str();
+        let segments_ok = base_path.split('/').skip(1).all(|segment| !segment.is_empty() && path::is_literal(segment));
+        if !(base_path.is_empty() || base_path.starts_with('/') && segments_ok) {
+            findings.error(
+                head_path.name("base_path"),
+                format!("found `{base_path}`, expected a path of literal segments without a final slash"),
+                "write it like `/dental-clinic`",
+            );
+        }
+        for resource in part.resources.keys() {
+            let id = ResourceId(next);
+            next = next.saturating_add(1);
+            names.ids.insert((DomainId(position as u16), resource), id);
+            if !is_expression_name(resource) {
+                findings.error(
+                    resources_path.name(resource),
+                    format!("found the resource name `{resource}`, expected letters, digits and `_`, and no word of the expression language"),
+                    "rename the resource",
+                );
+            }
+        }
+        let title = head.title.clone().unwrap_or_else(|| sentence_case(&words::label(name)));
+        domains.push(Domain {
+            name: nfc(name),
+            title: nfc(&title),
+            description: nfc(head.description.as_deref().unwrap_or("")),
+            sector: nfc(head.sector.as_deref().unwrap_or("")),
+            archetype: nfc(head.archetype.as_deref().unwrap_or(name)),
+            base_path: nfc(base_path),
+            auth: None,
+        });
+    }
+    (domains, names)
+}
+
+fn resolve_auth(
+    parts: &[Part<'_>],
+    names: &Names<'_>,
+    resources: &[crate::model::Resource],
+    domains: &mut [Domain],
+    findings: &mut Findings,
+) {
+    for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
+        let Some(auth) = part.head.and_then(|head| head.auth.as_ref()) else { continue };
+        let id = DomainId(position as u16);
+        let here = part.path();
+        let head = here.name("domain");
+        let path = head.name("auth");
+        let Some(user) = names.resource(id, &auth.user) else {
+            findings.error(
+                path.name("user"),
+                format!("found the resource `{}`, expected one of {}", auth.user, names.known(id)),
+                "name the resource whose records are the users",
+            );
+            continue;
+        };
+        let resource = &resources[user.index()];
+        let mut field = |key: &str, name: &str| {
+            let found = resource.field_named(name);
+            let text = found.is_some_and(|field| matches!(resource.field(field).schema.kind, Type::String));
+            if !text {
+                findings.error(
+                    path.name(key),
+                    format!("found `{name}`, expected a string field of `{}`", auth.user),
+                    format!("name one of {}", listed(resource.fields.iter().map(|field| &*field.name))),
+                );
+            }
+            found
+        };
+        let (login, secret) = (field("login", &auth.login), field("secret", &auth.secret));
+        if auth.parameter.is_empty() {
+            findings.error(path.name("parameter"), "found an empty name", "name the argument that carries the token");
+        }
+        if auth.expires_in_s == 0 {
+            findings.error(path.name("expires_in_s"), "found 0, expected at least 1", "say how long a token lasts");
+        }
+        if let (Some(login), Some(secret)) = (login, secret) {
+            domain.auth = Some(Auth {
+                user,
+                login,
+                secret,
+                parameter: nfc(&auth.parameter),
+                expires_in_s: auth.expires_in_s,
+            });
+        }
+    }
+}
+
+/// World and domain names stand in file names and paths.
+fn check_identifier(findings: &mut Findings, path: &Path<'_>, name: &str) {
+    let good = name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.len() <= 64
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'));
+    if !good {
+        findings.error(
+            path,
+            format!("found the name `{name}`, expected 1 to 64 lower-case letters, digits, `_` and `-`, a letter first"),
+            "write it like `dental_clinic`",
+        );
+    }
+}
+
+/// Whether expressions can say the name: an identifier without another meaning.
+fn is_expression_name(name: &str) -> bool {
+    const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.len() <= 64
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !TAKEN.contains(&name)
+}
+
+/// Names of fields and parameters may be odd, because other people's documents have odd ones.
+fn is_member_name(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 128 && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
+}
+
+/// `a, b and 3 more`, for messages.
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<&str> = names.collect();
+    match names.len() {
+        0 => "none (there are none)".to_owned(),
+        count if count > SHOWN + 1 => format!("{} and {} more", names[..SHOWN].join(", "), count - SHOWN),
+        _ => names.join(", "),
+    }
+}
+
+fn sentence_case(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}

@@ -1,0 +1,469 @@
+//! APIs: names, routes, parameters; behaviour and reply are in their own files.
+
+use std::collections::{HashMap, HashSet};
+
+use indexmap::IndexMap;
+
+use super::super::findings::Findings;
+use super::super::path::Path;
+use super::field::{Types, synonyms};
+use super::path::{self, Segment};
+use super::resource::default_label;
+use super::{Names, Part, is_member_name, listed};
+use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
+use crate::expr::{self, Expr, ExprType, Node, Scope};
+use crate::model::{
+    Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource, ResourceId,
+};
+use crate::schema::{KeyKind, Schema, Type};
+use crate::value::{Str, Value, Zone, nfc};
+
+/// The search API that every session has beside its world's own.
+const RESERVED_NAME: &str = "ToolSearcher";
+
+/// Makes the APIs of all domains.
+pub(super) fn compile(
+    parts: &[Part<'_>],
+    names: &Names<'_>,
+    domains: &[Domain],
+    resources: &[Resource],
+    secrets: &HashSet<(ResourceId, FieldId)>,
+    zone: &Zone,
+    findings: &mut Findings,
+) -> Vec<Api> {
+    let keys: Vec<KeyKind> = resources.iter().map(key_kind).collect();
+    let mut apis = Vec::new();
+    let mut seen: HashMap<&str, String> = HashMap::new();
+    let mut routes: HashMap<(Method, String), &str> = HashMap::new();
+    for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
+        let here = part.path();
+        let section = here.name("apis");
+        for (i, doc) in part.apis.iter().enumerate() {
+            let path = section.index(i);
+            let id = DomainId(position as u16);
+            check_name(&doc.name, &path, findings);
+            if let Some(first) = seen.insert(&doc.name, path.to_string()) {
+                findings.error(
+                    path.name("name"),
+                    format!("found the API `{}` a second time, after {first}", doc.name),
+                    "give every API of the world its own name",
+                );
+            }
+            let types = Types { names, domain: id, zone, keys: &keys, resources: Some(resources) };
+            let shared = Shared { names, resources, secrets, zone, domain: id, auth: domain.auth.as_ref() };
+            let api = api(doc, &path, &types, &shared, findings);
+            if path::segments(&doc.path).is_some() {
+                let shape = path::shape(&domain.base_path, &doc.path);
+                if let Some(other) = routes.insert((api.method, shape), &doc.name) {
+                    findings.error(
+                        path.name("path"),
+                        format!("found the route {} {}, which cannot be told from that of `{other}`", doc.method, doc.path),
+                        "change a literal segment or the method, or give the domains base paths",
+                    );
+                }
+            }
+            apis.push(api);
+        }
+    }
+    apis
+}
+
+/// What all APIs of a domain see.
+pub(super) struct Shared<'a> {
+    pub(super) names: &'a Names<'a>,
+    pub(super) resources: &'a [Resource],
+    pub(super) secrets: &'a HashSet<(ResourceId, FieldId)>,
+    pub(super) zone: &'a Zone,
+    pub(super) domain: DomainId,
+    pub(super) auth: Option<&'a Auth>,
+}
+
+/// One API while its behaviour and reply are made.
+pub(super) struct Builder<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    pub(super) doc: &'a ApiDoc,
+    pub(super) path: Path<'a>,
+    pub(super) parameters: &'a [Parameter],
+    pub(super) scope: Scope<'a>,
+    pub(super) findings: &'a mut Findings,
+}
+
+fn check_name(name: &str, path: &Path<'_>, findings: &mut Findings) {
+    let good = (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if !good {
+        findings.error(
+            path.name("name"),
+            format!("found the API name `{name}`, expected 1 to 64 letters, digits, `_` and `-`"),
+            "write it like `BookAppointment`; tool-calling models take no other characters",
+        );
+    }
+    if name == RESERVED_NAME {
+        findings.error(
+            path.name("name"),
+            format!("found the name `{RESERVED_NAME}`, which every session has already"),
+            "choose another name",
+        );
+    }
+}
+
+fn api(doc: &ApiDoc, path: &Path<'_>, types: &Types<'_>, shared: &Shared<'_>, findings: &mut Findings) -> Api {
+    let method = Method::parse(&doc.method).unwrap_or_else(|| {
+        findings.error(
+            path.name("method"),
+            format!("found `{}`, expected GET, POST, PUT, PATCH or DELETE", doc.method),
+            "write the method in upper case",
+        );
+        Method::Get
+    });
+    let in_path = path_parameters(doc, path, findings);
+    let needs_token = doc.auth || doc.behaviour.sign_out;
+    if (needs_token || doc.behaviour.sign_in) && shared.auth.is_none() {
+        findings.error(
+            path.name(if doc.auth { "auth" } else { "behaviour" }),
+            "found an API of signed-in users in a domain without sign-in",
+            "add `auth: {user, login, secret}` to the domain",
+        );
+    }
+    let mut parameters = parameters(doc, method, &in_path, path, types, findings);
+    let token = shared.auth.filter(|_| needs_token).map(|auth| token(auth, &mut parameters));
+    guess_fields(doc, &mut parameters, shared);
+    let mut scope = Scope::new(shared.resources, shared.domain, shared.zone).with_parameters(&parameters);
+    scope.set_me(shared.auth.filter(|_| needs_token).map(|auth| auth.user));
+    let mut builder = Builder { shared, doc, path: *path, parameters: &parameters, scope, findings };
+    let (behaviour, shown) = builder.behaviour();
+    let reply = builder.reply(&behaviour, &shown);
+    let slots = builder.scope.slots();
+    if doc.description.trim().is_empty() {
+        findings.warning(
+            path.name("description"),
+            "found no description",
+            "say in a sentence what the API does; callers choose by it",
+        );
+    }
+    Api {
+        name: nfc(&doc.name),
+        domain: shared.domain,
+        method,
+        path: nfc(&doc.path),
+        description: nfc(&doc.description),
+        parameters,
+        token,
+        behaviour,
+        reply,
+        slots,
+    }
+}
+
+/// The parameters that the path names.
+fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings) -> Vec<&'d str> {
+    let here = path.name("path");
+    let Some(segments) = path::segments(&doc.path) else {
+        findings.error(
+            here,
+            format!("found the path `{}`, expected `/` and segments that are each text or one `{{parameter}}`", doc.path),
+            "write it like `/appointments/{appointment_id}/cancel`",
+        );
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    for segment in segments {
+        let Segment::Parameter(name) = segment else { continue };
+        if names.contains(&name) {
+            findings.error(here, format!("found `{{{name}}}` twice"), "name each parameter once");
+        } else if !doc.parameters.contains_key(name) {
+            findings.error(
+                here,
+                format!("found `{{{name}}}`, expected one of the parameters: {}", listed(doc.parameters.keys().map(String::as_str))),
+                format!("add `{name}` to `parameters`, or mend the path"),
+            );
+        }
+        names.push(name);
+    }
+    names
+}
+
+fn parameters(
+    doc: &ApiDoc,
+    method: Method,
+    in_path: &[&str],
+    path: &Path<'_>,
+    types: &Types<'_>,
+    findings: &mut Findings,
+) -> Vec<Parameter> {
+    let section = path.name("parameters");
+    let mut parameters = Vec::with_capacity(doc.parameters.len() + 1);
+    for (name, field) in &doc.parameters {
+        let here = section.name(name);
+        if !is_member_name(name) {
+            findings.error(here, format!("found the parameter name `{name}`"), "use letters, digits, `_`, `-` and `.`");
+        }
+        let place = place(field, name, method, in_path, &here, findings);
+        parameters.push(parameter(field, name, place, types, &here, findings));
+    }
+    parameters
+}
+
+fn place(
+    field: &FieldDoc,
+    name: &str,
+    method: Method,
+    in_path: &[&str],
+    here: &Path<'_>,
+    findings: &mut Findings,
+) -> Place {
+    let named = in_path.contains(&name);
+    let by_default = if named {
+        Place::Path
+    } else if matches!(method, Method::Post | Method::Put | Method::Patch) {
+        Place::Body
+    } else {
+        Place::Query
+    };
+    let place = match field.place.as_deref() {
+        None => by_default,
+        Some("path") => Place::Path,
+        Some("query") => Place::Query,
+        Some("body") => Place::Body,
+        Some("header") => Place::Header,
+        Some(other) => {
+            findings.error(
+                here.name("in"),
+                format!("found `{other}`, expected path, query, body or header"),
+                "write one of them, or leave `in` out",
+            );
+            by_default
+        }
+    };
+    if (place == Place::Path) != named {
+        let (message, fix) = if named {
+            ("found a place other than the path for a parameter that the path names", "remove `in`")
+        } else {
+            ("found `in: path` for a parameter that the path does not name", "add it to the path in braces, or change `in`")
+        };
+        findings.error(here.name("in"), message, fix);
+    }
+    if place == Place::Path && (field.optional || field.default.is_some() || field.nullable) {
+        findings.error(here, "found a path parameter that may be left out", "remove `optional`, `default` and `nullable`");
+    }
+    place
+}
+
+fn parameter(
+    doc: &FieldDoc,
+    name: &str,
+    place: Place,
+    types: &Types<'_>,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Parameter {
+    let schema = types.schema(doc, path, findings);
+    // The schema has reported a `like` that leads nowhere.
+    let like = doc.like.as_ref().and_then(|like| types.like(like, path, &mut Findings::default()));
+    let field = like.and_then(|(resource, field)| Some(types.resources?.get(resource.index())?.field(field)));
+    let only_in_fields = [
+        ("unique", doc.unique),
+        ("generated", doc.generated),
+        ("on_delete", doc.on_delete.is_some()),
+        ("ask", !doc.ask.is_empty()),
+        ("say", !doc.say.is_empty()),
+    ];
+    for (key, _) in only_in_fields.into_iter().filter(|(_, given)| *given) {
+        findings.error(path.name(key), format!("found `{key}` in a parameter"), "it belongs to a field; remove it");
+    }
+    let own = synonyms(doc, &schema, path, findings);
+    let default = types.default(doc, &schema, path, findings);
+    let text = |own: &Option<String>, taken: Option<&Str>| match own {
+        Some(own) => nfc(own),
+        None => taken.cloned().unwrap_or_else(|| Str::from("")),
+    };
+    let label = match (&doc.label, field) {
+        (Some(label), _) => nfc(label),
+        (None, Some(field)) if *field.name == *name => field.label.clone(),
+        _ => nfc(&default_label(name, &schema)),
+    };
+    Parameter {
+        name: nfc(name),
+        required: !doc.optional && default.is_none(),
+        default,
+        place,
+        description: text(&doc.description, field.map(|field| &field.description)),
+        label,
+        free_text: doc.free_text || field.is_some_and(|field| field.free_text),
+        field: like,
+        synonyms: if own.is_empty() { kept_synonyms(field, &schema) } else { own },
+        schema,
+    }
+}
+
+/// The synonyms that `like` takes over, for the values that the parameter has.
+fn kept_synonyms(field: Option<&crate::model::Field>, schema: &Schema) -> IndexMap<Str, Vec<Str>> {
+    let Some(field) = field else { return IndexMap::new() };
+    let kept = |value: &Str| match &schema.kind {
+        Type::Enum(values) => values.contains(value),
+        _ => true,
+    };
+    field.synonyms.iter().filter(|(value, _)| kept(value)).map(|(value, words)| (value.clone(), words.clone())).collect()
+}
+
+/// The parameter that carries the token: the one of that name, or a new one at the end.
+fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
+    if let Some(declared) = parameters.iter().position(|parameter| parameter.name == auth.parameter) {
+        return ParameterId(declared as u16);
+    }
+    parameters.push(Parameter {
+        name: auth.parameter.clone(),
+        schema: Schema::of(Type::String),
+        required: true,
+        default: None,
+        place: Place::Header,
+        description: Str::from("Token from signing in"),
+        label: Str::from("token"),
+        free_text: false,
+        field: None,
+        synonyms: IndexMap::new(),
+    });
+    ParameterId((parameters.len() - 1) as u16)
+}
+
+/// The field a parameter is about, where `like` does not say it: by its filter, its name, or what it refers to.
+fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>) {
+    let behaviour = &doc.behaviour;
+    let kinds = [
+        &behaviour.get,
+        &behaviour.lookup,
+        &behaviour.list,
+        &behaviour.create,
+        &behaviour.replace,
+        &behaviour.patch,
+        &behaviour.delete,
+        &behaviour.action,
+        &behaviour.aggregate,
+    ];
+    let named = kinds.into_iter().flatten().next().map(String::as_str);
+    let members = [&behaviour.members, &behaviour.add_members, &behaviour.remove_members];
+    let holder = members.into_iter().flatten().next().and_then(|path| path.split_once('.')).map(|(name, _)| name);
+    let about = named.or(holder).and_then(|name| shared.names.resource(shared.domain, name));
+    for parameter in parameters.iter_mut().filter(|parameter| parameter.field.is_none()) {
+        let of_about = |name: &str| {
+            let resource = about?;
+            Some((resource, shared.resources.get(resource.index())?.field_named(name)?))
+        };
+        let filtered = match behaviour.filters.get(&*parameter.name) {
+            Some(FilterDoc::Field(field)) => of_about(field),
+            Some(FilterDoc::Compare(compare)) => of_about(&compare.field),
+            _ => None,
+        };
+        let sought = behaviour.by.iter().find(|(_, name)| ***name == *parameter.name).and_then(|(field, _)| of_about(field));
+        let target = match &parameter.schema.kind {
+            Type::Reference { resource, .. } => Some((*resource, shared.resources[resource.index()].key)),
+            _ => None,
+        };
+        parameter.field = filtered.or(sought).or_else(|| of_about(&parameter.name)).or(target);
+    }
+}
+
+pub(super) fn key_kind(resource: &Resource) -> KeyKind {
+    match resource.field(resource.key).schema.kind {
+        Type::String | Type::Enum(_) | Type::Reference { key: KeyKind::String, .. } => KeyKind::String,
+        _ => KeyKind::Integer,
+    }
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn resource(&self, id: ResourceId) -> &'a Resource {
+        &self.shared.resources[id.index()]
+    }
+
+    /// The resource of a name, or a finding.
+    pub(super) fn find_resource(&mut self, name: &str, path: &Path<'_>) -> Option<ResourceId> {
+        let found = self.shared.names.resource(self.shared.domain, name);
+        if found.is_none() {
+            let known = self.shared.names.known(self.shared.domain);
+            self.findings.error(
+                path,
+                format!("found the resource `{name}`, expected one of {known}"),
+                "name a resource of this domain",
+            );
+        }
+        found
+    }
+
+    /// The field of a name, or a finding.
+    pub(super) fn find_field(&mut self, resource: ResourceId, name: &str, path: &Path<'_>) -> Option<FieldId> {
+        let of = self.resource(resource);
+        let found = of.field_named(name);
+        if found.is_none() {
+            let known = listed(of.fields.iter().map(|field| &*field.name));
+            self.findings.error(
+                path,
+                format!("found `{name}`, expected a field of `{}`: {known}", of.name),
+                "name one of these fields",
+            );
+        }
+        found
+    }
+
+    /// The parameter of a name, or a finding.
+    pub(super) fn find_parameter(&mut self, name: &str, path: &Path<'_>) -> Option<ParameterId> {
+        let found = self.parameter_named(name);
+        if found.is_none() {
+            let known = listed(self.parameters.iter().map(|parameter| &*parameter.name));
+            self.findings.error(
+                path,
+                format!("found `{name}`, expected one of the parameters: {known}"),
+                format!("add `{name}` to `parameters`, or name another"),
+            );
+        }
+        found
+    }
+
+    pub(super) fn parameter_named(&self, name: &str) -> Option<ParameterId> {
+        self.parameters.iter().position(|parameter| &*parameter.name == name).map(|index| ParameterId(index as u16))
+    }
+
+    pub(super) fn parameter(&self, id: ParameterId) -> &'a Parameter {
+        &self.parameters[id.index()]
+    }
+
+    /// An expression of any type.
+    pub(super) fn expression(&mut self, source: &str, path: &Path<'_>) -> Expr {
+        let result = expr::compile(source, &mut self.scope);
+        self.or_placeholder(result, source, path)
+    }
+
+    /// A boolean expression.
+    pub(super) fn condition(&mut self, source: &str, path: &Path<'_>) -> Expr {
+        let result = expr::compile_condition(source, &mut self.scope);
+        self.or_placeholder(result, source, path)
+    }
+
+    /// An expression for a field's new value.
+    pub(super) fn value(&mut self, source: &str, schema: &Schema, path: &Path<'_>) -> Expr {
+        let result = expr::compile_value(source, &mut self.scope, schema);
+        self.or_placeholder(result, source, path)
+    }
+
+    fn or_placeholder(&mut self, result: Result<Expr, expr::ExprError>, source: &str, path: &Path<'_>) -> Expr {
+        result.unwrap_or_else(|error| {
+            self.findings.expression(path, &error);
+            // Never runs: a world with findings is not handed out.
+            plain(Node::Literal(Value::Null), ExprType::Any, source)
+        })
+    }
+}
+
+/// An expression made here, not from a text of the document.
+pub(super) fn plain(node: Node, kind: ExprType, source: &str) -> Expr {
+    Expr { node, kind, slots: expr::Slot::FIRST_FREE, source: Str::from(source), index: None }
+}
+
+/// What a behaviour that could not be made is replaced with.
+pub(super) fn nothing() -> Behaviour {
+    Behaviour {
+        kind: crate::model::BehaviourKind::Action { target: None },
+        bindings: Vec::new(),
+        require: Vec::new(),
+        also: Vec::new(),
+    }
+}

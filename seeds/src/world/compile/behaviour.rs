@@ -1,0 +1,528 @@
+//! Behaviours: the kind, its options, bindings, checks and effects.
+
+use std::collections::{HashMap, HashSet};
+
+use super::super::path::Path;
+use super::api::{Builder, key_kind, nothing, plain};
+use super::options::{self, Kind};
+use crate::doc::EffectDoc;
+use crate::expr::{Expr, ExprType, Node, Slot};
+use crate::model::{Behaviour, BehaviourKind, Change, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which};
+use crate::schema::{KeyKind, Schema, Type};
+use crate::value::{Str, nfc};
+
+/// What a reply has to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// One record, which is `record` in the reply's expressions.
+    One(ResourceId),
+    /// Records in a list; `record` of `with` is the holder of a list of members, or there is none.
+    Many(ResourceId, Option<ResourceId>),
+    /// Groups of an aggregate.
+    Groups,
+    /// No record.
+    Nothing,
+}
+
+impl Builder<'_> {
+    /// The behaviour, and what its reply can show.
+    pub(super) fn behaviour(&mut self) -> (Behaviour, Shown) {
+        let path = self.path;
+        let here = path.name("behaviour");
+        let doc = &self.doc.behaviour;
+        let Some((kind, name)) = options::kind_of(doc, &here, self.findings) else {
+            return (nothing(), Shown::Nothing);
+        };
+        options::check(doc, kind, &here, self.findings);
+        let at = here.name(kind.name());
+        let target = match kind {
+            Kind::Compute | Kind::SignIn | Kind::SignOut => None,
+            Kind::Action if name == "none" => None,
+            Kind::Members | Kind::AddMembers | Kind::RemoveMembers => {
+                let (holder, list) = name.split_once('.').unwrap_or((name, ""));
+                let Some(holder) = self.find_resource(holder, &at) else { return (nothing(), Shown::Nothing) };
+                let Some(list) = self.find_field(holder, list, &at) else { return (nothing(), Shown::Nothing) };
+                Some((holder, Some(list)))
+            }
+            _ => match self.find_resource(name, &at) {
+                Some(resource) => Some((resource, None)),
+                None => return (nothing(), Shown::Nothing),
+            },
+        };
+        let resource = target.map(|(resource, _)| resource);
+        // The key is evaluated before the record is there, so `record` is not in sight.
+        let key = match (kind, resource) {
+            (Kind::Get | Kind::Replace | Kind::Patch | Kind::Delete | Kind::Action, Some(resource))
+            | (Kind::Members | Kind::AddMembers | Kind::RemoveMembers, Some(resource)) => {
+                self.key(resource, doc.key.as_deref(), &here)
+            }
+            _ => {
+                if doc.key.is_some() && kind == Kind::Action {
+                    self.findings.error(here.name("key"), "found a key for `action: none`", "name the resource acted on");
+                }
+                None
+            }
+        };
+        let acted_on = match kind {
+            Kind::List | Kind::Create | Kind::Aggregate => None,
+            _ => resource,
+        };
+        self.scope.set_record(acted_on);
+        let bindings = self.bindings(&here);
+        let require = self.require(&here);
+        let shown = match (kind, resource) {
+            (Kind::List, Some(resource)) => Shown::Many(resource, None),
+            (Kind::Aggregate, _) => Shown::Groups,
+            (Kind::Members, Some(holder)) => {
+                let member = target.and_then(|(_, list)| self.member_of(holder, list?, &at));
+                member.map_or(Shown::Nothing, |member| Shown::Many(member, Some(holder)))
+            }
+            (_, Some(resource)) => Shown::One(resource),
+            (_, None) => Shown::Nothing,
+        };
+        let made = self.kind(kind, target, key, &here);
+        if kind == Kind::Create {
+            self.scope.set_record(resource);
+        }
+        let also = self.effects(&here);
+        let Some(kind) = made else { return (nothing(), Shown::Nothing) };
+        (Behaviour { kind, bindings, require, also }, shown)
+    }
+
+    fn kind(
+        &mut self,
+        kind: Kind,
+        target: Option<(ResourceId, Option<FieldId>)>,
+        key: Option<Expr>,
+        here: &Path<'_>,
+    ) -> Option<BehaviourKind> {
+        let at = here.name(kind.name());
+        let Some((resource, list)) = target else {
+            return match kind {
+                Kind::Compute => Some(BehaviourKind::Compute(self.computed(&at))),
+                Kind::SignIn => self.sign_in(here),
+                Kind::SignOut => Some(BehaviourKind::SignOut),
+                _ => Some(BehaviourKind::Action { target: None }),
+            };
+        };
+        Some(match kind {
+            Kind::Get => BehaviourKind::Get { resource, key },
+            Kind::Lookup => BehaviourKind::Lookup { resource, by: self.by(resource, here) },
+            Kind::List => BehaviourKind::List(self.query(resource, here)),
+            Kind::Create => {
+                let set = self.setters(kind, resource, None, here);
+                self.check_complete(resource, &set, here);
+                BehaviourKind::Create { resource, set }
+            }
+            Kind::Replace => {
+                BehaviourKind::Replace { resource, set: self.setters(kind, resource, key.as_ref(), here), key }
+            }
+            Kind::Patch => {
+                BehaviourKind::Patch { resource, set: self.setters(kind, resource, key.as_ref(), here), key }
+            }
+            Kind::Delete => BehaviourKind::Delete { resource, key },
+            Kind::Action => BehaviourKind::Action { target: Some((resource, key)) },
+            Kind::Members => {
+                let member = self.member_of(resource, list?, &at)?;
+                BehaviourKind::Members { resource, field: list?, key, query: self.query(member, here) }
+            }
+            Kind::AddMembers | Kind::RemoveMembers => {
+                let of = self.member_of(resource, list?, &at)?;
+                let member = self.member(of, key.as_ref(), here)?;
+                let position = self.position(here);
+                let field = list?;
+                if kind == Kind::AddMembers {
+                    BehaviourKind::AddMembers { resource, field, key, member, position }
+                } else {
+                    BehaviourKind::RemoveMembers { resource, field, key, member }
+                }
+            }
+            Kind::Aggregate => self.aggregate(resource, here),
+            Kind::Compute | Kind::SignIn | Kind::SignOut => return None,
+        })
+    }
+
+    /// The key expression: as written, or the parameter that references the resource or is named like its key.
+    fn key(&mut self, id: ResourceId, written: Option<&str>, here: &Path<'_>) -> Option<Expr> {
+        let resource = self.resource(id);
+        if let Some(source) = written {
+            let path = here.name("key");
+            let key = self.expression(source, &path);
+            self.check_key(id, &key, &path);
+            return Some(key);
+        }
+        if resource.singleton {
+            return None;
+        }
+        let key_name = &resource.field(resource.key).name;
+        let refers = |kind: &Type| matches!(kind, Type::Reference { resource, .. } if *resource == id);
+        let references: Vec<usize> =
+            (0..self.parameters.len()).filter(|index| refers(&self.parameters[*index].schema.kind)).collect();
+        let named = self.parameters.iter().position(|parameter| parameter.name == *key_name);
+        let in_path =
+            references.iter().copied().find(|index| self.parameters[*index].place == crate::model::Place::Path);
+        let found = match references.as_slice() {
+            [one] => Some(*one),
+            [] => named,
+            _ => named.or(in_path),
+        };
+        let Some(index) = found else {
+            let problem = if references.is_empty() { "no parameter" } else { "several parameters" };
+            self.findings.error(
+                here,
+                format!("found {problem} with the key of a `{}`", resource.name),
+                format!("add the parameter `{key_name}: {{ref: {}}}`, or say which record with `key`", resource.name),
+            );
+            return None;
+        };
+        let parameter = &self.parameters[index];
+        let source = format!("args.{}", parameter.name);
+        let key = plain(Node::Argument(ParameterId(index as u16)), ExprType::Key(id), &source);
+        if refers(&parameter.schema.kind) || matches!(parameter.schema.kind, Type::Any) {
+            return Some(key);
+        }
+        let fits = match parameter.schema.kind {
+            Type::Integer => key_kind(resource) == KeyKind::Integer,
+            Type::String | Type::Enum(_) => key_kind(resource) == KeyKind::String,
+            _ => false,
+        };
+        if !fits {
+            self.findings.error(
+                self.path.name("parameters").name(&parameter.name),
+                format!("found a parameter whose type is not that of the keys of `{}`", resource.name),
+                format!("write `{{ref: {}}}`", resource.name),
+            );
+        }
+        Some(key)
+    }
+
+    /// A key expression must give a key of this resource.
+    fn check_key(&mut self, id: ResourceId, key: &Expr, path: &Path<'_>) {
+        let resource = self.resource(id);
+        let fits = match &key.kind {
+            ExprType::Any | ExprType::Null => true,
+            ExprType::Key(other) => *other == id,
+            ExprType::Integer => key_kind(resource) == KeyKind::Integer,
+            ExprType::String => key_kind(resource) == KeyKind::String,
+            _ => false,
+        };
+        if !fits {
+            let name = &resource.name;
+            self.findings.error(
+                path,
+                format!("found an expression that is not a key of `{name}`"),
+                format!("give the `{}` of the record", resource.field(resource.key).name),
+            );
+        }
+    }
+
+    /// `let` names, in an order in which each comes after those it uses, so that the order of keys in the
+    /// document means nothing.
+    fn bindings(&mut self, here: &Path<'_>) -> Vec<(Slot, Expr)> {
+        let doc = &self.doc.behaviour.bindings;
+        let section = here.name("let");
+        let names: HashSet<&str> = doc.keys().map(String::as_str).collect();
+        let mut uses: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (name, source) in doc {
+            let words = source.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+            uses.insert(name, words.filter(|word| *word != name && names.contains(word)).collect());
+        }
+        let mut order: Vec<&str> = Vec::with_capacity(doc.len());
+        while order.len() < doc.len() {
+            let mut waiting: Vec<&str> =
+                doc.keys().map(String::as_str).filter(|name| !order.contains(name)).collect();
+            waiting.sort_unstable();
+            let ready = |name: &&&str| uses.get(**name).is_none_or(|used| used.iter().all(|name| order.contains(name)));
+            // In a circle the first is taken, and the expression that uses the other is the finding.
+            let Some(next) = waiting.iter().find(ready).or(waiting.first()) else { break };
+            order.push(next);
+        }
+        let mut bindings = Vec::with_capacity(doc.len());
+        for name in order {
+            let path = section.name(name);
+            let expr = self.expression(&doc[name], &path);
+            match self.scope.bind(name, expr.kind.clone()) {
+                Ok(slot) => bindings.push((slot, expr)),
+                Err(error) => self.findings.error(path, error.message, "rename it"),
+            }
+        }
+        bindings
+    }
+
+    fn require(&mut self, here: &Path<'_>) -> Vec<Require> {
+        let section = here.name("require");
+        let mut checks = Vec::with_capacity(self.doc.behaviour.require.len());
+        for (i, check) in self.doc.behaviour.require.iter().enumerate() {
+            let path = section.index(i);
+            let that = self.condition(&check.that, &path.name("that"));
+            let refusal = path.name("else");
+            if !(400..=499).contains(&check.otherwise.status) {
+                self.findings.error(
+                    refusal.name("status"),
+                    format!("found {}, expected a status from 400 to 499", check.otherwise.status),
+                    "use 404 for what is not there, 409 for a conflict, 422 for a bad value, 403 for what is not allowed",
+                );
+            }
+            if check.otherwise.message.trim().is_empty() {
+                self.findings.error(refusal.name("message"), "found an empty message", "say why the call is refused");
+            }
+            checks.push(Require { that, status: check.otherwise.status, message: nfc(&check.otherwise.message) });
+        }
+        checks
+    }
+
+    /// Field values of create, replace and patch: parameters named like fields, then `set`.
+    fn setters(
+        &mut self,
+        kind: Kind,
+        id: ResourceId,
+        key: Option<&Expr>,
+        here: &Path<'_>,
+    ) -> Vec<(FieldId, Setter)> {
+        let resource = self.resource(id);
+        let doc = &self.doc.behaviour.set;
+        let section = here.name("set");
+        let mut set: Vec<(FieldId, Setter)> = Vec::new();
+        let key_parameter = match key.map(|key| &key.node) {
+            Some(Node::Argument(parameter)) => Some(*parameter),
+            _ => None,
+        };
+        let parameters_path = self.path;
+        let parameters_path = parameters_path.name("parameters");
+        for (index, parameter) in self.parameters.iter().enumerate() {
+            let position = ParameterId(index as u16);
+            let Some(field) = resource.field_named(&parameter.name) else { continue };
+            let names_the_record = key_parameter == Some(position) || (kind != Kind::Create && field == resource.key);
+            if names_the_record || doc.contains_key(&*parameter.name) {
+                continue;
+            }
+            if !assignable(&parameter.schema, &resource.field(field).schema) {
+                self.findings.error(
+                    parameters_path.name(&parameter.name),
+                    format!("found a parameter whose type does not fit the field `{}.{}`", resource.name, parameter.name),
+                    format!("write `like: {}.{}`", resource.name, parameter.name),
+                );
+            }
+            set.push((field, Setter::Argument(position)));
+        }
+        for (name, source) in doc {
+            let path = section.name(name);
+            let Some(field) = self.find_field(id, name, &path) else { continue };
+            if kind != Kind::Create && field == resource.key {
+                self.findings.error(path, "found a new value for the key", "keys never change; make a new record");
+                continue;
+            }
+            let expr = self.value(source, &resource.field(field).schema, &path);
+            set.push((field, Setter::Expr(expr)));
+        }
+        // Field order, so that the order of keys in the document means nothing.
+        set.sort_by_key(|(field, _)| *field);
+        set
+    }
+
+    /// A create must give every field that has to have a value.
+    fn check_complete(&mut self, id: ResourceId, set: &[(FieldId, Setter)], here: &Path<'_>) {
+        let resource = self.resource(id);
+        // In APIs of signed-in users the owner field is filled by the world.
+        let owner = resource.owner.filter(|_| self.doc.auth);
+        for (index, field) in resource.fields.iter().enumerate() {
+            let position = FieldId(index as u16);
+            let by_itself = position == resource.key
+                || Some(position) == owner
+                || field.optional
+                || field.default.is_some()
+                || field.schema.nullable;
+            if by_itself {
+                continue;
+            }
+            match set.iter().find(|(set, _)| *set == position) {
+                None => self.findings.error(
+                    here,
+                    format!("found no value for `{}.{}`, which must have one", resource.name, field.name),
+                    format!("add a parameter `{0}: {{like: {1}.{0}}}`, or give it in `set`, or make the field optional", field.name, resource.name),
+                ),
+                Some((_, Setter::Argument(parameter))) => {
+                    let parameter = self.parameter(*parameter);
+                    if !parameter.required && parameter.default.is_none() {
+                        self.findings.error(
+                            self.path.name("parameters").name(&parameter.name),
+                            format!("found an optional parameter for `{}.{}`, which must have a value", resource.name, field.name),
+                            "make it required, or give it or the field a default",
+                        );
+                    }
+                }
+                Some((_, Setter::Expr(_))) => {}
+            }
+        }
+    }
+
+    fn computed(&mut self, at: &Path<'_>) -> Vec<(Str, Expr)> {
+        let doc = &self.doc.behaviour.compute;
+        doc.iter()
+            .map(|(name, source)| {
+                let path = at.name(name);
+                let expr = self.expression(source, &path);
+                self.check_output(&expr, &path);
+                (nfc(name), expr)
+            })
+            .collect()
+    }
+
+    /// Replies hold values, not records and not bare durations.
+    pub(super) fn check_output(&mut self, expr: &Expr, path: &Path<'_>) {
+        let problem = match &expr.kind {
+            ExprType::Record(_) => Some(("a record", "name one of its fields, or embed it with `follow` or `many`")),
+            ExprType::Duration => Some(("a duration", "use `minutes_between` or `days_between`")),
+            ExprType::List(items) if matches!(**items, ExprType::Record(_)) => {
+                Some(("a list of records", "embed it with `follow` or `many`"))
+            }
+            _ => None,
+        };
+        if let Some((what, fix)) = problem {
+            self.findings.error(path, format!("found {what}, expected a value that a reply can show"), fix);
+        }
+    }
+
+    fn sign_in(&mut self, here: &Path<'_>) -> Option<BehaviourKind> {
+        let auth = self.shared.auth?;
+        let users = self.resource(auth.user);
+        let at = here.name("sign_in");
+        let login = self.find_parameter(&users.field(auth.login).name, &at);
+        let secret = self.find_parameter(&users.field(auth.secret).name, &at);
+        Some(BehaviourKind::SignIn { login: login?, secret: secret? })
+    }
+
+    fn effects(&mut self, here: &Path<'_>) -> Vec<Effect> {
+        let section = here.name("also");
+        let doc = &self.doc.behaviour.also;
+        doc.iter().enumerate().filter_map(|(i, effect)| self.effect(effect, &section.index(i))).collect()
+    }
+
+    fn effect(&mut self, doc: &EffectDoc, path: &Path<'_>) -> Option<Effect> {
+        let kinds = [("create", &doc.create), ("update", &doc.update), ("delete", &doc.delete)];
+        let mut given = kinds.into_iter().filter_map(|(kind, name)| Some((kind, name.as_deref()?)));
+        let (Some((kind, name)), None) = (given.next(), given.next()) else {
+            self.findings.error(path, "found no or several changes", "write exactly one of create, update, delete");
+            return None;
+        };
+        let resource = self.find_resource(name, &path.name(kind))?;
+        let when = doc.when.as_ref().map(|source| self.condition(source, &path.name("when")));
+        let allowed: &[&str] = match kind {
+            "create" => &["set", "as"],
+            "update" => &["key", "where", "set"],
+            _ => &["key", "where"],
+        };
+        let options = [
+            ("key", doc.key.is_some()),
+            ("where", doc.condition.is_some()),
+            ("set", !doc.set.is_empty()),
+            ("as", doc.name.is_some()),
+        ];
+        for (option, _) in options.into_iter().filter(|(option, given)| *given && !allowed.contains(option)) {
+            self.findings.error(
+                path.name(option),
+                format!("found `{option}`, which does nothing for `{kind}`"),
+                "remove it",
+            );
+        }
+        let change = match kind {
+            "create" => {
+                let set = self.effect_set(resource, doc, None, path);
+                let setters: Vec<_> = set.iter().map(|(field, expr)| (*field, Setter::Expr(expr.clone()))).collect();
+                self.check_complete(resource, &setters, path);
+                let name = doc.name.as_ref().and_then(|name| {
+                    let bound = self.scope.bind(name, ExprType::Record(resource));
+                    bound.map_err(|error| self.findings.error(path.name("as"), error.message, "rename it")).ok()
+                });
+                Change::Create { set, name }
+            }
+            "update" => {
+                let which = self.which(resource, doc, path)?;
+                let set = self.effect_set(resource, doc, Some(resource), path);
+                if set.is_empty() && doc.set.is_empty() {
+                    self.findings.error(path, "found an update without `set`", "say which fields change");
+                }
+                Change::Update { which, set }
+            }
+            _ => Change::Delete { which: self.which(resource, doc, path)? },
+        };
+        Some(Effect { when, resource, change })
+    }
+
+    fn effect_set(
+        &mut self,
+        id: ResourceId,
+        doc: &EffectDoc,
+        item: Option<ResourceId>,
+        path: &Path<'_>,
+    ) -> Vec<(FieldId, Expr)> {
+        let section = path.name("set");
+        let resource = self.resource(id);
+        self.scope.set_item(item);
+        let mut set = Vec::with_capacity(doc.set.len());
+        for (name, source) in &doc.set {
+            let here = section.name(name);
+            let Some(field) = self.find_field(id, name, &here) else { continue };
+            if item.is_some() && field == resource.key {
+                self.findings.error(here, "found a new value for the key", "keys never change; make a new record");
+                continue;
+            }
+            set.push((field, self.value(source, &resource.field(field).schema, &here)));
+        }
+        self.scope.set_item(None);
+        set.sort_by_key(|(field, _)| *field);
+        set
+    }
+
+    fn which(&mut self, id: ResourceId, doc: &EffectDoc, path: &Path<'_>) -> Option<Which> {
+        match (&doc.key, &doc.condition) {
+            (Some(key), None) => {
+                let here = path.name("key");
+                let key = self.expression(key, &here);
+                self.check_key(id, &key, &here);
+                Some(Which::Key(key))
+            }
+            (None, Some(condition)) => {
+                self.scope.set_item(Some(id));
+                let condition = self.condition(condition, &path.name("where"));
+                self.scope.set_item(None);
+                let index = condition.item_index();
+                Some(Which::Where { condition, index })
+            }
+            _ => {
+                self.findings.error(path, "found no or both of `key` and `where`", "say which records change with one of them");
+                None
+            }
+        }
+    }
+}
+
+/// Whether an argument of one schema can stand in a field of another. Limits are checked when it does.
+pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
+    match (&from.kind, &to.kind) {
+        (_, Type::Any)
+        | (Type::Any, _)
+        | (Type::Integer, Type::Integer | Type::Number | Type::Decimal { .. })
+        | (Type::Decimal { .. }, Type::Decimal { .. } | Type::Number)
+        | (Type::Number, Type::Number | Type::Decimal { .. })
+        | (Type::Date, Type::Date)
+        | (Type::Time, Type::Time)
+        | (Type::DateTime, Type::DateTime)
+        | (Type::Boolean, Type::Boolean)
+        | (Type::String | Type::Enum(_), Type::String) => true,
+        (Type::Enum(from), Type::Enum(to)) => from.iter().all(|value| to.contains(value)),
+        (Type::Reference { resource: from, .. }, Type::Reference { resource: to, .. }) => from == to,
+        (Type::Reference { key, .. }, Type::Integer) | (Type::Integer, Type::Reference { key, .. }) => {
+            *key == KeyKind::Integer
+        }
+        (Type::Reference { key, .. }, Type::String) | (Type::String, Type::Reference { key, .. }) => {
+            *key == KeyKind::String
+        }
+        (Type::List(from), Type::List(to)) => assignable(from, to),
+        (Type::Object(from), Type::Object(to)) => {
+            from.iter().all(|member| to.iter().any(|other| other.name == member.name && assignable(&member.schema, &other.schema)))
+                && to.iter().all(|member| member.optional || from.iter().any(|other| other.name == member.name))
+        }
+        _ => false,
+    }
+}

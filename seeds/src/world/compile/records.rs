@@ -1,0 +1,375 @@
+//! Records: typed, sorted by key, with their promises checked (keys, uniqueness, references).
+//!
+//! Verification loads hundreds of worlds, so nothing here makes a path or a message unless there is an error.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::super::findings::Findings;
+use super::super::path::Path;
+use super::{Part, listed};
+use crate::doc::{EachDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::model::{FieldId, Record, Resource, ResourceId};
+use crate::schema::{Schema, Type};
+use crate::value::{Value, Zone};
+
+/// The most records that a document may ask for, of one resource.
+const MOST: u32 = 1_000_000;
+
+type Row = IndexMap<String, Json>;
+
+/// Fills the resources' records in a materialised world; in a source world checks those that are given.
+pub(super) fn compile(
+    doc: &WorldDoc,
+    parts: &[Part<'_>],
+    zone: &Zone,
+    resources: &mut [Resource],
+    findings: &mut Findings,
+) {
+    let docs: Vec<(usize, &str, &ResourceDoc)> = parts
+        .iter()
+        .enumerate()
+        .flat_map(|(part, domain)| domain.resources.iter().map(move |(name, doc)| (part, name.as_str(), doc)))
+        .collect();
+    let mut rows: Vec<Vec<usize>> = Vec::with_capacity(docs.len());
+    for (resource, (part, name, resource_doc)) in resources.iter_mut().zip(&docs) {
+        let here = parts[*part].path();
+        let section = here.name("resources");
+        let path = section.name(name);
+        if doc.materialised.is_some() {
+            let order = fill(resource, resource_doc, zone, &path, findings);
+            rows.push(order);
+        } else {
+            check_source(resource, resource_doc, zone, &path, findings);
+        }
+    }
+    if doc.materialised.is_none() {
+        for (index, (part, name, resource_doc)) in docs.iter().enumerate() {
+            let here = parts[*part].path();
+            let section = here.name("resources");
+            check_each(&parts[*part], resources, ResourceId(index as u16), resource_doc, zone, &section.name(name), findings);
+        }
+        return;
+    }
+    for (index, (part, name, _)) in docs.iter().enumerate() {
+        let here = parts[*part].path();
+        let section = here.name("resources");
+        check_promises(resources, ResourceId(index as u16), &rows[index], &section.name(name), findings);
+    }
+}
+
+/// Types and sorts the records of one resource; returns where in the document each of them stands.
+fn fill(resource: &mut Resource, doc: &ResourceDoc, zone: &Zone, path: &Path<'_>, findings: &mut Findings) -> Vec<usize> {
+    let records_path = path.name("records");
+    let given = match &doc.records {
+        RecordsDoc::Given(given) => given.as_slice(),
+        RecordsDoc::Count(count) => {
+            findings.error(
+                records_path,
+                format!("found the count {count} in a materialised world, expected the records"),
+                "remove `materialised`, so that the records are made up",
+            );
+            &[]
+        }
+    };
+    for (key, _) in [("examples", !doc.examples.is_empty()), ("each", !doc.each.is_empty())]
+        .into_iter()
+        .filter(|(_, given)| *given)
+    {
+        findings.error(
+            path.name(key),
+            format!("found `{key}` in a materialised world, whose records are all written out"),
+            format!("remove `{key}`, or `materialised`"),
+        );
+    }
+    let mut typed: Vec<(Record, usize)> = Vec::with_capacity(given.len());
+    for (i, row) in given.iter().enumerate() {
+        if findings.is_full() {
+            break;
+        }
+        let here = records_path.index(i);
+        if let Some(record) = record(resource, row, zone, &here, findings) {
+            typed.push((record, i));
+        }
+    }
+    let key = resource.key.index();
+    typed.sort_by(|(a, _), (b, _)| a[key].cmp(&b[key]));
+    for pair in typed.windows(2) {
+        if let [(first, at), (second, again)] = pair
+            && first[key] == second[key]
+        {
+            let (at, again) = (at.min(again), at.max(again));
+            let shown = first[key].to_text(zone);
+            findings.error(
+                records_path.index(*again),
+                format!("found the key {shown} a second time, after records[{at}]"),
+                "give every record its own key",
+            );
+        }
+    }
+    if resource.singleton && typed.len() != 1 {
+        findings.error(
+            records_path,
+            format!("found {} records of a singleton, expected 1", typed.len()),
+            "write exactly one record",
+        );
+    }
+    let (records, order) = typed.into_iter().unzip();
+    resource.records = records;
+    order
+}
+
+/// One record. Fields that are left out take their default, or are absent.
+fn record(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, findings: &mut Findings) -> Option<Record> {
+    let mut found = 0;
+    let mut whole = true;
+    // Written documents have their fields in the declared order, so that the next one is nearly always at hand.
+    let mut next = 0;
+    let mut values: Vec<Value> = Vec::with_capacity(resource.fields.len());
+    for field in &resource.fields {
+        let json = match row.get_index(next) {
+            Some((name, json)) if **name == *field.name => Some(json),
+            _ => row.get(&*field.name),
+        };
+        next += 1;
+        let Some(json) = json else {
+            next -= 1;
+            match (&field.default, field.optional) {
+                (Some(default), false) => values.push(default.clone()),
+                (_, true) => values.push(Value::Absent),
+                (None, false) if field.schema.nullable => values.push(Value::Null),
+                (None, false) => {
+                    whole = false;
+                    findings.error(
+                        path,
+                        format!("found no `{}`, expected {}", field.name, field.schema.expected()),
+                        "add it, or make the field optional",
+                    );
+                }
+            }
+            continue;
+        };
+        found += 1;
+        match field.schema.parse_json(json, zone) {
+            Ok(value) => values.push(value),
+            Err(error) => {
+                whole = false;
+                let here = path.name(&field.name);
+                findings.error(format!("{here}{}", error.at), error.to_string(), "write a value of the field's type");
+            }
+        }
+    }
+    if found < row.len() {
+        unknown_fields(resource, row, path, findings);
+    }
+    whole.then(|| Arc::from(values))
+}
+
+fn unknown_fields(resource: &Resource, row: &Row, path: &Path<'_>, findings: &mut Findings) {
+    for name in row.keys().filter(|name| resource.field_named(name).is_none()) {
+        findings.error(
+            path.name(name),
+            format!(
+                "found the field `{name}`, expected one of {}",
+                listed(resource.fields.iter().map(|field| &*field.name))
+            ),
+            "remove it, or add it to `fields`",
+        );
+    }
+}
+
+/// Uniqueness and references of the records of one resource.
+fn check_promises(
+    resources: &[Resource],
+    id: ResourceId,
+    rows: &[usize],
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
+    let resource = &resources[id.index()];
+    let records_path = path.name("records");
+    let place = |position: usize| rows.get(position).copied().unwrap_or(position);
+    for (index, field) in resource.fields.iter().enumerate() {
+        let position = FieldId(index as u16);
+        if field.unique && position != resource.key {
+            let mut seen = HashSet::with_capacity(resource.records.len());
+            for (i, record) in resource.records.iter().enumerate() {
+                let value = &record[index];
+                if !value.is_missing() && !seen.insert(value) {
+                    findings.error(
+                        records_path.index(place(i)).name(&field.name),
+                        format!("found {} a second time in a unique field", shown(value)),
+                        "change one, or remove `unique`",
+                    );
+                }
+            }
+        }
+        if refers(&field.schema) {
+            for (i, record) in resource.records.iter().enumerate() {
+                if let Some((target, missing)) = broken(resources, &field.schema, &record[index]) {
+                    findings.error(
+                        records_path.index(place(i)).name(&field.name),
+                        format!("found a reference to {}, which no `{}` has as its key", shown(missing), resources[target.index()].name),
+                        "refer to a record that exists",
+                    );
+                }
+            }
+        }
+    }
+    for group in &resource.unique_together {
+        let mut seen = HashSet::with_capacity(resource.records.len());
+        for (i, record) in resource.records.iter().enumerate() {
+            let values: Vec<&Value> = group.iter().map(|field| &record[field.index()]).collect();
+            if values.iter().all(|value| !value.is_missing()) && !seen.insert(values) {
+                let names: Vec<&str> = group.iter().map(|field| &*resource.field(*field).name).collect();
+                findings.error(
+                    records_path.index(place(i)),
+                    format!("found the same {} a second time", names.join(" and ")),
+                    "change one, or remove the group from `unique_together`",
+                );
+            }
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.to_text(&Zone::utc())
+}
+
+/// Whether values of a schema can hold references.
+fn refers(schema: &Schema) -> bool {
+    match &schema.kind {
+        Type::Reference { .. } => true,
+        Type::List(items) => refers(items),
+        Type::Object(fields) => fields.iter().any(|field| refers(&field.schema)),
+        _ => false,
+    }
+}
+
+/// The first reference inside a value that leads nowhere.
+fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Option<(ResourceId, &'v Value)> {
+    match (&schema.kind, value) {
+        (_, Value::Null | Value::Absent) => None,
+        (Type::Reference { resource, .. }, key) => {
+            let target = resources.get(resource.index())?;
+            let position = target.key.index();
+            let found = target.records.binary_search_by(|record| record[position].cmp(key));
+            found.is_err().then_some((*resource, key))
+        }
+        (Type::List(items), Value::List(values)) => values.iter().find_map(|value| broken(resources, items, value)),
+        (Type::Object(fields), Value::Object(values)) => fields.iter().find_map(|field| {
+            let (_, value) = values.iter().find(|(name, _)| *name == field.name)?;
+            broken(resources, &field.schema, value)
+        }),
+        _ => None,
+    }
+}
+
+/// A source world's records and examples are given in part; what is given must have its type.
+fn check_source(resource: &Resource, doc: &ResourceDoc, zone: &Zone, path: &Path<'_>, findings: &mut Findings) {
+    let given: &[Row] = match &doc.records {
+        RecordsDoc::Given(given) => given,
+        RecordsDoc::Count(count) => {
+            if *count > MOST || resource.singleton && *count != 1 {
+                let most = if resource.singleton { 1 } else { MOST };
+                findings.error(
+                    path.name("records"),
+                    format!("found {count} records, expected at most {most}"),
+                    if resource.singleton { "a singleton has exactly one record" } else { "ask for fewer" },
+                );
+            }
+            &[]
+        }
+    };
+    let sections = [("records", given), ("examples", doc.examples.as_slice())];
+    for (name, rows) in sections {
+        let section = path.name(name);
+        for (i, row) in rows.iter().enumerate().take(MOST as usize) {
+            check_partial(resource, row, zone, &section.index(i), findings);
+        }
+    }
+    if let RecordsDoc::Count(count) = doc.records
+        && doc.examples.len() > count as usize
+    {
+        findings.error(
+            path.name("examples"),
+            format!("found {} examples for {count} records", doc.examples.len()),
+            "ask for more records, or give fewer examples",
+        );
+    }
+    let mut keys = HashSet::new();
+    let key = resource.field(resource.key);
+    let keyed = given.iter().enumerate().filter_map(|(i, row)| Some((i, row.get(&*key.name)?)));
+    let section = path.name("records");
+    for (i, json) in keyed {
+        if let Ok(value) = key.schema.parse_json(json, zone)
+            && !keys.insert(value)
+        {
+            findings.error(section.index(i), format!("found the key {json} twice"), "give every record its own key");
+        }
+    }
+}
+
+fn check_partial(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, findings: &mut Findings) {
+    unknown_fields(resource, row, path, findings);
+    for field in &resource.fields {
+        let Some(json) = row.get(&*field.name) else { continue };
+        // A null where null is not allowed stands for an optional field's absence.
+        if json.is_null() && field.optional {
+            continue;
+        }
+        if let Err(error) = field.schema.parse_json(json, zone) {
+            let here = path.name(&field.name);
+            findings.error(format!("{here}{}", error.at), error.to_string(), "write a value of the field's type");
+        }
+    }
+}
+
+/// `each` makes records for each record of a parent.
+fn check_each(
+    part: &Part<'_>,
+    resources: &[Resource],
+    id: ResourceId,
+    doc: &ResourceDoc,
+    zone: &Zone,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
+    let resource = &resources[id.index()];
+    let section = path.name("each");
+    for (i, each) in doc.each.iter().enumerate() {
+        let here = section.index(i);
+        let EachDoc { of, by, min, max, set } = each;
+        let parent = resources.iter().position(|other| *other.name == **of && other.domain == resource.domain);
+        let Some(parent) = parent else {
+            findings.error(
+                here.name("of"),
+                format!("found the resource `{of}`, expected one of {}", listed(part.resources.keys().map(String::as_str))),
+                "name the parent resource",
+            );
+            continue;
+        };
+        let field = resource.field_named(by).map(|field| &resource.field(field).schema.kind);
+        if !matches!(field, Some(Type::Reference { resource, .. }) if resource.index() == parent) {
+            findings.error(
+                here.name("by"),
+                format!("found `{by}`, expected a field of `{}` that refers to `{of}`", resource.name),
+                format!("name a field with `ref: {of}`"),
+            );
+        }
+        if min > max {
+            findings.error(here.name("min"), format!("found {min}, which is more than the maximum {max}"), "swap them");
+        }
+        let set_path = here.name("set");
+        unknown_fields(resource, set, &set_path, findings);
+        for (name, json) in set.iter().filter(|(_, json)| !json.is_null()) {
+            let Some(field) = resource.field_named(name) else { continue };
+            if let Err(error) = resource.field(field).schema.parse_json(json, zone) {
+                findings.error(set_path.name(name), error.to_string(), "write a value of the field's type");
+            }
+        }
+    }
+}

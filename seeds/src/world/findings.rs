@@ -1,0 +1,61 @@
+//! A bounded list of findings that is filled while a document is walked.
+
+use std::fmt::Display;
+
+use super::report::{Finding, Severity};
+use crate::expr::ExprError;
+
+/// More findings than this help nobody.
+const MOST: usize = 500;
+
+/// Findings so far.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    list: Vec<Finding>,
+    hidden: usize,
+    errors: usize,
+}
+
+impl Findings {
+    pub(super) fn error(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
+        self.errors += 1;
+        if self.list.len() < MOST {
+            self.list.push(Finding::error(path.to_string(), message, fix));
+        } else {
+            self.hidden += 1;
+        }
+    }
+
+    pub(super) fn warning(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
+        if self.list.len() < MOST {
+            self.list.push(Finding::warning(path.to_string(), message, fix));
+        } else {
+            self.hidden += 1;
+        }
+    }
+
+    pub(super) fn expression(&mut self, path: impl Display, error: &ExprError) {
+        self.error(path, error.message.clone(), "see the section Expressions of docs/world-format.md");
+        if let Some(finding) = self.list.last_mut().filter(|_| self.hidden == 0) {
+            finding.offset = u32::try_from(error.offset).ok();
+        }
+    }
+
+    pub(super) const fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Whether further findings of a repetitive kind should still be made.
+    pub(super) const fn is_full(&self) -> bool {
+        self.list.len() >= MOST
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<Finding> {
+        if self.hidden > 0 {
+            let severity = if self.errors > 0 { Severity::Error } else { Severity::Warning };
+            let message = format!("{} more findings are not shown", self.hidden);
+            self.list.push(Finding { severity, ..Finding::error("", message, "mend those above first") });
+        }
+        self.list
+    }
+}

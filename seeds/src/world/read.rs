@@ -1,0 +1,195 @@
+//! Text to document: YAML or JSON, within limits, with errors that point at line and column.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde_json::Value as Json;
+
+use super::report::{Finding, Report};
+use crate::doc::{WORLD_VERSION, WorldDoc};
+
+/// Texts above this size are refused.
+pub const MAX_BYTES: usize = 64 << 20;
+
+/// Lists and mappings inside each other above this depth are refused.
+pub const MAX_DEPTH: usize = 64;
+
+/// Reads a world document from YAML or JSON text. `name` is the file's name, for messages; text that begins with
+/// `{` and is not YAML's flow style is taken for JSON.
+///
+/// # Errors
+/// A report with the one place where reading stopped: another format version, an unknown key, broken syntax, or
+/// a limit (size, depth, aliases).
+pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
+    parse(name, text).map_err(|finding| Report::one(name, *finding))
+}
+
+fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
+    if text.len() > MAX_BYTES {
+        let found = text.len();
+        return Err(Box::new(Finding::error(
+            "",
+            format!("found {found} bytes, expected at most {MAX_BYTES}"),
+            "split the world, or make fewer records",
+        )));
+    }
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let before = &text[..error.valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let column = before.iter().rev().take_while(|byte| **byte != b'\n').filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
+        Box::new(
+            Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8")
+                .at(to_u32(line), to_u32(column)),
+        )
+    })?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_start().starts_with('{') {
+        match from_json(text) {
+            Err(problem) if problem.syntax && !name.ends_with(".json") => {
+                from_yaml(text).map_err(|_| Box::new(problem.finding))
+            }
+            result => result.map_err(|problem| Box::new(problem.finding)),
+        }
+    } else {
+        from_yaml(text)
+    }
+}
+
+/// What stopped a JSON text, and whether it may be another format.
+struct JsonProblem {
+    syntax: bool,
+    finding: Finding,
+}
+
+fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
+    let mut first = None;
+    // Stops at the first entry with an error of its own; what counts is what it has seen.
+    let _ = FirstEntry(&mut first).deserialize(&mut serde_json::Deserializer::from_str(text));
+    check_version(first.as_ref()).map_err(|finding| JsonProblem { syntax: false, finding: finding.at(1, 1) })?;
+    serde_json::from_str(text).map_err(|error| {
+        let (line, column) = (to_u32(error.line()), to_u32(error.column()));
+        let mut message = error.to_string();
+        if let Some(end) = message.rfind(" at line ") {
+            message.truncate(end);
+        }
+        JsonProblem {
+            syntax: error.is_syntax() || error.is_eof(),
+            finding: Finding::error("", message, fix(error.is_data())).at(line.max(1), column.max(1)),
+        }
+    })
+}
+
+fn from_yaml(text: &str) -> Result<WorldDoc, Box<Finding>> {
+    let mut first = None;
+    let _ = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
+        FirstEntry(&mut first).deserialize(deserializer)
+    });
+    check_version(first.as_ref()).map_err(|finding| Box::new(finding.at(1, 1)))?;
+    serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let message = message_of(&error);
+        let finding = Finding::error("", message, fix(true));
+        Box::new(match error.location() {
+            Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
+            None => finding,
+        })
+    })
+}
+
+/// YAML 1.2 as people write it: `yes`, `0755` and `1_000` are strings, and what a hostile text could use is bounded.
+fn options() -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
+            max_documents: 1,
+            max_events: 8_000_000,
+            max_nodes: 4_000_000,
+            max_aliases: 2_000,
+            max_anchors: 2_000,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 200_000,
+            max_replay_stack_depth: 16,
+        },
+        strict_booleans: true,
+        leading_zero_numbers_as_strings: true,
+        underscored_numbers_as_strings: true,
+        with_snippet: false,
+    }
+}
+
+fn message_of(error: &serde_saphyr::Error) -> String {
+    let mut message = error.without_snippet().to_string();
+    // The place stands in the finding's own line and column.
+    if let Some(end) = message.rfind(" at line ") {
+        message.truncate(end);
+    }
+    match message.strip_prefix("error: ") {
+        Some(rest) => rest.to_owned(),
+        None => message,
+    }
+}
+
+fn fix(shape: bool) -> &'static str {
+    if shape {
+        "see docs/world-format.md or `diorama schema world` for the keys that may stand here"
+    } else {
+        "mend the syntax at this place"
+    }
+}
+
+fn check_version(first: Option<&(String, Json)>) -> Result<(), Finding> {
+    // A document that has no first entry fails later with the reader's own message.
+    let Some((key, value)) = first else { return Ok(()) };
+    if key != "world" {
+        return Err(Finding::error(
+            "",
+            format!("found `{key}` as the first key, expected `world: {WORLD_VERSION}`"),
+            format!("write `world: {WORLD_VERSION}` before everything else"),
+        ));
+    }
+    let version = value.as_f64();
+    if version == Some(f64::from(WORLD_VERSION)) {
+        return Ok(());
+    }
+    Err(Finding::error(
+        "world",
+        format!("found world format version {value}; this program reads version {WORLD_VERSION}"),
+        if version.is_some_and(|version| version > f64::from(WORLD_VERSION)) {
+            "use a newer version of the program".to_owned()
+        } else {
+            format!("write `world: {WORLD_VERSION}`")
+        },
+    ))
+}
+
+/// Reads a mapping's first entry and then stops.
+struct FirstEntry<'a>(&'a mut Option<(String, Json)>);
+
+impl<'de> DeserializeSeed<'de> for FirstEntry<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for FirstEntry<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a world document: a mapping that begins with `world: 1`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        if let Some(key) = access.next_key::<String>()? {
+            let value = if key == "world" { access.next_value()? } else { Json::Null };
+            *self.0 = Some((key, value));
+        }
+        Err(A::Error::custom("read far enough"))
+    }
+}
+
+fn to_u32(value: impl TryInto<u32>) -> u32 {
+    value.try_into().unwrap_or(u32::MAX)
+}
