@@ -1,0 +1,211 @@
+//! `README.md`: the dataset card, for people and for the Hugging Face hub.
+//!
+//! A function of the manifest alone, so that it has the same bytes wherever and however the dataset was made.
+
+use std::fmt::Write as _;
+
+use serde_json::Value as Json;
+
+use crate::columns;
+use crate::manifest::Manifest;
+use crate::row::Split;
+
+/// Domains shown by name; the manifest has them all.
+const DOMAINS_SHOWN: usize = 20;
+
+/// Licences the hub knows, by their SPDX identifier in lower case.
+const HUB_LICENSES: [&str; 12] = [
+    "apache-2.0",
+    "mit",
+    "cc0-1.0",
+    "cc-by-4.0",
+    "cc-by-sa-4.0",
+    "cc-by-nc-4.0",
+    "bsd-2-clause",
+    "bsd-3-clause",
+    "odc-by",
+    "pddl",
+    "unlicense",
+    "isc",
+];
+
+/// The card's text.
+#[must_use]
+pub fn render(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail, so results are dropped throughout.
+    front_matter(&mut text, manifest);
+    introduction(&mut text, manifest);
+    loader(&mut text, manifest);
+    counts(&mut text, manifest);
+    funnel(&mut text, manifest);
+    let _ = writeln!(text, "## Columns\n\n{}", columns::markdown());
+    text.push_str(METHOD);
+    text
+}
+
+fn front_matter(text: &mut String, manifest: &Manifest) {
+    text.push_str("---\npretty_name: Diorama dialogues\n");
+    let licenses: Vec<&String> = manifest.counts.licenses.keys().collect();
+    match licenses.as_slice() {
+        [license] if HUB_LICENSES.contains(&license.to_lowercase().as_str()) => {
+            let _ = writeln!(text, "license: {}", license.to_lowercase());
+        }
+        _ => {
+            let names: Vec<&str> = licenses.iter().map(|license| license.as_str()).collect();
+            let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(names.join(", ")));
+        }
+    }
+    text.push_str("language:\n- en\ntask_categories:\n- text-generation\n");
+    text.push_str("tags:\n- tool-use\n- function-calling\n- agents\n- synthetic\n");
+    if manifest.benchmark {
+        text.push_str("- benchmark\n");
+    }
+    let _ = writeln!(text, "size_categories:\n- {}", size_category(manifest.counts.dialogues));
+    text.push_str("configs:\n- config_name: default\n  data_files:\n");
+    for split in splits(manifest) {
+        let _ = writeln!(text, "  - split: {split}\n    path: data/{split}-*.parquet");
+    }
+    text.push_str("---\n\n");
+}
+
+fn introduction(text: &mut String, manifest: &Manifest) {
+    let counts = &manifest.counts;
+    let _ = writeln!(
+        text,
+        "# Diorama dialogues\n\n{} dialogues in which an assistant calls APIs: {} calls in {} user turns, over {} domains \
+         of {} worlds. Every reply was computed by the world that the row names; none was written by a model.\n",
+        counts.dialogues,
+        counts.calls,
+        counts.turns,
+        counts.domains.len(),
+        manifest.worlds.len(),
+    );
+    if manifest.benchmark {
+        text.push_str("**Benchmark worlds were allowed in this dataset. Do not train on it.**\n\n");
+    }
+    let _ = writeln!(
+        text,
+        "| | |\n| --- | --- |\n| seed | {} |\n| configuration | `{}` |\n| engine | {} |\n| grader | {} |\n| search | {} |\n| generator | {} |\n",
+        manifest.seed,
+        manifest.config_hash,
+        cell(&manifest.engine_version),
+        cell(&manifest.grader_version),
+        cell(&manifest.search_version),
+        cell(&manifest.generator_version),
+    );
+}
+
+fn loader(text: &mut String, manifest: &Manifest) {
+    let split = splits(manifest).first().copied().unwrap_or(Split::Train);
+    let _ = writeln!(
+        text,
+        "## Load\n\n```python\nimport json, datasets\nrows = datasets.load_dataset(\"parquet\", \
+         data_files=\"data/{split}-*.parquet\", split=\"train\")\nmessages, tools = rows[0][\"messages\"], \
+         json.loads(rows[0][\"tools\"])\n```\n\nRun it in this folder. `diorama export --format trl` writes the same rows \
+         with arguments as mappings. `diorama verify` replays every row.\n"
+    );
+}
+
+fn counts(text: &mut String, manifest: &Manifest) {
+    let counts = &manifest.counts;
+    text.push_str("## Counts\n\n");
+    table(text, "split", "dialogues", counts.splits.iter());
+    table(text, "ability", "dialogues", counts.abilities.iter());
+    if !counts.phenomena.is_empty() {
+        table(text, "phenomenon", "dialogues that have it", counts.phenomena.iter());
+    }
+    if counts.licenses.len() > 1 {
+        table(text, "license", "dialogues", counts.licenses.iter());
+    }
+    let mut domains: Vec<(&String, &u64)> = counts.domains.iter().collect();
+    domains.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    let more = domains.len().saturating_sub(DOMAINS_SHOWN);
+    table(text, "domain", "dialogues", domains.into_iter().take(DOMAINS_SHOWN));
+    if more > 0 {
+        let _ = writeln!(text, "and {more} more domains, in `manifest.json`.\n");
+    }
+}
+
+fn funnel(text: &mut String, manifest: &Manifest) {
+    let funnel = &manifest.funnel;
+    text.push_str("## What was dropped\n\n| gate | reason | tasks |\n| --- | --- | ---: |\n");
+    let _ = writeln!(text, "| proposed | | {} |", funnel.proposed);
+    for (gate, reasons) in &funnel.dropped {
+        for (reason, count) in reasons {
+            let _ = writeln!(text, "| {} | {} | {count} |", cell(gate), cell(reason));
+        }
+    }
+    let _ = writeln!(text, "| written | | {} |", funnel.written);
+    if funnel.exhausted > 0 {
+        let _ =
+            writeln!(text, "\nFor {} slots no task passed every gate; they have no row.", funnel.exhausted);
+    }
+    text.push('\n');
+    if !funnel.faults.is_empty() {
+        text.push_str("Faults put into reference traces:\n\n| fault | killed | survived | equivalent |\n| --- | ---: | ---: | ---: |\n");
+        for (kind, faults) in &funnel.faults {
+            let name = cell(kind);
+            let _ = writeln!(
+                text,
+                "| {name} | {} | {} | {} |",
+                faults.killed, faults.survived, faults.equivalent
+            );
+        }
+        text.push('\n');
+    }
+}
+
+fn table<'a>(text: &mut String, name: &str, what: &str, rows: impl Iterator<Item = (&'a String, &'a u64)>) {
+    let _ = writeln!(text, "| {name} | {what} |\n| --- | ---: |");
+    for (name, count) in rows {
+        let _ = writeln!(text, "| {} | {count} |", cell(name));
+    }
+    text.push('\n');
+}
+
+/// Text in a table's cell: names come from worlds, and a world may be anybody's.
+fn cell(text: &str) -> String {
+    text.chars()
+        .flat_map(|character| match character {
+            '|' | '\\' | '`' | '*' | '<' | '[' => vec!['\\', character],
+            character if character.is_control() => vec![' '],
+            character => vec![character],
+        })
+        .collect()
+}
+
+fn splits(manifest: &Manifest) -> Vec<Split> {
+    let has = |split: &Split| {
+        let prefix = format!("data/{split}-");
+        manifest.files.keys().any(|name| name.starts_with(&prefix))
+    };
+    Split::ALL.into_iter().filter(has).collect()
+}
+
+const fn size_category(rows: u64) -> &'static str {
+    match rows {
+        0..1_000 => "n<1K",
+        1_000..10_000 => "1K<n<10K",
+        10_000..100_000 => "10K<n<100K",
+        100_000..1_000_000 => "100K<n<1M",
+        1_000_000..10_000_000 => "1M<n<10M",
+        _ => "n>10M",
+    }
+}
+
+const METHOD: &str = "\
+## Method of each figure
+
+- **dialogues**: rows in the Parquet files. **calls**: tool calls in assistant messages, searches for tools among them. \
+**user turns**: messages of role `user`. **domains**, **worlds**: different values among the rows.
+- **phenomena**: rows that list the phenomenon; a row can list several, so the column does not add up to the rows.
+- **What was dropped**: every attempt is one proposed task. It is dropped by the first gate it fails and counted there once, \
+with the reason that gate gives, or it is written.
+- **Faults**: single changes to a reference trace. *Killed*: the checks then failed, as they must. *Survived*: they still \
+passed; the row was dropped. *Equivalent*: by facts of the engine nothing that matters changed, so nothing is proved.
+- Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate`, `distinct_apis`) is measured from the rows by `diorama stats`, \
+which also states its methods.
+- No figure depends on the machine, the number of threads or the number of shards. `manifest.json` has them all, with the \
+BLAKE3 checksum of every file.
+";

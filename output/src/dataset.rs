@@ -1,0 +1,333 @@
+//! Writing a dataset's folder: whole, sharded or resumed, with the same bytes in the end.
+//!
+//! The caller makes rows; this makes files. A [`DatasetWriter`] opens the folder, says which files are still to be
+//! made, takes worlds, and writes card and manifest when all files are there. [`drive`](DatasetWriter::drive) runs
+//! the whole of it over threads. While a folder is being written it has a `.progress` folder beside `data`:
+//!
+//! - `run.json`: what the run is, so that `--resume` can tell whether it is the same one;
+//! - `{file}.json`: one per finished file, with its checksum, counts and funnel;
+//! - `lock`: held while a process writes.
+
+mod drive;
+mod file;
+mod finish;
+mod progress;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use drive::{DriveError, Progress};
+pub use file::{FileWriter, UnitRows};
+pub use finish::Summary;
+pub(crate) use finish::{assemble, one_hash_per_world};
+pub use progress::{RunRecord, ShardRecord, Sidecar};
+
+use crate::disk::{self, DiskError};
+use crate::manifest::{Identity, MANIFEST, Manifest, MetadataError, SHARD, is_world_id, world_file};
+use crate::plan::{FilePlan, Plan, Shard};
+use crate::rows::WriteError;
+
+/// The folder of a run that has not ended.
+pub const PROGRESS: &str = ".progress";
+
+/// How a folder is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Which files are made.
+    pub shard: Shard,
+    /// What to do with a folder that is not empty.
+    pub start: Start,
+}
+
+/// What to do with a folder that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Refuse it.
+    Fresh,
+    /// Go on with the run that it holds; an empty folder is started.
+    Resume,
+}
+
+/// Writes a dataset into a folder. Its methods can be called from several threads.
+#[derive(Debug)]
+pub struct DatasetWriter {
+    folder: PathBuf,
+    run: RunRecord,
+    plan: Plan,
+    /// Closing it ends the lock.
+    _lock: Option<File>,
+    state: Mutex<State>,
+    /// The summary of a folder that was complete when it was opened.
+    complete: Option<Summary>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    done: BTreeMap<usize, Sidecar>,
+    worlds: BTreeMap<String, String>,
+}
+
+/// Why a dataset cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// A step on the disk failed.
+    #[error(transparent)]
+    Disk(#[from] DiskError),
+    /// Metadata in the folder cannot be used.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// The folder has something in it.
+    #[error("{} is not empty (it holds `{found}`); choose a new folder, or go on with an interrupted run by --resume", folder.display())]
+    NotEmpty {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the things in it.
+        found: String,
+    },
+    /// There is nothing to go on with.
+    #[error("{} holds `{found}` but no interrupted run, so there is nothing to resume; choose a new folder", folder.display())]
+    NothingToResume {
+        /// The folder.
+        folder: PathBuf,
+        /// One of the things in it.
+        found: String,
+    },
+    /// The output path is something else than a folder.
+    #[error("{} is a file, expected a folder", .0.display())]
+    NotAFolder(PathBuf),
+    /// Another process writes the folder.
+    #[error("another process is writing {}; wait for it, or choose another folder", .0.display())]
+    Locked(PathBuf),
+    /// The folder holds another run.
+    #[error("{} holds a run with another {difference}; use the same settings, or choose a new folder", folder.display())]
+    OtherRun {
+        /// The folder.
+        folder: PathBuf,
+        /// The key that differs, with both values.
+        difference: String,
+    },
+    /// Rows could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Rows {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: WriteError,
+    },
+    /// A unit's rows are not those of the plan.
+    #[error("unit {unit} of {file}: {what}")]
+    Unit {
+        /// The file.
+        file: String,
+        /// The unit.
+        unit: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A world cannot be stored.
+    #[error("world `{world}`: {what}")]
+    World {
+        /// The world's id.
+        world: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// Files of the plan were not made.
+    #[error("{missing} of the run's files are not made yet, the first is {first}")]
+    Unfinished {
+        /// How many.
+        missing: usize,
+        /// The first.
+        first: String,
+    },
+}
+
+impl DatasetWriter {
+    /// Opens a folder for a run.
+    ///
+    /// A folder that does not exist is made. Files that an interrupted run of the same identity finished are kept
+    /// when their checksum still holds, all others are made anew.
+    ///
+    /// # Errors
+    /// When the folder is not empty and nothing is to be resumed, holds another run, or cannot be written. Nothing
+    /// in the folder is touched then.
+    pub fn open(
+        folder: &Path,
+        identity: Identity,
+        plan: Plan,
+        options: Options,
+    ) -> Result<Self, DatasetError> {
+        let run = RunRecord::new(&identity, &plan, options.shard);
+        if folder.is_file() {
+            return Err(DatasetError::NotAFolder(folder.to_owned()));
+        }
+        let found = disk::entries(folder)?;
+        let mut complete = None;
+        if let Some(first) = found.first() {
+            if options.start == Start::Fresh {
+                return Err(DatasetError::NotEmpty { folder: folder.to_owned(), found: first.clone() });
+            }
+            let (held, summary) = held_run(folder, first)?;
+            complete = summary;
+            if let Some(difference) = held.and_then(|held| held.difference(&run)) {
+                return Err(DatasetError::OtherRun { folder: folder.to_owned(), difference });
+            }
+        }
+        let mut writer =
+            Self { folder: folder.to_owned(), run, plan, _lock: None, state: Mutex::default(), complete };
+        if writer.complete.is_none() {
+            writer.start()?;
+        } else {
+            // A run that was interrupted between its last file and the removal of this folder has left it.
+            remove_progress(folder)?;
+        }
+        Ok(writer)
+    }
+
+    /// The plan.
+    #[must_use]
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The files still to be made, in order.
+    #[must_use]
+    pub fn pending(&self) -> Vec<&FilePlan> {
+        if self.complete.is_some() {
+            return Vec::new();
+        }
+        let state = self.state();
+        self.plan.files_of(self.run.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
+    }
+
+    /// Rows in files that are finished.
+    #[must_use]
+    pub fn rows_done(&self) -> u64 {
+        match &self.complete {
+            Some(summary) => summary.counts.dialogues,
+            None => self.state().done.values().map(|sidecar| sidecar.counts.dialogues).sum(),
+        }
+    }
+
+    /// Stores a materialised world, once, and gives the hash that its rows must name.
+    ///
+    /// `canonical` is the world's canonical JSON; it becomes `worlds/{id}.json` as it is. Rows are only taken when
+    /// their world has been stored. Worlds that no row names in the end are removed.
+    ///
+    /// # Errors
+    /// When the id cannot be a file name, another world has the same id, or the file cannot be written.
+    pub fn put_world(&self, id: &str, canonical: &[u8]) -> Result<String, DatasetError> {
+        let refused = |what: &str| DatasetError::World { world: id.to_owned(), what: what.to_owned() };
+        if !is_world_id(id) {
+            return Err(refused(
+                "found an id with other characters than letters, digits, `_`, `-` and inner dots",
+            ));
+        }
+        let hash = blake3::hash(canonical).to_hex().to_string();
+        let mut state = self.state();
+        match state.worlds.get(id) {
+            Some(known) if *known == hash => return Ok(hash),
+            Some(_) => return Err(refused("another world has this id, expected one world per id")),
+            None => {}
+        }
+        let path = self.folder.join(world_file(id));
+        let stored = path.is_file() && disk::fingerprint(&path)?.blake3 == hash;
+        if !stored {
+            disk::write(&path, canonical)?;
+        }
+        state.worlds.insert(id.to_owned(), hash.clone());
+        Ok(hash)
+    }
+
+    fn start(&mut self) -> Result<(), DatasetError> {
+        let progress = self.folder.join(PROGRESS);
+        for folder in [progress.clone(), self.folder.join("data"), self.folder.join("worlds")] {
+            disk::make_folder(&folder)?;
+        }
+        self._lock = Some(lock(&progress, &self.folder)?);
+        let run = progress.join("run.json");
+        disk::write(&run, &crate::manifest::to_json(&self.run, &run)?)?;
+        for name in ["data", "worlds"] {
+            remove_parts(&self.folder.join(name))?;
+        }
+        let mut done = BTreeMap::new();
+        for file in self.plan.files_of(self.run.shard) {
+            match Sidecar::read(&self.folder, file)? {
+                Some(sidecar) if sidecar.holds(&self.folder)? => {
+                    done.insert(file.index, sidecar);
+                }
+                Some(_) => disk::remove(&Sidecar::path(&self.folder, file))?,
+                None => {}
+            }
+        }
+        self.state().done = done;
+        Ok(())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A thread that panicked while it held the lock left maps that are still whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The run a folder that is not empty holds: finished, or interrupted.
+fn held_run(folder: &Path, first: &str) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
+    if folder.join(MANIFEST).is_file() {
+        let manifest = Manifest::read(folder)?;
+        let run = RunRecord::of_manifest(&manifest);
+        return Ok((Some(run), Some(Summary::of_manifest(&manifest))));
+    }
+    if folder.join(SHARD).is_file() {
+        let shard = ShardRecord::read(folder)?;
+        return Ok((Some(shard.run.clone()), Some(Summary::of_sidecars(shard.files.values()))));
+    }
+    match RunRecord::read(folder)? {
+        Some(run) => Ok((Some(run), None)),
+        // Interrupted before the first file of the run was written.
+        None if disk::entries(folder)?
+            .iter()
+            .all(|name| [PROGRESS, "data", "worlds"].contains(&name.as_str()))
+            && ["data", "worlds"]
+                .iter()
+                .all(|name| disk::entries(&folder.join(name)).is_ok_and(|names| names.is_empty())) =>
+        {
+            Ok((None, None))
+        }
+        None => Err(DatasetError::NothingToResume { folder: folder.to_owned(), found: first.to_owned() }),
+    }
+}
+
+fn lock(progress: &Path, folder: &Path) -> Result<File, DatasetError> {
+    let path = progress.join("lock");
+    let file = File::create(&path).map_err(disk::at("create", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(DatasetError::Locked(folder.to_owned())),
+        // A file system without locks: two runs at once are then the user's to avoid.
+        Err(TryLockError::Error(error)) if error.kind() == std::io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(error)) => Err(disk::at("lock", &path)(error).into()),
+    }
+}
+
+/// Removes what a crash left under temporary names.
+fn remove_parts(folder: &Path) -> Result<(), DiskError> {
+    for name in disk::entries(folder)?.iter().filter(|name| name.ends_with(disk::PART)) {
+        disk::remove(&folder.join(name))?;
+    }
+    Ok(())
+}
+
+/// Removes the folder that only a run that has not ended needs.
+pub(crate) fn remove_progress(folder: &Path) -> Result<(), DiskError> {
+    let progress = folder.join(PROGRESS);
+    match fs::remove_dir_all(&progress) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(disk::at("remove", &progress)(error))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,188 @@
+//! One file of rows: units in, in any order, bytes out in slot order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parquet::errors::ParquetError;
+
+use super::{DatasetError, DatasetWriter, Sidecar};
+use crate::columns::SCHEMA_VERSION;
+use crate::disk::{DiskError, PartFile};
+use crate::funnel::{Counts, Funnel};
+use crate::plan::FilePlan;
+use crate::row::Dialogue;
+use crate::rows::{RowWriter, WriteError};
+
+/// What a unit came to.
+#[derive(Clone, Debug, Default)]
+pub struct UnitRows {
+    /// The unit's number.
+    pub unit: u64,
+    /// Its rows, in slot order. A slot for which no attempt passed has none.
+    pub rows: Vec<Dialogue>,
+    /// What became of the tasks proposed. `written` and `exhausted` are counted by the writer.
+    pub funnel: Funnel,
+}
+
+/// Writes one planned file. Units may be handed in as they are finished; they wait until it is their turn, so the
+/// caller bounds memory by how far ahead of the first unfinished unit it works.
+pub struct FileWriter<'a> {
+    dataset: &'a DatasetWriter,
+    plan: &'a FilePlan,
+    writer: RowWriter<PartFile>,
+    /// Position in the plan's units of the next one to write.
+    next: usize,
+    waiting: BTreeMap<usize, UnitRows>,
+    ids: BTreeSet<String>,
+    counts: Counts,
+    funnel: Funnel,
+    worlds: BTreeMap<String, String>,
+}
+
+impl DatasetWriter {
+    /// Starts one of the [`pending`](DatasetWriter::pending) files.
+    ///
+    /// # Errors
+    /// When the file cannot be made.
+    pub fn start_file<'a>(&'a self, plan: &'a FilePlan) -> Result<FileWriter<'a>, DatasetError> {
+        let path = self.folder.join(&plan.name);
+        let part = PartFile::create(&path)?;
+        let writer = RowWriter::new(part).map_err(|source| DatasetError::Rows { path, source })?;
+        Ok(FileWriter {
+            dataset: self,
+            plan,
+            writer,
+            next: 0,
+            waiting: BTreeMap::new(),
+            ids: BTreeSet::new(),
+            counts: Counts::default(),
+            funnel: Funnel::default(),
+            worlds: BTreeMap::new(),
+        })
+    }
+}
+
+impl FileWriter<'_> {
+    /// Takes a unit's rows and writes all units whose turn has come.
+    ///
+    /// # Errors
+    /// When the unit is not one that is still expected, a row does not fit, or the file cannot be written.
+    pub fn submit(&mut self, rows: UnitRows) -> Result<(), DatasetError> {
+        let position = self.plan.units.binary_search_by_key(&rows.unit, |unit| unit.index);
+        let expected = position.ok().filter(|at| *at >= self.next && !self.waiting.contains_key(at));
+        let Some(position) = expected else {
+            return Err(
+                self.refuse(rows.unit, "is not expected: it is of another file, or was handed in before")
+            );
+        };
+        self.waiting.insert(position, rows);
+        while let Some(rows) = self.waiting.remove(&self.next) {
+            self.write(rows)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    /// The number of slots of a unit; 0 for a unit of another file.
+    #[must_use]
+    pub fn slots_of(&self, unit: u64) -> u64 {
+        let position = self.plan.units.binary_search_by_key(&unit, |unit| unit.index).ok();
+        let planned = position.and_then(|position| self.plan.units.get(position));
+        planned.map_or(0, |unit| unit.slots.end - unit.slots.start)
+    }
+
+    /// The number of units written so far.
+    #[must_use]
+    pub const fn units_written(&self) -> usize {
+        self.next
+    }
+
+    /// Whether all units are written.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.next == self.plan.units.len()
+    }
+
+    /// Gives the finished file its name and notes it as done.
+    ///
+    /// # Errors
+    /// When units are missing or the file cannot be written.
+    pub fn finish(self) -> Result<(), DatasetError> {
+        if let Some(unit) = self.plan.units.get(self.next) {
+            return Err(self.refuse(unit.index, "is missing, expected all units of the file"));
+        }
+        let path = self.dataset.folder.join(&self.plan.name);
+        let part = self.writer.finish().map_err(|source| at_path(source, &path))?;
+        let sidecar = Sidecar {
+            schema_version: SCHEMA_VERSION,
+            file: self.plan.name.clone(),
+            fingerprint: part.commit()?,
+            counts: self.counts,
+            funnel: self.funnel,
+            worlds: self.worlds,
+        };
+        sidecar.write(&self.dataset.folder, self.plan)?;
+        self.dataset.state().done.insert(self.plan.index, sidecar);
+        Ok(())
+    }
+
+    fn write(&mut self, unit: UnitRows) -> Result<(), DatasetError> {
+        let slots = self.slots_of(unit.unit);
+        let written = unit.rows.len() as u64;
+        if written > slots {
+            return Err(self.refuse(unit.unit, &format!("found {written} rows, expected at most {slots}")));
+        }
+        self.funnel.add(&Funnel { written, exhausted: slots - written, ..unit.funnel });
+        for row in unit.rows {
+            self.check(unit.unit, &row)?;
+            self.counts.count(&row);
+            if !self.worlds.contains_key(&row.world_id) {
+                self.worlds.insert(row.world_id.clone(), row.world_hash.clone());
+            }
+            self.writer
+                .write(row)
+                .map_err(|source| at_path(source, &self.dataset.folder.join(&self.plan.name)))?;
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, unit: u64, row: &Dialogue) -> Result<(), DatasetError> {
+        let id = &row.id;
+        if row.split != self.plan.split {
+            let what = format!("row `{id}` is of split {}, expected {}", row.split, self.plan.split);
+            return Err(self.refuse(unit, &what));
+        }
+        if !self.ids.insert(id.clone()) {
+            return Err(self.refuse(unit, &format!("row `{id}` has the id of an earlier row")));
+        }
+        let known = match self.worlds.get(&row.world_id) {
+            Some(hash) => *hash == row.world_hash,
+            None => self.dataset.state().worlds.get(&row.world_id) == Some(&row.world_hash),
+        };
+        if !known {
+            let what = format!(
+                "row `{id}` names world `{}` with hash {}, expected one that was stored",
+                row.world_id, row.world_hash
+            );
+            return Err(self.refuse(unit, &what));
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, unit: u64, what: &str) -> DatasetError {
+        DatasetError::Unit { file: self.plan.name.clone(), unit, what: what.to_owned() }
+    }
+}
+
+/// Gives a write error its file; a full disk is said in the disk's words.
+fn at_path(source: WriteError, path: &std::path::Path) -> DatasetError {
+    match source {
+        WriteError::Parquet(ParquetError::External(inner)) => match inner.downcast::<std::io::Error>() {
+            Ok(source) => DiskError { doing: "write", path: path.to_owned(), source: *source }.into(),
+            Err(inner) => DatasetError::Rows {
+                path: path.to_owned(),
+                source: WriteError::Parquet(ParquetError::External(inner)),
+            },
+        },
+        source => DatasetError::Rows { path: path.to_owned(), source },
+    }
+}

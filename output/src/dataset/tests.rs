@@ -1,0 +1,371 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{DatasetError, DatasetWriter, DriveError, Options, Start, Summary, UnitRows};
+use crate::funnel::{Faults, Funnel};
+use crate::manifest::{Identity, Versions};
+use crate::merge::{MergeError, merge};
+use crate::plan::{Plan, PlanSizes, Shard, Unit};
+use crate::row::Split;
+use crate::rows::samples::{sample, world_json};
+
+/// 43 units of 5 slots, 4 units to a file: 10 train files and 2 test files.
+fn plan() -> Plan {
+    let sizes = PlanSizes { slots: 212, slots_per_unit: 5, units_per_file: 4 };
+    Plan::new(sizes, |unit| if unit % 8 == 3 { Split::Test } else { Split::Train }).unwrap()
+}
+
+fn identity() -> Identity {
+    let versions = Versions {
+        engine: "engine/1".into(),
+        grader: "grade/1".into(),
+        search: "toolsearch/1".into(),
+        generator: "0.1.0".into(),
+    };
+    let config =
+        BTreeMap::from([("backend".into(), json!("offline")), ("abilities".into(), json!(["call"]))]);
+    Identity { versions, seed: 7, config, benchmark: false }
+}
+
+fn open(folder: &Path, shard: &str, start: Start) -> Result<DatasetWriter, DatasetError> {
+    open_as(folder, identity(), shard, start)
+}
+
+fn open_as(
+    folder: &Path,
+    identity: Identity,
+    shard: &str,
+    start: Start,
+) -> Result<DatasetWriter, DatasetError> {
+    DatasetWriter::open(folder, identity, plan(), Options { shard: shard.parse().unwrap(), start })
+}
+
+/// The rows of a unit: slot 17 of every 40 is exhausted.
+fn make(writer: &DatasetWriter, unit: &Unit) -> Result<UnitRows, DatasetError> {
+    let mut funnel = Funnel::default();
+    let mut rows = Vec::new();
+    for slot in unit.slots.clone() {
+        funnel.propose();
+        if slot % 40 == 17 {
+            funnel.drop_at("grounded", "argument without a source");
+            continue;
+        }
+        let row = sample(slot, unit.split);
+        writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
+        rows.push(row);
+    }
+    funnel.faults.insert("drop_call".into(), Faults { killed: 1, ..Faults::default() });
+    Ok(UnitRows { unit: unit.index, rows, funnel })
+}
+
+fn run(folder: &Path, shard: &str, threads: usize) -> Summary {
+    let writer = open(folder, shard, Start::Fresh).unwrap();
+    writer.drive(threads, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.finish().unwrap()
+}
+
+/// Every file below a folder with the hash of its bytes.
+fn bytes(folder: &Path) -> BTreeMap<PathBuf, String> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let hash = blake3::hash(&fs::read(&path).unwrap()).to_hex().to_string();
+                files.insert(path.strip_prefix(folder).unwrap().to_owned(), hash);
+            }
+        }
+    }
+    files
+}
+
+fn whole() -> (TempDir, BTreeMap<PathBuf, String>) {
+    let folder = TempDir::new().unwrap();
+    run(folder.path(), "0/1", 1);
+    let bytes = bytes(folder.path());
+    (folder, bytes)
+}
+
+#[test]
+fn a_folder_has_rows_worlds_card_and_manifest_whatever_the_threads() {
+    let (folder, one) = whole();
+    let names: Vec<String> = one.keys().map(|path| path.display().to_string()).collect();
+    insta::assert_json_snapshot!(names);
+    insta::assert_snapshot!(fs::read_to_string(folder.path().join("README.md")).unwrap());
+    let many = TempDir::new().unwrap();
+    let out = many.path().join("deep/new");
+    let summary = run(&out, "0/1", 5);
+    assert_eq!(bytes(&out), one);
+    assert_eq!((summary.counts.dialogues, summary.funnel.written), (207, 207));
+    assert_eq!((summary.funnel.proposed, summary.funnel.exhausted), (212, 5));
+    assert_eq!(summary.funnel.dropped_by_gate(), BTreeMap::from([("grounded".into(), 5)]));
+}
+
+#[test]
+fn an_interrupted_run_resumes_to_the_same_bytes() {
+    let (_, expected) = whole();
+    for interrupt_after in [0, 1, 9, 23] {
+        let folder = TempDir::new().unwrap();
+        let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+        let made = AtomicU64::new(0);
+        let failing = |unit: &Unit| {
+            if made.fetch_add(1, Ordering::SeqCst) >= interrupt_after {
+                return Err(DatasetError::NotAFolder("interrupted".into()));
+            }
+            make(&writer, unit)
+        };
+        let error = writer.drive(2, failing, |_| {}).unwrap_err();
+        assert!(matches!(error, DriveError::Unit(_)), "{error}");
+        drop(writer);
+        assert!(!folder.path().join("manifest.json").exists());
+        let writer = open(folder.path(), "0/1", Start::Resume).unwrap();
+        let pending = writer.pending().len();
+        assert!(interrupt_after < 9 || pending < 12, "finished files are kept, {pending} pending");
+        writer.drive(3, |unit| make(&writer, unit), |_| {}).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(bytes(folder.path()), expected);
+    }
+}
+
+#[test]
+fn resuming_makes_changed_files_and_lost_worlds_anew() {
+    let (_, expected) = whole();
+    let folder = TempDir::new().unwrap();
+    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap();
+    drop(writer);
+    let file = |name: &str| folder.path().join(name);
+    fs::write(file("data/train-00002-of-00010.parquet"), b"PAR1").unwrap();
+    fs::remove_file(file("data/train-00003-of-00010.parquet")).unwrap();
+    fs::write(file(".progress/train-00004-of-00010.json"), b"{").unwrap();
+    fs::remove_file(file("worlds/test_clinic_0.json")).unwrap();
+    fs::write(file("data/train-00006-of-00010.parquet.part"), b"left by a crash").unwrap();
+    fs::write(file("worlds/nobody.json"), b"{}").unwrap();
+    let writer = open(folder.path(), "0/1", Start::Resume).unwrap();
+    let pending: Vec<&str> = writer.pending().iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(
+        pending,
+        [
+            "data/train-00002-of-00010.parquet",
+            "data/train-00003-of-00010.parquet",
+            "data/train-00004-of-00010.parquet",
+            "data/test-00000-of-00002.parquet",
+        ]
+    );
+    writer.drive(2, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(bytes(folder.path()), expected);
+    let complete = open(folder.path(), "0/1", Start::Resume).unwrap();
+    assert!(complete.pending().is_empty());
+    assert_eq!(complete.finish().unwrap().counts.dialogues, 207);
+    assert_eq!(bytes(folder.path()), expected);
+}
+
+#[test]
+fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
+    let check = |folder: &Path, identity: Identity, shard: &str, start: Start, expect: &str| {
+        let before = bytes(folder);
+        let error = open_as(folder, identity, shard, start).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+        assert_eq!(bytes(folder), before);
+    };
+    let foreign = TempDir::new().unwrap();
+    fs::write(foreign.path().join("thesis.tex"), b"x").unwrap();
+    check(
+        foreign.path(),
+        identity(),
+        "0/1",
+        Start::Fresh,
+        "is not empty (it holds `thesis.tex`); choose a new folder",
+    );
+    check(foreign.path(), identity(), "0/1", Start::Resume, "holds `thesis.tex` but no interrupted run");
+    let writer = open(&foreign.path().join("thesis.tex"), "0/1", Start::Fresh).unwrap_err();
+    assert!(matches!(writer, DatasetError::NotAFolder(_)));
+
+    let begun = TempDir::new().unwrap();
+    drop(open(begun.path(), "0/1", Start::Fresh).unwrap());
+    let other = Identity { seed: 8, ..identity() };
+    check(
+        begun.path(),
+        other,
+        "0/1",
+        Start::Resume,
+        "another `seed` (found 7, expected 8); use the same settings",
+    );
+    let mut other = identity();
+    other.config.insert("backend".into(), json!("llm"));
+    check(
+        begun.path(),
+        other,
+        "0/1",
+        Start::Resume,
+        "another `backend` (found \"offline\", expected \"llm\")",
+    );
+    let mut other = identity();
+    other.config.insert("model".into(), json!("m"));
+    check(begun.path(), other, "0/1", Start::Resume, "another `model` (found nothing, expected \"m\")");
+    check(
+        begun.path(),
+        identity(),
+        "0/2",
+        Start::Resume,
+        "another `shard` (found \"0/1\", expected \"0/2\")",
+    );
+    check(begun.path(), identity(), "0/1", Start::Fresh, "is not empty");
+    let writer = open(begun.path(), "0/1", Start::Resume).unwrap();
+    check(begun.path(), identity(), "0/1", Start::Resume, "another process is writing");
+    let error = writer.finish().unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "12 of the run's files are not made yet, the first is data/train-00000-of-00010.parquet"
+    );
+}
+
+#[test]
+fn rows_that_do_not_fit_the_plan_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let plan = plan();
+    let [file, unit] = [&plan.files()[0], &plan.files()[1]];
+    let check = |rows: UnitRows, expect: &str| {
+        let error = writer.start_file(file).unwrap().submit(rows).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    let good = make(&writer, &file.units[0]).unwrap();
+    let with = |change: &dyn Fn(&mut UnitRows)| {
+        let mut rows = good.clone();
+        change(&mut rows);
+        rows
+    };
+    check(
+        make(&writer, &unit.units[0]).unwrap(),
+        "unit 5 of data/train-00000-of-00010.parquet: is not expected",
+    );
+    check(with(&|rows| rows.rows[1].split = Split::Test), "row `d00000001` is of split test, expected train");
+    check(with(&|rows| rows.rows[1].id = "d00000000".into()), "has the id of an earlier row");
+    check(with(&|rows| rows.rows[1].world_id = "x".into()), "names world `x`");
+    check(with(&|rows| rows.rows[0].world_hash = "x".into()), "expected one that was stored");
+    check(with(&|rows| rows.rows.push(sample(9, Split::Train))), "found 6 rows, expected at most 5");
+    check(with(&|rows| rows.rows[2].gates = "?".into()), "column `gates` is not JSON");
+    let mut twice = writer.start_file(file).unwrap();
+    twice.submit(good.clone()).unwrap();
+    assert!(twice.submit(good).is_err());
+    let error = twice.finish().unwrap_err().to_string();
+    assert!(error.contains("unit 1 of data/train-00000-of-00010.parquet: is missing"), "{error}");
+    for (id, expect) in
+        [("../x", "other characters"), ("", "other characters"), ("train_clinic_0", "another world")]
+    {
+        let error = writer.put_world(id, b"{}").unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    }
+    assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0, "no half file is left");
+}
+
+#[test]
+fn units_may_be_handed_in_out_of_order() {
+    let (_, expected) = whole();
+    let folder = TempDir::new().unwrap();
+    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    for file in writer.pending() {
+        let mut rows = writer.start_file(file).unwrap();
+        for unit in file.units.iter().rev() {
+            rows.submit(make(&writer, unit).unwrap()).unwrap();
+        }
+        rows.finish().unwrap();
+    }
+    writer.finish().unwrap();
+    assert_eq!(bytes(folder.path()), expected);
+}
+
+#[test]
+fn a_panic_while_a_unit_is_made_ends_the_drive() {
+    let folder = TempDir::new().unwrap();
+    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let drive = || {
+        writer.drive(3, |unit| if unit.index == 6 { panic!("a bug") } else { make(&writer, unit) }, |_| {})
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(drive)).is_err());
+}
+
+/// `/dev/full` takes no byte: what a full disk says, without filling one.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_named_and_leaves_no_half_file() {
+    let folder = TempDir::new().unwrap();
+    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let name = "data/train-00000-of-00010.parquet";
+    std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("{name}.part"))).unwrap();
+    let error = writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap_err().to_string();
+    let path = folder.path().join(name).display().to_string();
+    assert!(error.starts_with(&format!("cannot write {path}: No space left on device")), "{error}");
+    assert!(error.ends_with("free some space and run the same command again with --resume"), "{error}");
+    assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0);
+}
+
+#[test]
+fn shards_merge_to_the_bytes_of_one_run() {
+    let (_, expected) = whole();
+    let parts = TempDir::new().unwrap();
+    let shards: Vec<PathBuf> = (0..3).map(|index| parts.path().join(format!("shard{index}"))).collect();
+    for (index, folder) in shards.iter().enumerate() {
+        run(folder, &format!("{index}/3"), 2);
+        assert!(folder.join("shard.json").exists() && !folder.join("manifest.json").exists());
+    }
+    let out = parts.path().join("merged");
+    let summary = merge(&[shards[2].clone(), shards[0].clone(), shards[1].clone()], &out).unwrap();
+    assert_eq!(bytes(&out), expected);
+    assert_eq!(summary.counts.dialogues, 207);
+
+    let check = |shards: &[&PathBuf], out: &Path, expect: &str| {
+        let folders: Vec<PathBuf> = shards.iter().map(|folder| (*folder).clone()).collect();
+        let error: MergeError = merge(&folders, out).unwrap_err();
+        assert!(error.to_string().contains(expect), "{error}");
+    };
+    let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
+    let new = parts.path().join("new");
+    check(&[a, b, c], &out, "is not empty (it holds `README.md`)");
+    check(&[], &new, "found no shard folders");
+    check(
+        &[a, b],
+        &new,
+        "4 of 12 files are in none of the shards, the first is data/train-00002-of-00010.parquet",
+    );
+    check(&[a, b, a, c], &new, "is in both");
+    check(&[a, b, &out], &new, "holds no shard.json; expected a finished shard");
+    let other = parts.path().join("other");
+    let writer = open_as(&other, Identity { seed: 8, ..identity() }, "2/3", Start::Fresh).unwrap();
+    writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap();
+    writer.finish().unwrap();
+    check(&[a, b, &other], &new, "they differ in `seed` (found 8, expected 7)");
+    let file = c.join("data/train-00002-of-00010.parquet");
+    let content = fs::read(&file).unwrap();
+    // A new file: the old one is linked into the merged folder.
+    fs::remove_file(&file).unwrap();
+    check(&[a, b, c], &new, "it is missing; make the shard again");
+    let mut changed = content.clone();
+    changed[100] ^= 1;
+    fs::write(&file, changed).unwrap();
+    check(&[a, b, c], &new, "found checksum");
+    fs::write(&file, &content[..100]).unwrap();
+    check(&[a, b, c], &new, "found 100 bytes, expected");
+    assert!(!new.exists(), "a refused merge writes nothing");
+    assert_eq!(bytes(&out), expected);
+}
+
+#[test]
+fn a_shard_without_files_is_still_a_shard() {
+    let parts = TempDir::new().unwrap();
+    let folder = parts.path().join("empty");
+    let summary = run(&folder, "19/20", 2);
+    assert_eq!(summary.counts.dialogues, 0);
+    assert!(folder.join("shard.json").exists());
+    assert_eq!(Shard::new(20, 20).unwrap(), Shard::new(0, 20).unwrap());
+}

@@ -1,0 +1,145 @@
+//! What became of the tasks that were proposed, and what the written rows hold.
+//!
+//! Sums over units, then files, then shards: ordered maps and whole numbers, so that the order of adding up
+//! cannot show.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::row::{Dialogue, ability_name};
+
+/// The filter funnel: tasks proposed, dropped by each gate and why, written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Funnel {
+    /// Attempts made.
+    pub proposed: u64,
+    /// Attempts dropped, by gate and reason. Reasons are a small fixed set of names, not sentences about a row.
+    pub dropped: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Slots for which no attempt passed. The writer counts them.
+    pub exhausted: u64,
+    /// Rows written. The writer counts them.
+    pub written: u64,
+    /// Faults put into reference traces, by kind.
+    pub faults: BTreeMap<String, Faults>,
+}
+
+/// What became of faults of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Faults {
+    /// They made the checks fail, as they should.
+    pub killed: u64,
+    /// They passed although they changed something; their rows were dropped.
+    pub survived: u64,
+    /// They changed nothing that matters, by facts of the engine.
+    pub equivalent: u64,
+}
+
+/// What the written rows hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Rows.
+    pub dialogues: u64,
+    /// Calls in messages, searches for tools among them.
+    pub calls: u64,
+    /// User turns.
+    pub turns: u64,
+    /// Rows by split.
+    pub splits: BTreeMap<String, u64>,
+    /// Rows by ability.
+    pub abilities: BTreeMap<String, u64>,
+    /// Rows by domain.
+    pub domains: BTreeMap<String, u64>,
+    /// Rows by archetype.
+    pub archetypes: BTreeMap<String, u64>,
+    /// Rows by phenomenon; a row can have several.
+    pub phenomena: BTreeMap<String, u64>,
+    /// Rows by licence.
+    pub licenses: BTreeMap<String, u64>,
+}
+
+impl Funnel {
+    /// Counts an attempt.
+    pub fn propose(&mut self) {
+        self.proposed += 1;
+    }
+
+    /// Counts an attempt that a gate dropped.
+    pub fn drop_at(&mut self, gate: &str, reason: &str) {
+        let reasons = self.dropped.entry(gate.to_owned()).or_default();
+        *reasons.entry(reason.to_owned()).or_default() += 1;
+    }
+
+    /// Attempts dropped, by gate: `dropped{gate: n}` of `generate --json`.
+    #[must_use]
+    pub fn dropped_by_gate(&self) -> BTreeMap<String, u64> {
+        self.dropped.iter().map(|(gate, reasons)| (gate.clone(), reasons.values().sum())).collect()
+    }
+
+    /// Adds another funnel.
+    pub fn add(&mut self, other: &Self) {
+        self.proposed += other.proposed;
+        self.exhausted += other.exhausted;
+        self.written += other.written;
+        for (gate, reasons) in &other.dropped {
+            sum_into(self.dropped.entry(gate.clone()).or_default(), reasons);
+        }
+        for (kind, faults) in &other.faults {
+            let sum = self.faults.entry(kind.clone()).or_default();
+            sum.killed += faults.killed;
+            sum.survived += faults.survived;
+            sum.equivalent += faults.equivalent;
+        }
+    }
+}
+
+impl Counts {
+    /// Counts a row.
+    pub fn count(&mut self, row: &Dialogue) {
+        self.dialogues += 1;
+        self.calls += row.calls();
+        self.turns += row.turns();
+        bump(&mut self.splits, row.split.as_str());
+        bump(&mut self.abilities, ability_name(row.ability));
+        bump(&mut self.domains, &row.domain);
+        bump(&mut self.archetypes, &row.archetype);
+        bump(&mut self.licenses, &row.license);
+        // A phenomenon listed twice is still one row that has it.
+        for (index, name) in row.phenomena.iter().enumerate() {
+            if !row.phenomena.iter().take(index).any(|earlier| earlier == name) {
+                bump(&mut self.phenomena, name);
+            }
+        }
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Self) {
+        self.dialogues += other.dialogues;
+        self.calls += other.calls;
+        self.turns += other.turns;
+        sum_into(&mut self.splits, &other.splits);
+        sum_into(&mut self.abilities, &other.abilities);
+        sum_into(&mut self.domains, &other.domains);
+        sum_into(&mut self.archetypes, &other.archetypes);
+        sum_into(&mut self.phenomena, &other.phenomena);
+        sum_into(&mut self.licenses, &other.licenses);
+    }
+}
+
+fn bump(counts: &mut BTreeMap<String, u64>, name: &str) {
+    match counts.get_mut(name) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(name.to_owned(), 1);
+        }
+    }
+}
+
+fn sum_into(sums: &mut BTreeMap<String, u64>, other: &BTreeMap<String, u64>) {
+    for (name, count) in other {
+        *sums.entry(name.clone()).or_default() += count;
+    }
+}
