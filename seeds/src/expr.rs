@@ -15,6 +15,7 @@ mod check;
 pub mod eval;
 mod guard;
 mod index;
+mod parse;
 mod scope;
 pub mod units;
 

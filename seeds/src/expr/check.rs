@@ -1,7 +1,22 @@
-//! From text to a typed expression: parsing, name resolution, type checking.
+//! From syntax tree to typed expression: names, types, and what they mean together.
 
-use crate::expr::{Expr, Scope};
-use crate::schema::Schema;
+use cel::common::ast::{Expr as Ast, IdedExpr, LiteralValue};
+
+use crate::expr::parse::{Parsed, parse};
+use crate::expr::scope::kind_of_schema;
+use crate::expr::{Expr, ExprType, Node, Scope, Slot, index_of};
+use crate::model::ParameterId;
+use crate::schema::{Schema, Type};
+use crate::value::Value;
+
+mod fit;
+mod functions;
+mod kinds;
+mod near;
+mod operators;
+mod records;
+
+use near::suggest;
 
 /// What is wrong with an expression, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,13 +28,15 @@ pub struct ExprError {
     pub message: String,
 }
 
+/// Deepest tree, also of operator chains: what keeps the evaluator's recursion small.
+const MAX_DEPTH: usize = 64;
+
 /// Parses and checks an expression.
 ///
 /// # Errors
 /// [`ExprError`] says where the text is wrong and what to write instead.
 pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
-    let _ = (source, scope);
-    Err(ExprError { offset: 0, message: "the checker is being written".to_owned() })
+    with_checker(source, scope, |_, typed| Ok(typed))
 }
 
 /// [`compile`], for a condition: the expression must be a boolean.
@@ -27,7 +44,10 @@ pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
 /// # Errors
 /// As [`compile`], and when the expression is of another type.
 pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
-    compile(source, scope)
+    with_checker(source, scope, |checker, typed| {
+        checker.expect_boolean(&typed, "a condition")?;
+        Ok(typed)
+    })
 }
 
 /// [`compile`], for a value that a field or parameter of this schema takes: types must fit, a literal must be
@@ -36,6 +56,249 @@ pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, Ex
 /// # Errors
 /// As [`compile`], and when the value cannot fit the schema.
 pub fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
-    let _ = schema;
-    compile(source, scope)
+    with_checker(source, scope, |checker, typed| checker.fit(typed, schema))
 }
+
+fn with_checker<'a>(
+    source: &str,
+    scope: &mut Scope<'a>,
+    finish: impl FnOnce(&Checker<'_, 'a>, Typed<'a>) -> Result<Typed<'a>, ExprError>,
+) -> Result<Expr, ExprError> {
+    let parsed = parse(source)?;
+    let before = scope.mark();
+    let mut checker = Checker { scope, parsed: &parsed, depth: 0 };
+    let checked = checker.check(&parsed.root).and_then(|typed| finish(&checker, typed));
+    if checked.is_err() {
+        // Fold variables that an error left open must not be seen by the next expression.
+        scope.close_to(before);
+    }
+    let typed = checked?;
+    let index = index_of(&typed.node, Slot::ITEM, scope);
+    Ok(Expr { node: typed.node, kind: typed.kind, slots: scope.slots(), source: source.into(), index })
+}
+
+/// A node with what is known of its values.
+#[derive(Clone)]
+struct Typed<'a> {
+    node: Node,
+    kind: ExprType,
+    /// The declared schema, where the value comes straight from a field or argument: its enum's values and its
+    /// object's members.
+    schema: Option<&'a Schema>,
+    /// Where in the text.
+    offset: usize,
+}
+
+struct Checker<'s, 'a> {
+    scope: &'s mut Scope<'a>,
+    parsed: &'s Parsed,
+    depth: usize,
+}
+
+fn error<T>(offset: usize, message: impl Into<String>) -> Result<T, ExprError> {
+    Err(ExprError { offset, message: message.into() })
+}
+
+impl<'a> Typed<'a> {
+    fn new(node: Node, kind: ExprType, offset: usize) -> Self {
+        Self { node, kind, schema: None, offset }
+    }
+
+    fn of_schema(node: Node, schema: &'a Schema, offset: usize) -> Self {
+        Self { node, kind: kind_of_schema(schema), schema: Some(schema), offset }
+    }
+
+    fn literal_string(&self) -> Option<&str> {
+        match &self.node {
+            Node::Literal(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn boxed(self) -> Box<Node> {
+        Box::new(self.node)
+    }
+}
+
+impl<'a> Checker<'_, 'a> {
+    fn check(&mut self, expr: &IdedExpr) -> Result<Typed<'a>, ExprError> {
+        let offset = self.parsed.offset(expr.id);
+        if self.depth >= MAX_DEPTH {
+            return error(
+                offset,
+                format!("more than {MAX_DEPTH} operators deep; split the expression with `let`"),
+            );
+        }
+        self.depth += 1;
+        let checked = match &expr.expr {
+            Ast::Literal(literal) => self.literal(literal, offset),
+            Ast::Ident(name) => self.name(name, offset),
+            Ast::Select(select) => self.select(&select.operand, &select.field, offset),
+            Ast::Call(call) => match &call.target {
+                Some(target) => self.method(target, &call.func_name, &call.args),
+                None => self.call(&call.func_name, &call.args, offset),
+            },
+            Ast::List(list) => self.list(&list.elements, offset),
+            Ast::Map(_) | Ast::Struct(_) => error(offset, "found an object literal; the language has none"),
+            Ast::Comprehension(_) | Ast::Unspecified => error(offset, "this is not an expression"),
+        };
+        self.depth -= 1;
+        checked
+    }
+
+    fn literal(&self, literal: &LiteralValue, offset: usize) -> Result<Typed<'a>, ExprError> {
+        let (value, kind) = match literal {
+            LiteralValue::Null => (Value::Null, ExprType::Null),
+            LiteralValue::Boolean(value) => (Value::Bool(*value.inner()), ExprType::Boolean),
+            LiteralValue::Int(value) => (Value::Integer(*value.inner()), ExprType::Integer),
+            LiteralValue::Double(value) => match Value::number(*value.inner()) {
+                Some(value) => (value, ExprType::Number),
+                None => return error(offset, "the number is too large"),
+            },
+            LiteralValue::String(text) => (Value::string(text.inner()), ExprType::String),
+            LiteralValue::UInt(_) => return error(offset, "found an unsigned literal; leave the `u` out"),
+            LiteralValue::Bytes(_) => return error(offset, "found bytes; the language has strings only"),
+        };
+        Ok(Typed::new(Node::Literal(value), kind, offset))
+    }
+
+    fn name(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+        if let Some((slot, kind)) = self.scope.variable(name) {
+            return Ok(Typed::new(Node::Variable(slot), kind, offset));
+        }
+        match name {
+            "now" => return Ok(Typed::new(Node::Now, ExprType::DateTime, offset)),
+            "today" => return Ok(Typed::new(Node::Today, ExprType::Date, offset)),
+            "args" => return error(offset, "found `args` alone; expected `args.` and a parameter's name"),
+            "record" | "item" | "me" => {
+                return error(offset, format!("`{name}` has no meaning here; {}", self.names_here()));
+            }
+            _ => {}
+        }
+        if self.scope.resource_named(name).is_some() {
+            let message = format!(
+                "`{name}` is a resource; expected `{name}.get(key)`, `{name}.exists(key)` or a fold such as \
+                 `{name}.any(x, condition)`"
+            );
+            return error(offset, message);
+        }
+        if self.scope.parameters.iter().any(|parameter| &*parameter.name == name) {
+            return error(offset, format!("`{name}` is a parameter; write `args.{name}`"));
+        }
+        error(offset, format!("unknown name `{name}`; {}", suggest(name, self.scope.all_names())))
+    }
+
+    fn names_here(&self) -> String {
+        format!("known here: {}", self.scope.all_names().join(", "))
+    }
+
+    fn select(&mut self, operand: &IdedExpr, member: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
+        if let Ast::Ident(name) = &operand.expr
+            && name == "args"
+        {
+            return self.argument(member, self.parsed.offset(operand.id));
+        }
+        if let Ast::Ident(name) = &operand.expr
+            && self.scope.variable(name).is_none()
+            && self.scope.resource_named(name).is_some()
+        {
+            let message =
+                format!("`{name}` is a resource, not a record; expected `{name}.get(key).{member}`");
+            return error(self.parsed.offset(operand.id), message);
+        }
+        let inner = self.check(operand)?;
+        self.member(inner, member, dot)
+    }
+
+    fn argument(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+        let parameters = self.scope.parameters;
+        let Some(position) = parameters.iter().position(|parameter| &*parameter.name == name) else {
+            let known = parameters.iter().map(|parameter| &*parameter.name).collect();
+            return error(offset, format!("the API has no parameter `{name}`; {}", suggest(name, known)));
+        };
+        let node = Node::Argument(ParameterId(position as u16));
+        Ok(Typed::of_schema(node, &parameters[position].schema, offset))
+    }
+
+    fn member(&self, inner: Typed<'a>, name: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
+        let offset = inner.offset;
+        match &inner.kind {
+            ExprType::Record(id) => {
+                let Some(resource) = self.scope.resource(*id) else { return error(dot, "unknown resource") };
+                let Some(field) = resource.field_named(name) else {
+                    let known = resource.fields.iter().map(|field| &*field.name).collect();
+                    let message =
+                        format!("`{}` has no field `{name}`; {}", resource.name, suggest(name, known));
+                    return error(dot, message);
+                };
+                let kind = self.scope.field_kind(*id, field);
+                let schema = self.scope.field_schema(*id, field);
+                Ok(Typed { node: Node::Field(inner.boxed(), field), kind, schema, offset })
+            }
+            ExprType::Object => {
+                let declared = inner.schema.and_then(|schema| match &schema.kind {
+                    Type::Object(fields) => Some(fields),
+                    _ => None,
+                });
+                let Some(fields) = declared else {
+                    return Ok(Typed::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset));
+                };
+                match fields.iter().find(|field| &*field.name == name) {
+                    Some(field) => {
+                        Ok(Typed::of_schema(Node::Member(inner.boxed(), name.into()), &field.schema, offset))
+                    }
+                    None => {
+                        let known = fields.iter().map(|field| &*field.name).collect();
+                        error(dot, format!("the object has no member `{name}`; {}", suggest(name, known)))
+                    }
+                }
+            }
+            ExprType::Any => Ok(Typed::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset)),
+            ExprType::Key(id) => {
+                let resource = self.scope.resource(*id).map_or("?", |resource| &*resource.name);
+                let message = format!(
+                    "found `.{name}` after the key of `{resource}`; to read the record behind it write \
+                     `{resource}.get(...).{name}`"
+                );
+                error(dot, message)
+            }
+            other => error(
+                dot,
+                format!(
+                    "found `.{name}` after {}; only records and objects have members",
+                    self.describe(other)
+                ),
+            ),
+        }
+    }
+
+    fn list(&mut self, elements: &[IdedExpr], offset: usize) -> Result<Typed<'a>, ExprError> {
+        let mut items = Vec::with_capacity(elements.len());
+        let mut kind = ExprType::Null;
+        for element in elements {
+            let item = self.check(element)?;
+            kind = self.unify(&kind, &item, "a list")?;
+            items.push(item);
+        }
+        if matches!(kind, ExprType::Record(_)) {
+            return error(offset, "a list cannot hold records; list their keys");
+        }
+        let literals: Option<Vec<Value>> = items
+            .iter()
+            .map(|item| match &item.node {
+                Node::Literal(value) => Some(value.clone()),
+                _ => None,
+            })
+            .collect();
+        let item_kind = if items.is_empty() { ExprType::Any } else { kind };
+        // A list of literals is one value: nothing is allocated when it is evaluated.
+        let node = match literals {
+            Some(values) => Node::Literal(Value::List(values.into())),
+            None => Node::List(items.into_iter().map(|item| item.node).collect()),
+        };
+        Ok(Typed::new(node, ExprType::List(Box::new(item_kind)), offset))
+    }
+}
+
+#[cfg(test)]
+mod tests;

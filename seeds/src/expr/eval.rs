@@ -1,11 +1,19 @@
 //! Evaluation of typed expressions over records.
+//!
+//! A pure function of the expression and its [`Env`]. Fields, arguments and literals are read without
+//! allocation; a fold keeps its variable on the stack. What an expression means is in `docs/world-format.md`.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use crate::expr::{Expr, Node, Slot};
+use crate::expr::{Cast, Expr, Node, Operator, Slot};
 use crate::model::{FieldId, Record, ResourceId};
 use crate::value::{Instant, Value, Zone};
+
+mod arithmetic;
+mod compare;
+mod folds;
+mod functions;
 
 /// The records that expressions read.
 ///
@@ -128,23 +136,24 @@ impl Budget {
     }
 }
 
-impl Env<'_> {
-    /// Evaluates an expression to a value or a record (`Bound::Value(Value::Null)` for a record that is not there).
+impl<'e> Env<'e> {
+    /// Evaluates an expression to a value or a record (null for a record that is not there).
     ///
     /// # Errors
     /// [`EvalError`]: the world's fault, not the call's.
     pub fn evaluate(&self, expr: &Expr) -> Result<Bound, EvalError> {
-        let _ = expr;
-        Err(EvalError::Budget)
+        Ok(match self.run(&expr.node, None)? {
+            Out::Record(record) => Bound::Record(record.clone()),
+            other => Bound::Value(other.into_value("a value")?),
+        })
     }
 
-    /// Evaluates to a value; a record becomes the object of its... its key cannot be known here, so null.
+    /// Evaluates to a value.
     ///
     /// # Errors
-    /// As [`Env::evaluate`].
+    /// As [`Env::evaluate`]; also when the result is a record.
     pub fn value(&self, node: &Node) -> Result<Value, EvalError> {
-        let _ = node;
-        Err(EvalError::Budget)
+        self.run(node, None)?.into_value("a value")
     }
 
     /// Whether a condition holds; null and absent count as false.
@@ -152,8 +161,7 @@ impl Env<'_> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn holds(&self, node: &Node) -> Result<bool, EvalError> {
-        let _ = node;
-        Err(EvalError::Budget)
+        self.truth(node, None)
     }
 
     /// Whether a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
@@ -162,8 +170,7 @@ impl Env<'_> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn holds_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<bool, EvalError> {
-        let _ = (node, slot, record);
-        Err(EvalError::Budget)
+        self.truth(node, Some(&Frame { slot, record, outer: None }))
     }
 
     /// [`Env::value`] with this record in this slot.
@@ -171,8 +178,191 @@ impl Env<'_> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn value_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<Value, EvalError> {
-        let _ = (node, slot, record);
-        Err(EvalError::Budget)
+        self.run(node, Some(&Frame { slot, record, outer: None }))?.into_value("a value")
+    }
+
+    fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<Out<'v>, EvalError> {
+        self.budget.take(1)?;
+        Ok(match node {
+            Node::Literal(value) => Out::Ref(value),
+            Node::Argument(id) => match self.arguments.get(id.index()) {
+                Some(value) => Out::Ref(value),
+                None => Out::NULL,
+            },
+            Node::Variable(slot) => self.variable(*slot, frame),
+            Node::Now => Out::Own(Value::DateTime(self.clock)),
+            Node::Today => Out::Own(Value::Date(self.zone.date_of(self.clock))),
+            Node::Field(record, field) => match self.run(record, frame)? {
+                Out::Record(record) => record.get(field.index()).map_or(Out::NULL, Out::Ref),
+                _ => Out::NULL,
+            },
+            Node::Member(object, name) => member(self.run(object, frame)?, name),
+            Node::Item(list, position) => {
+                let list = self.run(list, frame)?;
+                item(list, self.run(position, frame)?.value())
+            }
+            Node::Get(resource, key) => match self.run(key, frame)?.value() {
+                Some(key) if !key.is_missing() => {
+                    self.records.get(*resource, key).map_or(Out::NULL, Out::Record)
+                }
+                _ => Out::NULL,
+            },
+            Node::Fold(fold) => self.fold(fold, frame)?,
+            Node::Conditional(condition, yes, no) => {
+                let branch = if self.truth(condition, frame)? { yes } else { no };
+                self.run(branch, frame)?
+            }
+            Node::Negate(operand) => {
+                let operand = self.run(operand, frame)?;
+                Out::Own(arithmetic::subtract(&Value::Integer(0), operand.scalar("-")?, "-")?)
+            }
+            Node::Cast(operand, cast) => {
+                let operand = self.run(operand, frame)?;
+                match (operand.scalar("a number")?, cast) {
+                    (Value::Number(_), Cast::Number) => operand,
+                    (Value::Decimal(decimal), Cast::Decimal(scale)) if decimal.scale == *scale => operand,
+                    (value, cast) => Out::Own(arithmetic::cast(value, *cast)?),
+                }
+            }
+            Node::Binary(operator, left, right) => match operator {
+                Operator::Add
+                | Operator::Subtract
+                | Operator::Multiply
+                | Operator::Divide
+                | Operator::Remainder => {
+                    let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
+                    Out::Own(arithmetic::apply(*operator, &left, &right)?)
+                }
+                // The step of this node is counted already.
+                _ => Out::Own(Value::Bool(self.test(node, frame)?)),
+            },
+            Node::Exists(..) | Node::Not(_) | Node::Matches(..) => {
+                Out::Own(Value::Bool(self.test(node, frame)?))
+            }
+            Node::Call(function, arguments) => self.call(*function, arguments, frame)?,
+            Node::List(nodes) => {
+                let items: Result<Vec<Value>, EvalError> =
+                    nodes.iter().map(|node| self.run(node, frame)?.into_value("a list")).collect();
+                Out::Own(Value::List(items?.into()))
+            }
+        })
+    }
+
+    /// A node as a condition: without making a value of it where it is a comparison.
+    fn truth(&self, node: &Node, frame: Option<&Frame<'_>>) -> Result<bool, EvalError> {
+        self.budget.take(1)?;
+        self.test(node, frame)
+    }
+
+    fn test(&self, node: &Node, frame: Option<&Frame<'_>>) -> Result<bool, EvalError> {
+        match node {
+            Node::Binary(operator, left, right) => match operator {
+                Operator::And => Ok(self.truth(left, frame)? && self.truth(right, frame)?),
+                Operator::Or => Ok(self.truth(left, frame)? || self.truth(right, frame)?),
+                Operator::Add
+                | Operator::Subtract
+                | Operator::Multiply
+                | Operator::Divide
+                | Operator::Remainder => self.run(node, frame).map(|out| out.is_true()),
+                _ => {
+                    let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
+                    Ok(compare::holds(*operator, &left, &right))
+                }
+            },
+            Node::Not(operand) => Ok(!self.truth(operand, frame)?),
+            Node::Exists(resource, key) => Ok(match self.run(key, frame)?.value() {
+                Some(key) if !key.is_missing() => self.records.get(*resource, key).is_some(),
+                _ => false,
+            }),
+            Node::Matches(text, pattern) => {
+                let text = self.run(text, frame)?;
+                Ok(text.value().and_then(Value::as_str).is_some_and(|text| pattern.matches(text)))
+            }
+            other => self.run(other, frame).map(|out| out.is_true()),
+        }
+    }
+
+    fn variable<'v>(&'v self, slot: Slot, mut frame: Option<&'v Frame<'v>>) -> Out<'v> {
+        while let Some(Frame { slot: found, record, outer }) = frame {
+            if *found == slot {
+                return Out::Record(record);
+            }
+            frame = *outer;
+        }
+        match self.bound.get(usize::from(slot.0)) {
+            Some(Bound::Value(value)) => Out::Ref(value),
+            Some(Bound::Record(record)) => Out::Record(record),
+            Some(Bound::Empty) | None => Out::NULL,
+        }
+    }
+}
+
+/// A fold's variable while its fold runs, or a record under test; inner ones first.
+struct Frame<'v> {
+    slot: Slot,
+    record: &'v Record,
+    outer: Option<&'v Frame<'v>>,
+}
+
+/// A result: borrowed wherever it can be, so that reading fields and arguments allocates nothing.
+enum Out<'v> {
+    Ref(&'v Value),
+    Own(Value),
+    Record(&'v Record),
+}
+
+impl<'v> Out<'v> {
+    const NULL: Self = Out::Own(Value::Null);
+
+    /// The value; none for a record.
+    fn value(&self) -> Option<&Value> {
+        match self {
+            Out::Ref(value) => Some(value),
+            Out::Own(value) => Some(value),
+            Out::Record(_) => None,
+        }
+    }
+
+    fn scalar(&self, operation: &'static str) -> Result<&Value, EvalError> {
+        self.value().ok_or(EvalError::Type { operation, found: "a record" })
+    }
+
+    fn into_value(self, operation: &'static str) -> Result<Value, EvalError> {
+        match self {
+            Out::Ref(value) => Ok(value.clone()),
+            Out::Own(value) => Ok(value),
+            Out::Record(_) => Err(EvalError::Type { operation, found: "a record" }),
+        }
+    }
+
+    fn is_true(&self) -> bool {
+        matches!(self.value(), Some(Value::Bool(true)))
+    }
+}
+
+fn member<'v>(object: Out<'v>, name: &str) -> Out<'v> {
+    fn find<'f>(fields: &'f [(crate::value::Str, Value)], name: &str) -> Option<&'f Value> {
+        let position = fields.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
+        fields.get(position).map(|(_, value)| value)
+    }
+    match object {
+        Out::Ref(Value::Object(fields)) => find(fields, name).map_or(Out::NULL, Out::Ref),
+        Out::Own(Value::Object(fields)) => {
+            find(&fields, name).map_or(Out::NULL, |value| Out::Own(value.clone()))
+        }
+        _ => Out::NULL,
+    }
+}
+
+fn item<'v>(list: Out<'v>, position: Option<&Value>) -> Out<'v> {
+    let Some(Value::Integer(position)) = position else { return Out::NULL };
+    let Ok(position) = usize::try_from(*position) else { return Out::NULL };
+    match list {
+        Out::Ref(Value::List(items)) => items.get(position).map_or(Out::NULL, Out::Ref),
+        Out::Own(Value::List(items)) => {
+            items.get(position).map_or(Out::NULL, |value| Out::Own(value.clone()))
+        }
+        _ => Out::NULL,
     }
 }
 
@@ -197,3 +387,6 @@ impl Records for NoRecords {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

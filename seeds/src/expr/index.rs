@@ -1,12 +1,145 @@
 //! Which index narrows a condition.
 
-use crate::expr::{Node, Scope, Slot};
+use crate::expr::{ExprType, Function, Node, Operator, Scope, Slot};
 use crate::model::FieldId;
+use crate::schema::{KeyKind, Type};
+use crate::value::Value;
 
 /// From the conjuncts of a condition: a field of the slot's record and what it must equal, so that an index can
 /// find the candidates. The condition must still be tested on each.
+///
+/// Only equalities between values of one kind count (an index finds `1`, not `1.0`), and only values that are
+/// there: when the value turns out null or absent, the caller must look at every record. Of several equalities
+/// the most selective is taken: the key, then unique fields, references, and the rest.
 #[must_use]
 pub fn index_of(condition: &Node, slot: Slot, scope: &Scope<'_>) -> Option<(FieldId, Node)> {
-    let _ = (condition, slot, scope);
-    None
+    let mut best = None;
+    visit_conjuncts(condition, &mut |left, right| {
+        for (side, other) in [(left, right), (right, left)] {
+            let Some((rank, field)) = candidate(side, other, slot, scope) else { continue };
+            if best.as_ref().is_none_or(|(least, _, _)| rank < *least) {
+                best = Some((rank, field, other.clone()));
+            }
+        }
+    });
+    best.map(|(_, field, node)| (field, node))
+}
+
+fn visit_conjuncts<'n>(node: &'n Node, visit: &mut impl FnMut(&'n Node, &'n Node)) {
+    match node {
+        Node::Binary(Operator::And, left, right) => {
+            visit_conjuncts(left, visit);
+            visit_conjuncts(right, visit);
+        }
+        Node::Binary(Operator::Equal, left, right) => visit(left, right),
+        _ => {}
+    }
+}
+
+fn candidate(side: &Node, other: &Node, slot: Slot, scope: &Scope<'_>) -> Option<(u8, FieldId)> {
+    let Node::Field(record, field) = side else { return None };
+    if !matches!(**record, Node::Variable(found) if found == slot) {
+        return None;
+    }
+    let ExprType::Record(resource) = scope.slot_kind(slot)? else { return None };
+    let class = class_of(&scope.field_kind(resource, *field), scope)?;
+    if class_of(&kind_of(other, scope)?, scope)? != class || mentions(other, slot) {
+        return None;
+    }
+    let resource = scope.resource(resource)?;
+    let declared = resource.fields.get(field.index())?;
+    let rank = match &declared.schema.kind {
+        _ if resource.key == *field => 0,
+        _ if declared.unique => 1,
+        Type::Reference { .. } => 2,
+        Type::Boolean => 6,
+        Type::Enum(_) => 5,
+        Type::DateTime | Type::Date | Type::Time => 3,
+        _ => 4,
+    };
+    Some((rank, *field))
+}
+
+/// The type of nodes that are cheap and cannot fail; others are not worth an index.
+fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
+    match node {
+        Node::Literal(value) => match value {
+            Value::Bool(_) => Some(ExprType::Boolean),
+            Value::Integer(_) => Some(ExprType::Integer),
+            Value::Number(_) => Some(ExprType::Number),
+            Value::Decimal(decimal) => Some(ExprType::Decimal(decimal.scale)),
+            Value::Date(_) => Some(ExprType::Date),
+            Value::Time(_) => Some(ExprType::Time),
+            Value::DateTime(_) => Some(ExprType::DateTime),
+            Value::String(_) => Some(ExprType::String),
+            _ => None,
+        },
+        Node::Argument(id) => Some(super::scope::kind_of_schema(&scope.parameters.get(id.index())?.schema)),
+        Node::Variable(slot) => scope.slot_kind(*slot),
+        Node::Now => Some(ExprType::DateTime),
+        Node::Today => Some(ExprType::Date),
+        Node::Field(record, field) => match kind_of(record, scope)? {
+            ExprType::Record(resource) => Some(scope.field_kind(resource, *field)),
+            _ => None,
+        },
+        Node::Get(resource, key) => kind_of(key, scope).map(|_| ExprType::Record(*resource)),
+        Node::Call(Function::Date, arguments) => match kind_of(arguments.first()?, scope)? {
+            ExprType::DateTime | ExprType::Date => Some(ExprType::Date),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[derive(PartialEq)]
+enum Class {
+    Boolean,
+    Integer,
+    Number,
+    Decimal,
+    Date,
+    Time,
+    DateTime,
+    String,
+}
+
+fn class_of(kind: &ExprType, scope: &Scope<'_>) -> Option<Class> {
+    Some(match kind {
+        ExprType::Boolean => Class::Boolean,
+        ExprType::Integer => Class::Integer,
+        ExprType::Number => Class::Number,
+        ExprType::Decimal(_) => Class::Decimal,
+        ExprType::Date => Class::Date,
+        ExprType::Time => Class::Time,
+        ExprType::DateTime => Class::DateTime,
+        ExprType::String => Class::String,
+        ExprType::Key(resource) => match scope.key_kind(*resource)? {
+            KeyKind::Integer => Class::Integer,
+            KeyKind::String => Class::String,
+        },
+        _ => return None,
+    })
+}
+
+/// Whether a node reads a slot.
+pub(super) fn mentions(node: &Node, slot: Slot) -> bool {
+    let any = |nodes: &[&Node]| nodes.iter().any(|node| mentions(node, slot));
+    match node {
+        Node::Literal(_) | Node::Argument(_) | Node::Now | Node::Today => false,
+        Node::Variable(found) => *found == slot,
+        Node::Field(inner, _)
+        | Node::Member(inner, _)
+        | Node::Get(_, inner)
+        | Node::Exists(_, inner)
+        | Node::Not(inner)
+        | Node::Negate(inner)
+        | Node::Matches(inner, _)
+        | Node::Cast(inner, _) => mentions(inner, slot),
+        Node::Item(a, b) | Node::Binary(_, a, b) => any(&[a, b]),
+        Node::Conditional(a, b, c) => any(&[a, b, c]),
+        Node::Call(_, nodes) | Node::List(nodes) => nodes.iter().any(|node| mentions(node, slot)),
+        Node::Fold(fold) => {
+            mentions(&fold.condition, slot) || fold.value.as_ref().is_some_and(|value| mentions(value, slot))
+        }
+    }
 }

@@ -173,6 +173,16 @@ impl<'a> Scope<'a> {
         self.names.pop();
     }
 
+    /// How many names are visible, for [`Scope::close_to`].
+    pub(super) fn mark(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Hides the names that became visible after the mark.
+    pub(super) fn close_to(&mut self, mark: usize) {
+        self.names.truncate(mark);
+    }
+
     /// Whether a name may be given to something new.
     pub(super) fn check_new_name(&self, name: &str) -> Result<(), String> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');

@@ -1,0 +1,63 @@
+//! Equality, order and membership.
+
+use std::cmp::Ordering;
+
+use crate::expr::Operator;
+use crate::expr::eval::Out;
+use crate::value::{Decimal, Value};
+
+/// Whether a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
+/// and take null, absent and a record that is not there for the same.
+pub(super) fn holds(operator: Operator, left: &Out<'_>, right: &Out<'_>) -> bool {
+    match operator {
+        Operator::Equal => equal(left, right),
+        Operator::NotEqual => !equal(left, right),
+        Operator::In => match (left.value(), right.value()) {
+            (Some(item), Some(Value::List(items))) => items.iter().any(|other| equal_values(item, other)),
+            _ => false,
+        },
+        _ => match left.value().zip(right.value()).and_then(|(left, right)| order(left, right)) {
+            Some(ordering) => match operator {
+                Operator::Less => ordering.is_lt(),
+                Operator::LessOrEqual => ordering.is_le(),
+                Operator::Greater => ordering.is_gt(),
+                Operator::GreaterOrEqual => ordering.is_ge(),
+                _ => false,
+            },
+            None => false,
+        },
+    }
+}
+
+fn equal(left: &Out<'_>, right: &Out<'_>) -> bool {
+    match (left.value(), right.value()) {
+        (Some(left), Some(right)) => equal_values(left, right),
+        // The checker lets a record be compared with null alone, and a record that is there is not null.
+        _ => false,
+    }
+}
+
+fn equal_values(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal_values(a, b))
+        }
+        _ => (left.is_missing() && right.is_missing()) || left.loosely_equals(right),
+    }
+}
+
+/// The order of two values of one kind, numbers by value; none where one is missing or they have no order.
+pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
+        (Value::Decimal(a), Value::Decimal(b)) => Some(a.cmp(b)),
+        (Value::Decimal(a), Value::Integer(b)) => Some(a.cmp(&Decimal { minor: *b, scale: 0 })),
+        (Value::Integer(a), Value::Decimal(b)) => Some(Decimal { minor: *a, scale: 0 }.cmp(b)),
+        (Value::DateTime(a), Value::DateTime(b)) => Some(a.cmp(b)),
+        (Value::Date(a), Value::Date(b)) => Some(a.cmp(b)),
+        (Value::Time(a), Value::Time(b)) => Some(a.cmp(b)),
+        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        _ => left.as_f64().zip(right.as_f64()).and_then(|(a, b)| a.partial_cmp(&b)),
+    }
+}

@@ -1,0 +1,108 @@
+//! Folds over the records of a resource.
+
+use std::ops::ControlFlow;
+
+use crate::expr::eval::{Env, EvalError, Frame, Out, arithmetic, compare};
+use crate::expr::{Fold, FoldKind};
+use crate::model::Record;
+use crate::value::Value;
+
+/// What a fold has gathered so far.
+struct Gathered<'r> {
+    count: i64,
+    value: Value,
+    record: Option<&'r Record>,
+}
+
+impl<'e> Env<'e> {
+    pub(super) fn fold<'v>(
+        &'v self,
+        fold: &'v Fold,
+        frame: Option<&'v Frame<'v>>,
+    ) -> Result<Out<'v>, EvalError> {
+        let mut gathered = Gathered { count: 0, value: fold.zero.clone(), record: None };
+        let mut failure = None;
+        let mut visit = |record: &'e Record| match self.gather(fold, record, frame, &mut gathered) {
+            Ok(flow) => flow,
+            Err(error) => {
+                failure = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        // An index finds what equals a value that is there. A value that is missing, or that cannot be
+        // evaluated, is the condition's business: it may never be asked for.
+        let narrowed = fold.index.as_ref().is_some_and(|(field, key)| match self.run(key, frame) {
+            Ok(key) => match key.value() {
+                Some(key) if !key.is_missing() => self.records.find(fold.resource, *field, key, &mut visit),
+                _ => false,
+            },
+            Err(_) => false,
+        });
+        if !narrowed {
+            self.records.scan(fold.resource, &mut visit);
+        }
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        Ok(match fold.kind {
+            FoldKind::Any => Out::Own(Value::Bool(gathered.count > 0)),
+            // A record for which the condition does not hold is counted, and ends the fold.
+            FoldKind::All => Out::Own(Value::Bool(gathered.count == 0)),
+            FoldKind::Count => Out::Own(Value::Integer(gathered.count)),
+            FoldKind::Sum | FoldKind::Min | FoldKind::Max => Out::Own(gathered.value),
+            FoldKind::Average if gathered.count == 0 => Out::NULL,
+            FoldKind::Average => {
+                let count = Out::Own(Value::Integer(gathered.count));
+                Out::Own(arithmetic::apply(crate::expr::Operator::Divide, &Out::Own(gathered.value), &count)?)
+            }
+            FoldKind::First => gathered.record.map_or(Out::NULL, Out::Record),
+        })
+    }
+
+    /// Takes one record into account.
+    fn gather(
+        &self,
+        fold: &Fold,
+        record: &'e Record,
+        outer: Option<&Frame<'_>>,
+        gathered: &mut Gathered<'e>,
+    ) -> Result<ControlFlow<()>, EvalError> {
+        self.budget.take(1)?;
+        let frame = Frame { slot: fold.slot, record, outer };
+        let holds = self.truth(&fold.condition, Some(&frame))?;
+        if holds == (fold.kind == FoldKind::All) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        match fold.kind {
+            FoldKind::Any | FoldKind::All => {
+                gathered.count = 1;
+                return Ok(ControlFlow::Break(()));
+            }
+            FoldKind::First => {
+                gathered.record = Some(record);
+                return Ok(ControlFlow::Break(()));
+            }
+            FoldKind::Count => gathered.count += 1,
+            FoldKind::Sum | FoldKind::Average | FoldKind::Min | FoldKind::Max => {
+                let Some(node) = &fold.value else { return Ok(ControlFlow::Continue(())) };
+                let found = self.run(node, Some(&frame))?;
+                let value = found.scalar("a fold's value")?;
+                if value.is_missing() {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                gathered.count += 1;
+                let better = |wanted: std::cmp::Ordering| {
+                    gathered.value.is_missing() || compare::order(value, &gathered.value) == Some(wanted)
+                };
+                match fold.kind {
+                    FoldKind::Min if better(std::cmp::Ordering::Less) => gathered.value = value.clone(),
+                    FoldKind::Max if better(std::cmp::Ordering::Greater) => gathered.value = value.clone(),
+                    FoldKind::Sum => gathered.value = arithmetic::add(&gathered.value, value, "sum")?,
+                    FoldKind::Average => gathered.value = arithmetic::add(&gathered.value, value, "avg")?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

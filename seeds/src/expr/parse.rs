@@ -1,0 +1,69 @@
+//! Text to syntax tree, by the `cel` crate's parser, behind the [`guard`](super::guard).
+
+use cel::common::ast::{IdedExpr, SourceInfo};
+
+use crate::expr::{ExprError, guard};
+
+/// A syntax tree, and where in the text its nodes stand.
+pub(super) struct Parsed {
+    pub(super) root: IdedExpr,
+    info: SourceInfo,
+    /// Byte offset of each character; the parser counts characters.
+    bytes: Vec<usize>,
+}
+
+/// Deepest recursion of the parser: brackets, and the right sides of conditionals.
+const MAX_RECURSION: u16 = 64;
+
+/// Parses text.
+pub(super) fn parse(source: &str) -> Result<Parsed, ExprError> {
+    guard::admit(source)?;
+    let bytes: Vec<usize> = source.char_indices().map(|(offset, _)| offset).collect();
+    // An environment of its own has no macros: `all` and `exists` are ours, and stay as they are written.
+    let parser =
+        cel::Env::default().parser().enable_optional_syntax(false).max_recursion_depth(MAX_RECURSION);
+    match parser.parse_with_source_info(source) {
+        Ok((root, info)) => Ok(Parsed { root, info, bytes }),
+        Err(errors) => Err(first_error(source, &errors)),
+    }
+}
+
+impl Parsed {
+    /// Where a node starts, as a byte offset. For operators and member accesses this is the operator.
+    pub(super) fn offset(&self, id: u64) -> usize {
+        let start = self.info.offset_for(id).map_or(0, |(start, _)| start as usize);
+        self.bytes.get(start).copied().unwrap_or(0)
+    }
+}
+
+fn first_error(source: &str, errors: &cel::ParseErrors) -> ExprError {
+    let Some(error) = errors.errors.first() else {
+        return ExprError { offset: 0, message: "this is not an expression".to_owned() };
+    };
+    let (line, column) = error.pos;
+    let line_start: usize =
+        source.split_inclusive('\n').take(usize::try_from(line - 1).unwrap_or(0)).map(str::len).sum();
+    let rest = source.get(line_start..).unwrap_or_default();
+    let characters = usize::try_from(column - 1).unwrap_or(0);
+    let offset = line_start + rest.char_indices().nth(characters).map_or(rest.len(), |(offset, _)| offset);
+    ExprError { offset: offset.min(source.len()), message: reword(&error.msg, source, offset) }
+}
+
+/// The parser's messages name its grammar's tokens; say what stands there instead.
+fn reword(message: &str, source: &str, offset: usize) -> String {
+    if message.contains("Recursion limit") {
+        return "the expression is nested too deeply; split it with `let`".to_owned();
+    }
+    let there: String = source.get(offset..).unwrap_or_default().chars().take(20).collect();
+    let there = there.split_whitespace().next().unwrap_or_default();
+    if message.starts_with("Syntax error") || message.starts_with("Incomplete") {
+        return match there {
+            "" => "the expression ends too early; expected an operand".to_owned(),
+            _ => {
+                format!("found `{there}` where an operator or the end was expected, or an operand is missing")
+            }
+        };
+    }
+    let mut characters = message.chars();
+    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
