@@ -1,1 +1,7 @@
-//! placeholder
+//! A world you can call.
+//!
+//! Owns the engine (a pure function from a state and a call to a reply and the next state), sessions, and the
+//! only grader. It knows nothing of chat models, datasets or files.
+
+pub mod engine;
+pub mod session;

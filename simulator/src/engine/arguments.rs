@@ -1,0 +1,50 @@
+//! From a call's JSON to typed arguments, or a refusal that says which one is wrong.
+
+use diorama_seeds::model::{Api, Parameter};
+use diorama_seeds::value::{Value, Zone};
+use serde_json::{Map, Value as Json};
+
+use super::refusal::{Outcome, Refusal};
+
+/// Parses the arguments of a call by position. Defaults are filled in; one that is not given and has none is
+/// absent. The token is not required here: without it the call is unauthorised, not ill-formed.
+pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Vec<Value>> {
+    if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()) {
+        return Err(unknown(api, name));
+    }
+    let mut values = Vec::with_capacity(api.parameters.len());
+    for (position, parameter) in api.parameters.iter().enumerate() {
+        let token = api.token.is_some_and(|token| token.index() == position);
+        values.push(match given.get(&*parameter.name) {
+            Some(json) => parameter.schema.parse_json(json, zone).map_err(|mismatch| {
+                let name = format!("{}{}", parameter.name, mismatch.at);
+                Refusal::new(400, format!("`{name}`: {mismatch}"))
+                    .about(Some(&parameter.name))
+                    .expecting(mismatch.expected)
+            })?,
+            None => match &parameter.default {
+                Some(default) => default.clone(),
+                None if parameter.required && !token => return Err(missing(parameter)),
+                None => Value::Absent,
+            },
+        });
+    }
+    Ok(values)
+}
+
+fn missing(parameter: &Parameter) -> Refusal {
+    let expected = parameter.schema.expected();
+    Refusal::new(400, format!("`{}` is missing: expected {expected}, found nothing", parameter.name))
+        .about(Some(&parameter.name))
+        .expecting(expected)
+}
+
+fn unknown(api: &Api, name: &str) -> Refusal {
+    let known: Vec<&str> = api.parameters.iter().map(|parameter| &*parameter.name).collect();
+    let expected =
+        if known.is_empty() { "no arguments".to_owned() } else { format!("only {}", known.join(", ")) };
+    let shown: String = name.chars().take(60).collect();
+    Refusal::new(400, format!("`{shown}` is not a parameter of {}: expected {expected}", api.name))
+        .about(Some(&shown.into()))
+        .expecting(expected)
+}

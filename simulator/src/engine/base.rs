@@ -1,0 +1,369 @@
+//! The frozen half of every state: a world, checked for shape, with its indexes and digests.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diorama_seeds::expr::{Expr, Node};
+use diorama_seeds::model::{
+    ApiId, BehaviourKind, Change, Comparison, FieldId, FilterTest, Member, OnDelete, Query, Record,
+    ResourceId, Setter, Shape, Source, Which, World,
+};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::{Str, Value};
+use rustc_hash::FxHashMap;
+
+use super::digest::{Sum, record_hash};
+use super::index::{Form, Index};
+use super::state::Table;
+use super::tools::{TOOL_SEARCHER, ToolIndex};
+
+/// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
+#[derive(Debug)]
+pub struct Base {
+    world: World,
+    apis: FxHashMap<Str, ApiId>,
+    resources: Vec<Frozen>,
+    pub(super) names: Arc<[Str]>,
+    pub(super) initial: Arc<[Table]>,
+    pub(super) tools: ToolIndex,
+}
+
+/// The frozen records of one resource.
+#[derive(Debug)]
+pub(super) struct Frozen {
+    by_key: FxHashMap<Value, u32>,
+    indexes: Vec<(FieldId, Form, Index)>,
+    /// Fields of all resources that refer to this one.
+    pub(super) referrers: Vec<Referrer>,
+}
+
+/// A field that refers to a resource.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Referrer {
+    pub(super) resource: ResourceId,
+    pub(super) field: FieldId,
+    pub(super) on_delete: OnDelete,
+    /// Whether the field is a list of references.
+    pub(super) list: bool,
+}
+
+/// Why a world cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BaseError {
+    /// A record has too few or too many values.
+    #[error(
+        "a record of `{resource}` has {found} values, expected {expected}; write one value for each field"
+    )]
+    Width {
+        /// The resource.
+        resource: Str,
+        /// How many values the record has.
+        found: usize,
+        /// How many fields the resource has.
+        expected: usize,
+    },
+    /// Two records have the same key.
+    #[error("two records of `{resource}` have the key {key}; keys must differ")]
+    DuplicateKey {
+        /// The resource.
+        resource: Str,
+        /// The key.
+        key: String,
+    },
+    /// Two APIs have the same name, or one has a reserved name.
+    #[error("the API name `{0}` is taken; give each API its own name, and none the name ToolSearcher")]
+    DuplicateApi(Str),
+    /// There are more records than positions.
+    #[error("`{0}` has too many records; at most 4,294,967,295 fit")]
+    TooMany(Str),
+}
+
+impl Base {
+    /// Freezes a world.
+    ///
+    /// # Errors
+    /// [`BaseError`] where records have the wrong width, keys repeat or API names repeat.
+    pub fn new(mut world: World) -> Result<Arc<Self>, BaseError> {
+        let mut apis = FxHashMap::default();
+        for (position, api) in world.apis.iter().enumerate() {
+            let taken = apis.insert(api.name.clone(), ApiId(position as u16)).is_some();
+            if taken || &*api.name == TOOL_SEARCHER {
+                return Err(BaseError::DuplicateApi(api.name.clone()));
+            }
+        }
+        let wanted = wanted_indexes(&world);
+        let mut resources = Vec::with_capacity(world.resources.len());
+        let mut tables = Vec::with_capacity(world.resources.len());
+        for (position, resource) in world.resources.iter_mut().enumerate() {
+            let id = ResourceId(position as u16);
+            if u32::try_from(resource.records.len()).is_err() {
+                return Err(BaseError::TooMany(resource.qualified.clone()));
+            }
+            if let Some(record) = resource.records.iter().find(|record| record.len() != resource.fields.len())
+            {
+                return Err(BaseError::Width {
+                    resource: resource.qualified.clone(),
+                    found: record.len(),
+                    expected: resource.fields.len(),
+                });
+            }
+            let key = resource.key.index();
+            resource.records.sort_by(|left, right| left[key].cmp(&right[key]));
+            let mut by_key = FxHashMap::with_capacity_and_hasher(resource.records.len(), Default::default());
+            let mut sum = Sum::default();
+            let mut scratch = Vec::new();
+            for (position, record) in resource.records.iter().enumerate() {
+                if by_key.insert(record[key].clone(), position as u32).is_some() {
+                    let key = record[key].to_text(&world.zone);
+                    return Err(BaseError::DuplicateKey { resource: resource.qualified.clone(), key });
+                }
+                sum.add(record_hash(&mut scratch, &resource.qualified, &record[key], record));
+            }
+            let indexes = wanted
+                .range((id, FieldId(0), Form::Exact)..=(id, FieldId(u16::MAX), Form::Items))
+                .filter(|(_, field, _)| *field != resource.key)
+                .map(|(_, field, form)| (*field, *form, Index::new(&resource.records, *field, *form)))
+                .collect();
+            tables.push(Table::new(sum, resource.records.len()));
+            resources.push(Frozen { by_key, indexes, referrers: Vec::new() });
+        }
+        for referrer in referrers(&world) {
+            if let Some(target) = resources.get_mut(referrer.0.index()) {
+                target.referrers.push(referrer.1);
+            }
+        }
+        Ok(Arc::new(Self {
+            apis,
+            resources,
+            names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
+            initial: tables.into(),
+            tools: ToolIndex::new(&world),
+            world,
+        }))
+    }
+
+    /// The world.
+    #[must_use]
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The API of a name.
+    #[must_use]
+    pub fn api_named(&self, name: &str) -> Option<ApiId> {
+        self.apis.get(name).copied()
+    }
+
+    /// The frozen records of a resource, by key.
+    pub(super) fn records(&self, resource: ResourceId) -> &[Record] {
+        self.world.resources.get(resource.index()).map_or(&[], |resource| &resource.records)
+    }
+
+    pub(super) fn frozen(&self, resource: ResourceId) -> Option<&Frozen> {
+        self.resources.get(resource.index())
+    }
+
+    pub(super) fn find(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+        let position = *self.resources.get(resource.index())?.by_key.get(key)?;
+        self.records(resource).get(position as usize)
+    }
+
+    /// Positions of the frozen records that may have this value in this field; `None` without such an index.
+    pub(super) fn positions(
+        &self,
+        resource: ResourceId,
+        field: FieldId,
+        form: Form,
+        hash: u64,
+    ) -> Option<&[u32]> {
+        let indexes = &self.resources.get(resource.index())?.indexes;
+        let (_, _, index) = indexes.iter().find(|(of, kind, _)| *of == field && *kind == form)?;
+        Some(index.positions(hash))
+    }
+}
+
+/// The resource a type refers to, and whether it is a list of such references.
+pub(super) fn reference_target(kind: &Type) -> Option<(ResourceId, bool)> {
+    match kind {
+        Type::Reference { resource, .. } => Some((*resource, false)),
+        Type::List(item) => match &item.kind {
+            Type::Reference { resource, .. } => Some((*resource, true)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn referrers(world: &World) -> impl Iterator<Item = (ResourceId, Referrer)> {
+    world.resources.iter().enumerate().flat_map(|(position, resource)| {
+        resource.fields.iter().enumerate().filter_map(move |(field, declared)| {
+            let (target, list) = reference_target(&declared.schema.kind)?;
+            let (resource, field) = (ResourceId(position as u16), FieldId(field as u16));
+            Some((target, Referrer { resource, field, on_delete: declared.on_delete, list }))
+        })
+    })
+}
+
+type Wanted = BTreeSet<(ResourceId, FieldId, Form)>;
+
+/// The fields by which records are found: references, unique fields, and whatever look-ups, filters and
+/// expressions compare for equality.
+fn wanted_indexes(world: &World) -> Wanted {
+    let mut wanted = Wanted::new();
+    for (position, resource) in world.resources.iter().enumerate() {
+        let id = ResourceId(position as u16);
+        for (field, declared) in resource.fields.iter().enumerate() {
+            let field = FieldId(field as u16);
+            match reference_target(&declared.schema.kind) {
+                Some((_, true)) => wanted.insert((id, field, Form::Items)),
+                Some((_, false)) => wanted.insert((id, field, Form::Exact)),
+                None if declared.unique => wanted.insert((id, field, Form::Exact)),
+                None => false,
+            };
+        }
+        wanted.extend(resource.unique_together.iter().flatten().map(|field| (id, *field, Form::Exact)));
+    }
+    for domain in &world.domains {
+        wanted.extend(domain.auth.iter().map(|auth| (auth.user, auth.login, Form::Folded)));
+    }
+    for api in &world.apis {
+        let behaviour = &api.behaviour;
+        wanted_by_kind(&behaviour.kind, &mut wanted);
+        behaviour.bindings.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
+        behaviour.require.iter().for_each(|require| wanted_by_expr(&require.that, &mut wanted));
+        for effect in &behaviour.also {
+            effect.when.iter().for_each(|expr| wanted_by_expr(expr, &mut wanted));
+            match &effect.change {
+                Change::Create { set, .. } => {
+                    set.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted))
+                }
+                Change::Update { which, set } => {
+                    wanted_by_which(effect.resource, which, &mut wanted);
+                    set.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
+                }
+                Change::Delete { which } => wanted_by_which(effect.resource, which, &mut wanted),
+            }
+        }
+        wanted_by_members(&api.reply.members, &mut wanted);
+        api.reply.with.iter().for_each(|(_, expr)| wanted_by_expr(expr, &mut wanted));
+    }
+    wanted
+}
+
+fn wanted_by_kind(kind: &BehaviourKind, wanted: &mut Wanted) {
+    match kind {
+        BehaviourKind::Lookup { resource, by } => {
+            wanted.extend(by.iter().map(|(field, _)| (*resource, *field, Form::Folded)));
+        }
+        BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => wanted_by_query(query, wanted),
+        BehaviourKind::Members { query, key, .. } => {
+            wanted_by_query(query, wanted);
+            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
+        }
+        BehaviourKind::Get { key, .. }
+        | BehaviourKind::Delete { key, .. }
+        | BehaviourKind::AddMembers { key, .. }
+        | BehaviourKind::RemoveMembers { key, .. }
+        | BehaviourKind::Action { target: Some((_, key)) } => {
+            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
+        }
+        BehaviourKind::Create { set, .. } => wanted_by_setters(set, wanted),
+        BehaviourKind::Replace { set, key, .. } | BehaviourKind::Patch { set, key, .. } => {
+            wanted_by_setters(set, wanted);
+            key.iter().for_each(|expr| wanted_by_expr(expr, wanted));
+        }
+        BehaviourKind::Compute(members) => members.iter().for_each(|(_, expr)| wanted_by_expr(expr, wanted)),
+        BehaviourKind::Action { target: None } | BehaviourKind::SignIn { .. } | BehaviourKind::SignOut => {}
+    }
+}
+
+fn wanted_by_setters(set: &[(FieldId, Setter)], wanted: &mut Wanted) {
+    for (_, setter) in set {
+        if let Setter::Expr(expr) = setter {
+            wanted_by_expr(expr, wanted);
+        }
+    }
+}
+
+fn wanted_by_query(query: &Query, wanted: &mut Wanted) {
+    for filter in &query.filters {
+        match &filter.test {
+            FilterTest::Compare(field, Comparison::Equal) => {
+                wanted.insert((query.resource, *field, Form::Exact))
+            }
+            FilterTest::Compare(field, Comparison::Has) => {
+                wanted.insert((query.resource, *field, Form::Items))
+            }
+            _ => false,
+        };
+    }
+    query.condition.iter().for_each(|expr| wanted_by_condition(query.resource, expr, wanted));
+}
+
+/// A condition over [`Slot::ITEM`](diorama_seeds::expr::Slot::ITEM), with the index it brings.
+fn wanted_by_condition(resource: ResourceId, condition: &Expr, wanted: &mut Wanted) {
+    wanted.extend(condition.index.iter().map(|(field, _)| (resource, *field, Form::Exact)));
+    wanted_by_expr(condition, wanted);
+}
+
+fn wanted_by_which(resource: ResourceId, which: &Which, wanted: &mut Wanted) {
+    match which {
+        Which::Key(expr) => wanted_by_expr(expr, wanted),
+        Which::Where { condition, index } => {
+            wanted_by_condition(resource, condition, wanted);
+            if let Some((field, expr)) = index {
+                wanted.insert((resource, *field, Form::Exact));
+                wanted_by_expr(expr, wanted);
+            }
+        }
+    }
+}
+
+fn wanted_by_members(members: &[Member], wanted: &mut Wanted) {
+    members.iter().for_each(|member| wanted_by_source(&member.source, wanted));
+}
+
+fn wanted_by_source(source: &Source, wanted: &mut Wanted) {
+    let shape = match source {
+        Source::Field(_) | Source::Value(_) => return,
+        Source::Expr(expr) => return wanted_by_expr(expr, wanted),
+        Source::Object(members) => return wanted_by_members(members, wanted),
+        Source::Follow(_, _, shape) => shape,
+        Source::Many(many) => {
+            many.condition.iter().for_each(|expr| wanted_by_condition(many.resource, expr, wanted));
+            &many.shape
+        }
+    };
+    match shape {
+        Shape::Object(members) => wanted_by_members(members, wanted),
+        Shape::Bare(source) => wanted_by_source(source, wanted),
+    }
+}
+
+fn wanted_by_expr(expr: &Expr, wanted: &mut Wanted) {
+    let mut nodes = vec![&expr.node];
+    while let Some(node) = nodes.pop() {
+        match node {
+            Node::Literal(_) | Node::Argument(_) | Node::Variable(_) | Node::Now | Node::Today => {}
+            Node::Field(inner, _)
+            | Node::Member(inner, _)
+            | Node::Get(_, inner)
+            | Node::Exists(_, inner)
+            | Node::Not(inner)
+            | Node::Negate(inner)
+            | Node::Matches(inner, _)
+            | Node::Cast(inner, _) => nodes.push(inner),
+            Node::Item(left, right) | Node::Binary(_, left, right) => nodes.extend([&**left, &**right]),
+            Node::Conditional(condition, yes, no) => nodes.extend([&**condition, &**yes, &**no]),
+            Node::Call(_, inner) | Node::List(inner) => nodes.extend(inner),
+            Node::Fold(fold) => {
+                if let Some((field, value)) = &fold.index {
+                    wanted.insert((fold.resource, *field, Form::Exact));
+                    nodes.push(value);
+                }
+                nodes.push(&fold.condition);
+                nodes.extend(&fold.value);
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! Drafts: the changes of one call, before all of them happen or none.
+//!
+//! Fields are checked as they are set; what holds between records (references, uniqueness, `restrict`) is
+//! checked once, at the end, so that the order of a call's own changes does not matter.
+
+use std::ops::ControlFlow;
+
+use diorama_seeds::keys::key_for;
+use diorama_seeds::model::{FieldId, OnDelete, Record, Resource, ResourceId};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::{Str, Value};
+
+use super::base::{Base, Referrer};
+use super::eval::Records;
+use super::index::Form;
+use super::refusal::{Outcome, Refusal};
+use super::state::{Merged, RecordChange, State};
+
+/// A state in the making.
+pub(super) struct Draft<'a> {
+    pub(super) base: &'a Base,
+    before: &'a State,
+    pub(super) state: State,
+    touched: Vec<(ResourceId, Value)>,
+    scratch: Vec<u8>,
+}
+
+/// Tries before the keys of a resource count as used up.
+const KEY_ATTEMPTS: u32 = 10_000;
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(base: &'a Base, before: &'a State) -> Self {
+        Self { base, before, state: before.clone(), touched: Vec::new(), scratch: Vec::new() }
+    }
+
+    pub(super) fn record(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+        self.state.get(self.base, resource, key)
+    }
+
+    pub(super) fn candidates(
+        &self,
+        resource: ResourceId,
+        field: FieldId,
+        form: Form,
+        value: &Value,
+    ) -> Option<Merged<'_>> {
+        self.state.candidates(self.base, resource, field, form, value)
+    }
+
+    /// A key that no record has, now or in the frozen base.
+    pub(super) fn free_key(&self, resource: ResourceId) -> Outcome<Value> {
+        let declared = self.base.world().resource(resource);
+        let n = self.state.creates(resource);
+        for attempt in 0..KEY_ATTEMPTS {
+            let key = key_for(&declared.key_format, self.state.seed(), &declared.qualified, n, attempt);
+            if self.record(resource, &key).is_none() && self.base.find(resource, &key).is_none() {
+                return Ok(key);
+            }
+        }
+        Err(Refusal::new(500, format!("no key is free for another {}; widen its key format", declared.label)))
+    }
+
+    /// Adds a record under a key that must be free.
+    pub(super) fn create(&mut self, resource: ResourceId, record: Record) -> Outcome<()> {
+        let declared = self.base.world().resource(resource);
+        let key = record[declared.key.index()].clone();
+        if self.record(resource, &key).is_some() {
+            return Err(taken(self.base, declared, &[declared.key], &record));
+        }
+        self.state.count_create(resource);
+        self.put(resource, key, Some(record));
+        Ok(())
+    }
+
+    /// Puts a changed record in the place of the one with its key.
+    pub(super) fn update(&mut self, resource: ResourceId, record: Record) {
+        let key = record[self.base.world().resource(resource).key.index()].clone();
+        self.put(resource, key, Some(record));
+    }
+
+    /// Deletes a record; references to it that cascade or clear follow at once.
+    pub(super) fn delete(&mut self, resource: ResourceId, key: &Value) {
+        let mut gone = vec![(resource, key.clone())];
+        while let Some((resource, key)) = gone.pop() {
+            if self.record(resource, &key).is_none() {
+                continue;
+            }
+            self.put(resource, key.clone(), None);
+            let Some(frozen) = self.base.frozen(resource) else { continue };
+            for referrer in &frozen.referrers {
+                match referrer.on_delete {
+                    OnDelete::Restrict => {}
+                    OnDelete::Cascade => {
+                        let key_field = self.base.world().resource(referrer.resource).key;
+                        let keys =
+                            self.referring(*referrer, &key).map(|record| record[key_field.index()].clone());
+                        gone.extend(keys.map(|key| (referrer.resource, key)).collect::<Vec<_>>());
+                    }
+                    OnDelete::Clear => self.clear(*referrer, &key),
+                }
+            }
+        }
+    }
+
+    /// Checks what holds between records, and gives the new state with the net changes.
+    ///
+    /// `blame` names the parameter that sets a field, if one does.
+    pub(super) fn finish(
+        mut self,
+        blame: impl Fn(ResourceId, FieldId) -> Option<Str>,
+    ) -> Outcome<(State, Vec<RecordChange>)> {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        touched.dedup();
+        let mut changes = Vec::with_capacity(touched.len());
+        for (resource, key) in touched {
+            let before = self.before.get(self.base, resource, &key);
+            let after = self.record(resource, &key);
+            if before != after {
+                let (before, after) = (before.cloned(), after.cloned());
+                changes.push(RecordChange { resource, key, before, after });
+            }
+        }
+        for change in &changes {
+            match &change.after {
+                Some(after) => {
+                    let about =
+                        |refusal: Refusal, field| refusal.about(blame(change.resource, field).as_ref());
+                    self.check_references(change, after).map_err(|(refusal, field)| about(refusal, field))?;
+                    self.check_unique(change, after).map_err(|(refusal, field)| about(refusal, field))?;
+                }
+                None => self.check_restrict(change)?,
+            }
+        }
+        Ok((self.state, changes))
+    }
+
+    fn put(&mut self, resource: ResourceId, key: Value, record: Option<Record>) {
+        self.state.put(self.base, resource, &key, record, &mut self.scratch);
+        self.touched.push((resource, key));
+    }
+
+    /// The records that refer to a key through a field.
+    fn referring<'s>(&'s self, referrer: Referrer, key: &'s Value) -> impl Iterator<Item = &'s Record> {
+        let form = if referrer.list { Form::Items } else { Form::Exact };
+        let found = self.candidates(referrer.resource, referrer.field, form, key);
+        // A reference that is itself the key of its resource has no other index than that of keys.
+        let single = found.is_none().then(|| self.record(referrer.resource, key)).flatten();
+        found.into_iter().flatten().chain(single).filter(move |record| {
+            match record.get(referrer.field.index()) {
+                Some(Value::List(items)) => items.contains(key),
+                Some(value) => value == key,
+                None => false,
+            }
+        })
+    }
+
+    fn clear(&mut self, referrer: Referrer, key: &Value) {
+        let declared = self.base.world().resource(referrer.resource).field(referrer.field);
+        let empty = if declared.schema.nullable { Value::Null } else { Value::Absent };
+        let records: Vec<Record> = self.referring(referrer, key).cloned().collect();
+        for record in records {
+            let mut values = record.to_vec();
+            if let Some(value) = values.get_mut(referrer.field.index()) {
+                *value = match value {
+                    Value::List(items) => {
+                        Value::List(items.iter().filter(|item| *item != key).cloned().collect())
+                    }
+                    // A field that must have a value keeps it, and the deletion is refused as a broken reference.
+                    _ if !declared.schema.nullable && !declared.optional => continue,
+                    _ => empty.clone(),
+                };
+            }
+            self.update(referrer.resource, values.into());
+        }
+    }
+
+    fn check_references(&self, change: &RecordChange, after: &Record) -> Result<(), (Refusal, FieldId)> {
+        let declared = self.base.world().resource(change.resource);
+        for (position, (field, value)) in declared.fields.iter().zip(after.iter()).enumerate() {
+            if change.before.as_ref().is_some_and(|before| before[position] == *value) {
+                continue;
+            }
+            let mut broken = None;
+            visit_references(&field.schema, value, &mut |target, key| {
+                if broken.is_none() && self.record(target, key).is_none() {
+                    broken = Some((target, key.clone()));
+                }
+            });
+            if let Some((target, key)) = broken {
+                let target = self.base.world().resource(target);
+                let shown = key.to_text(&self.base.world().zone);
+                let detail =
+                    format!("`{}`: no {} has the {} {shown}", field.name, target.label, key_name(target));
+                let refusal = Refusal::new(422, detail).expecting(format!(
+                    "the {} of an existing {}",
+                    key_name(target),
+                    target.label
+                ));
+                return Err((refusal, FieldId(position as u16)));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), (Refusal, FieldId)> {
+        let declared = self.base.world().resource(change.resource);
+        let changed = |field: &FieldId| {
+            change.before.as_ref().is_none_or(|before| before[field.index()] != after[field.index()])
+        };
+        for (position, _) in declared.fields.iter().enumerate().filter(|(_, field)| field.unique) {
+            let field = FieldId(position as u16);
+            if changed(&field) && self.occurs_elsewhere(change, after, &[field]) {
+                return Err((taken(self.base, declared, &[field], after), field));
+            }
+        }
+        for group in &declared.unique_together {
+            if group.iter().any(changed) && self.occurs_elsewhere(change, after, group) {
+                let field = group.iter().copied().find(changed).unwrap_or(declared.key);
+                return Err((taken(self.base, declared, group, after), field));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another record has the same values in all these fields. Missing values are never the same.
+    fn occurs_elsewhere(&self, change: &RecordChange, after: &Record, fields: &[FieldId]) -> bool {
+        let key = self.base.world().resource(change.resource).key.index();
+        if fields.iter().any(|field| after[field.index()].is_missing()) {
+            return false;
+        }
+        let same = |record: &Record| {
+            record[key] != change.key
+                && fields.iter().all(|field| record[field.index()] == after[field.index()])
+        };
+        // The field whose index has the fewest frozen records with this value narrows best.
+        let narrowest = fields.iter().filter_map(|field| {
+            let hash = super::index::fingerprint(&after[field.index()])?;
+            Some((self.base.positions(change.resource, *field, Form::Exact, hash)?.len(), *field))
+        });
+        let narrowed = narrowest.min().and_then(|(_, field)| {
+            self.candidates(change.resource, field, Form::Exact, &after[field.index()])
+        });
+        match narrowed {
+            Some(mut candidates) => candidates.any(same),
+            None => self.state.iter(self.base, change.resource).any(same),
+        }
+    }
+
+    fn check_restrict(&self, change: &RecordChange) -> Outcome<()> {
+        let Some(frozen) = self.base.frozen(change.resource) else { return Ok(()) };
+        for referrer in &frozen.referrers {
+            if let Some(record) = self.referring(*referrer, &change.key).next() {
+                let world = self.base.world();
+                let (target, other) = (world.resource(change.resource), world.resource(referrer.resource));
+                let shown = record[other.key.index()].to_text(&world.zone);
+                return Err(Refusal::new(
+                    409,
+                    format!(
+                        "the {} {} still refers to this {}; change or delete it first",
+                        other.label, shown, target.label
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Records for Draft<'_> {
+    fn get(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+        self.record(resource, key)
+    }
+
+    fn scan<'r>(&'r self, resource: ResourceId, visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>) {
+        let _ = self.state.iter(self.base, resource).try_for_each(visit);
+    }
+
+    fn find<'r>(
+        &'r self,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+        visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
+    ) -> bool {
+        if self.base.world().resource(resource).key == field {
+            if let Some(record) = self.record(resource, &as_key(value)) {
+                let _ = visit(record);
+            }
+            return true;
+        }
+        let Some(mut candidates) = self.candidates(resource, field, Form::Exact, value) else { return false };
+        let _ = candidates.try_for_each(visit);
+        true
+    }
+}
+
+/// A value as a key: keys that are numbers are integers, however an expression computed them.
+pub(super) fn as_key(value: &Value) -> Value {
+    match value {
+        Value::Number(_) | Value::Decimal(_) => {
+            super::fit::whole(value).map_or_else(|| value.clone(), Value::Integer)
+        }
+        other => other.clone(),
+    }
+}
+
+/// A name for a resource's key in messages.
+pub(super) fn key_name(resource: &Resource) -> &str {
+    &resource.field(resource.key).name
+}
+
+fn taken(base: &Base, resource: &Resource, fields: &[FieldId], record: &Record) -> Refusal {
+    let named = |field: &FieldId| {
+        let value = record[field.index()].to_text(&base.world().zone);
+        format!("{} {value}", resource.field(*field).name)
+    };
+    let named: Vec<String> = fields.iter().map(named).collect();
+    Refusal::new(409, format!("another {} has the {} already", resource.label, named.join(" and ")))
+}
+
+/// Calls `visit` for each reference in a value, wherever its type has one.
+fn visit_references(schema: &Schema, value: &Value, visit: &mut dyn FnMut(ResourceId, &Value)) {
+    match (&schema.kind, value) {
+        (Type::Reference { resource, .. }, value) if !value.is_missing() => visit(*resource, value),
+        (Type::List(item), Value::List(items)) => {
+            items.iter().for_each(|value| visit_references(item, value, visit));
+        }
+        (Type::Object(fields), Value::Object(members)) => {
+            for field in fields.iter() {
+                if let Some((_, value)) = members.iter().find(|(name, _)| *name == field.name) {
+                    visit_references(&field.schema, value, visit);
+                }
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,128 @@
+//! Pages: which part of a list a reply shows, and the members that say where it stands.
+
+use diorama_seeds::model::{Page, PageStyle, PagingMember, ParameterId, Query};
+use diorama_seeds::value::{Str, Value};
+
+use super::refusal::{Outcome, Refusal};
+use super::reply::Body;
+use super::run::Run;
+
+/// Items of a list in one reply, at most.
+pub(super) const MAX_ITEMS: usize = 1_000;
+
+/// The part of a list that a reply shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    style: Option<PageStyle>,
+    offset: usize,
+    size: usize,
+}
+
+impl Window {
+    /// Reads the paging arguments of a query.
+    pub(super) fn new(run: &Run<'_>, query: &Query) -> Outcome<Self> {
+        let Some(page) = &query.page else { return Ok(Self { style: None, offset: 0, size: MAX_ITEMS }) };
+        let size = match page.limit.map(|parameter| (parameter, run.argument(parameter))) {
+            Some((_, Value::Integer(limit))) if (1..=MAX_ITEMS as i64).contains(limit) => *limit as usize,
+            Some((parameter, value)) if !value.is_missing() => {
+                return Err(refused(run, parameter, value, "a page size from 1 to 1000"));
+            }
+            _ => (page.size as usize).clamp(1, MAX_ITEMS),
+        };
+        let offset = offset(run, page, size)?;
+        Ok(Self { style: Some(page.style), offset, size })
+    }
+
+    /// The first position after the part.
+    pub(super) const fn end(&self) -> usize {
+        self.offset.saturating_add(self.size)
+    }
+
+    /// The part of all items that is shown.
+    pub(super) fn of<'a, T>(&self, all: &'a [T]) -> &'a [T] {
+        let start = self.offset.min(all.len());
+        &all[start..self.end().min(all.len())]
+    }
+
+    /// A paging member's value, for a list of so many items.
+    pub(super) fn member(&self, member: PagingMember, api: &Str, total: usize) -> Body {
+        let integer = |value: usize| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+        match member {
+            PagingMember::Page => Body::constant(integer(self.offset / self.size + 1)),
+            PagingMember::Offset => Body::constant(integer(self.offset)),
+            PagingMember::Limit => Body::constant(integer(self.size)),
+            PagingMember::Pages => Body::computed(integer(total.div_ceil(self.size))),
+            PagingMember::Next if self.end() >= total => Body::computed(Value::Null),
+            PagingMember::Next => Body::computed(match self.style {
+                Some(PageStyle::Cursor) => Value::String(cursor(api, self.end()).into()),
+                Some(PageStyle::Page) => integer(self.offset / self.size + 2),
+                Some(PageStyle::Offset) | None => integer(self.end()),
+            }),
+        }
+    }
+}
+
+fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {
+    let value = run.argument(page.parameter);
+    if value.is_missing() {
+        return Ok(0);
+    }
+    let bad = |expected| Err(refused(run, page.parameter, value, expected));
+    match (page.style, value) {
+        (PageStyle::Page, Value::Integer(number)) if *number >= 1 => {
+            Ok(usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(size))
+        }
+        (PageStyle::Page, _) => bad("a page number of at least 1"),
+        (PageStyle::Offset, Value::Integer(offset)) if *offset >= 0 => {
+            Ok(usize::try_from(*offset).unwrap_or(usize::MAX))
+        }
+        (PageStyle::Offset, _) => bad("an offset of at least 0"),
+        (PageStyle::Cursor, Value::String(text)) => match read_cursor(&run.api.name, text) {
+            Some(offset) => Ok(offset),
+            None => bad("a cursor from an earlier reply of this API"),
+        },
+        (PageStyle::Cursor, _) => bad("a cursor from an earlier reply of this API"),
+    }
+}
+
+fn refused(run: &Run<'_>, parameter: ParameterId, value: &Value, expected: &str) -> Refusal {
+    let name = run.parameter_name(parameter);
+    let shown = name.map_or("page", |name| &**name);
+    let found: String = value.to_text(run.zone()).chars().take(60).collect();
+    Refusal::new(400, format!("`{shown}`: expected {expected}, found {found}"))
+        .about(name)
+        .expecting(expected)
+}
+
+/// The offset with a check that binds it to the API, so that a made-up cursor is refused.
+fn cursor(api: &str, offset: usize) -> String {
+    let offset = offset as u64;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"diorama cursor/1");
+    hasher.update(&offset.to_le_bytes());
+    hasher.update(api.as_bytes());
+    let check = hasher.finalize().to_hex();
+    format!("{}{offset:x}", &check[..8])
+}
+
+fn read_cursor(api: &str, text: &str) -> Option<usize> {
+    let offset = u64::from_str_radix(text.get(8..)?, 16).ok()?;
+    let offset = usize::try_from(offset).ok()?;
+    (cursor(api, offset) == text).then_some(offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_read_only_by_the_api_that_wrote_it() {
+        for offset in [0, 1, 20, usize::MAX] {
+            assert_eq!(read_cursor("ListRooms", &cursor("ListRooms", offset)), Some(offset));
+        }
+        for text in ["", "20", "0000000014", "ääää€€€€14", "+0000000+14", &cursor("ListHotels", 20)]
+        {
+            assert_eq!(read_cursor("ListRooms", text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What each kind of behaviour does.
+
+use diorama_seeds::expr::Slot;
+use diorama_seeds::model::{BehaviourKind, Change, Effect, Record, ResourceId, Which};
+use diorama_seeds::value::Value;
+
+use super::draft::as_key;
+use super::eval::Bound;
+use super::refusal::{Outcome, Refusal};
+use super::reply::Body;
+use super::run::Run;
+
+impl Run<'_> {
+    /// Does the call, up to the reply's body. The draft then holds the changes.
+    pub(super) fn perform(&mut self) -> Outcome<Body> {
+        match &self.behaviour().kind {
+            BehaviourKind::Get { resource, key } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                self.effects()?;
+                let record = self.current(*resource, record);
+                self.show_one(*resource, &record)
+            }
+            BehaviourKind::Lookup { resource, by } => {
+                let record = self.look_up(*resource, by)?;
+                self.bind_record(*resource, &record);
+                self.prepare()?;
+                self.effects()?;
+                let record = self.current(*resource, record);
+                self.show_one(*resource, &record)
+            }
+            BehaviourKind::List(query) => {
+                self.prepare()?;
+                self.effects()?;
+                self.list(query)
+            }
+            BehaviourKind::Create { resource, set } => {
+                self.prepare()?;
+                let record = self.new_record(*resource, set)?;
+                self.draft.create(*resource, record.clone())?;
+                self.bind_record(*resource, &record);
+                self.effects()?;
+                let record = self.current(*resource, record);
+                self.show_one(*resource, &record)
+            }
+            BehaviourKind::Replace { resource, key, set } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                let changed = self.replaced(*resource, &record, set)?;
+                self.change(*resource, changed)
+            }
+            BehaviourKind::Patch { resource, key, set } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                let changed = self.patched(*resource, &record, set)?;
+                self.change(*resource, changed)
+            }
+            BehaviourKind::Delete { resource, key } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                // The reply shows the record, and what it embeds, as they were.
+                let body = self.show_one(*resource, &record)?;
+                let key = record[self.resource(*resource).key.index()].clone();
+                self.draft.delete(*resource, &key);
+                self.effects()?;
+                Ok(body)
+            }
+            BehaviourKind::Action { target: Some((resource, key)) } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                self.effects()?;
+                let record = self.current(*resource, record);
+                self.show_one(*resource, &record)
+            }
+            BehaviourKind::Action { target: None } => {
+                self.prepare()?;
+                self.effects()?;
+                self.show_members(vec![("ok".into(), Body::constant(Value::Bool(true)))])
+            }
+            BehaviourKind::Members { resource, field, key, query } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                self.effects()?;
+                let record = self.current(*resource, record);
+                self.list_members(*field, &record, query)
+            }
+            BehaviourKind::AddMembers { resource, field, key, member, position } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                let changed = self.with_members(*resource, &record, *field, *member, *position)?;
+                self.change(*resource, changed)
+            }
+            BehaviourKind::RemoveMembers { resource, field, key, member } => {
+                let record = self.target(*resource, key.as_ref())?;
+                self.prepare()?;
+                let changed = self.without_members(*resource, &record, *field, *member)?;
+                self.change(*resource, changed)
+            }
+            BehaviourKind::Compute(members) => {
+                self.prepare()?;
+                self.effects()?;
+                self.computed(members)
+            }
+            BehaviourKind::Aggregate { query, group_by, measures } => {
+                self.prepare()?;
+                self.effects()?;
+                self.aggregate(query, *group_by, measures)
+            }
+            BehaviourKind::SignIn { login, secret } => self.sign_in(*login, *secret),
+            BehaviourKind::SignOut => self.sign_out(),
+        }
+    }
+
+    /// Puts a changed record in place, makes the further changes, and shows the record after them.
+    fn change(&mut self, resource: ResourceId, changed: Record) -> Outcome<Body> {
+        self.draft.update(resource, changed.clone());
+        self.effects()?;
+        let record = self.current(resource, changed);
+        self.show_one(resource, &record)
+    }
+
+    /// The record as it is now; as it was last known when an effect has deleted it.
+    fn current(&self, resource: ResourceId, known: Record) -> Record {
+        let key = &known[self.resource(resource).key.index()];
+        self.draft.record(resource, key).cloned().unwrap_or(known)
+    }
+
+    /// The further changes, in order; each sees what those before it did.
+    pub(super) fn effects(&mut self) -> Outcome<()> {
+        for effect in &self.behaviour().also {
+            let wanted = match &effect.when {
+                Some(when) => self.env().holds(&when.node)?,
+                None => true,
+            };
+            if wanted {
+                self.effect(effect)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn effect(&mut self, effect: &Effect) -> Outcome<()> {
+        let resource = effect.resource;
+        match &effect.change {
+            Change::Create { set, name } => {
+                let record = self.new_effect_record(resource, set)?;
+                self.draft.create(resource, record.clone())?;
+                if let Some(slot) = name {
+                    self.bind(*slot, Bound::Record(record));
+                }
+            }
+            Change::Update { which, set } => {
+                for record in self.which(resource, which)? {
+                    let changed = self.updated(resource, &record, set)?;
+                    self.draft.update(resource, changed);
+                }
+            }
+            Change::Delete { which } => {
+                let key = self.resource(resource).key.index();
+                for record in self.which(resource, which)? {
+                    self.draft.delete(resource, &record[key]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The records an effect changes, in key order, as they are before it.
+    fn which(&self, resource: ResourceId, which: &Which) -> Outcome<Vec<Record>> {
+        match which {
+            Which::Key(expr) => {
+                let key = as_key(&self.value(expr)?);
+                let declared = self.resource(resource);
+                let missing = || {
+                    let key = key.to_text(self.zone());
+                    let name = super::draft::key_name(declared);
+                    Refusal::new(404, format!("no {} has the {name} {key}", declared.label))
+                };
+                Ok(vec![self.draft.record(resource, &key).cloned().ok_or_else(missing)?])
+            }
+            Which::Where { condition, index } => {
+                let index = match index {
+                    Some((field, expr)) => Some((*field, self.value(expr)?)),
+                    None => None,
+                };
+                let env = self.env();
+                let mut found = Vec::new();
+                self.visit(resource, index.as_ref(), |record| {
+                    if env.holds_for(&condition.node, Slot::ITEM, record)? {
+                        found.push(record.clone());
+                    }
+                    Ok(())
+                })?;
+                Ok(found)
+            }
+        }
+    }
+}

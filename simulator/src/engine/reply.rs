@@ -1,0 +1,219 @@
+//! Replies: a status and a body that knows where each of its leaves came from.
+
+use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::value::{Str, Value, Zone};
+use serde_json::Value as Json;
+
+/// What a call answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: Body,
+}
+
+/// A body as a tree. Lists and objects of records are taken apart down to their leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A value with its origin.
+    Leaf(Value, Origin),
+    /// Members in order.
+    Object(Vec<(Str, Body)>),
+    /// Items in order.
+    List(Vec<Body>),
+}
+
+/// Where a leaf came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A field of a record.
+    Field {
+        /// The resource.
+        resource: ResourceId,
+        /// The record's key.
+        key: Value,
+        /// The field.
+        field: FieldId,
+    },
+    /// The world computed it: a total, a sum, an expression.
+    Computed,
+    /// It says nothing about records: the text of an error, a literal, an echo of an argument.
+    Constant,
+}
+
+impl Reply {
+    /// Whether the status is from 200 to 299.
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        self.status >= 200 && self.status < 300
+    }
+
+    /// The body as JSON text, in the values' one spelling.
+    #[must_use]
+    pub fn to_json(&self, zone: &Zone) -> String {
+        self.body.to_json(zone)
+    }
+
+    /// The body as a JSON tree.
+    #[must_use]
+    pub fn json_tree(&self, zone: &Zone) -> Json {
+        self.body.json_tree(zone)
+    }
+}
+
+impl Body {
+    /// A leaf that says nothing about records.
+    pub(super) const fn constant(value: Value) -> Self {
+        Self::Leaf(value, Origin::Constant)
+    }
+
+    /// A leaf that the world computed.
+    pub(super) const fn computed(value: Value) -> Self {
+        Self::Leaf(value, Origin::Computed)
+    }
+
+    /// A value taken apart: each leaf below it gets the origin.
+    pub(super) fn of(value: &Value, origin: &Origin) -> Self {
+        match value {
+            Value::List(items) => Self::List(items.iter().map(|item| Self::of(item, origin)).collect()),
+            Value::Object(fields) => {
+                let present = fields.iter().filter(|(_, value)| !matches!(value, Value::Absent));
+                Self::Object(present.map(|(name, value)| (name.clone(), Self::of(value, origin))).collect())
+            }
+            leaf => Self::Leaf(leaf.clone(), origin.clone()),
+        }
+    }
+
+    /// A constant body from JSON. Numbers that are not finite or whole keep their nearest value.
+    pub(super) fn from_json(json: &Json) -> Self {
+        match json {
+            Json::Null => Self::constant(Value::Null),
+            Json::Bool(value) => Self::constant(Value::Bool(*value)),
+            Json::Number(number) => Self::constant(match (number.as_i64(), number.as_f64()) {
+                (Some(value), _) => Value::Integer(value),
+                (None, Some(value)) => Value::number(value).unwrap_or(Value::Null),
+                (None, None) => Value::Null,
+            }),
+            Json::String(text) => Self::constant(Value::string(text)),
+            Json::Array(items) => Self::List(items.iter().map(Self::from_json).collect()),
+            Json::Object(members) => {
+                let members =
+                    members.iter().map(|(name, json)| (Str::from(name.as_str()), Self::from_json(json)));
+                Self::Object(members.collect())
+            }
+        }
+    }
+
+    /// The part at a path such as `items[0].doctor_id`; the empty path is the whole.
+    #[must_use]
+    pub fn at(&self, path: &str) -> Option<&Self> {
+        let mut part = self;
+        let mut rest = path;
+        while !rest.is_empty() {
+            if let Some(inner) = rest.strip_prefix('[') {
+                let (position, after) = inner.split_once(']')?;
+                let Self::List(items) = part else { return None };
+                part = items.get(position.parse::<usize>().ok()?)?;
+                rest = after;
+            } else {
+                rest = rest.strip_prefix('.').unwrap_or(rest);
+                let end = rest.find(['.', '[']).unwrap_or(rest.len());
+                let (name, after) = rest.split_at(end);
+                part = part.member(name)?;
+                rest = after;
+            }
+        }
+        Some(part)
+    }
+
+    /// A member of an object.
+    #[must_use]
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object(members) => {
+                members.iter().find(|(member, _)| &**member == name).map(|(_, body)| body)
+            }
+            _ => None,
+        }
+    }
+
+    /// The value of a leaf.
+    #[must_use]
+    pub const fn value(&self) -> Option<&Value> {
+        match self {
+            Self::Leaf(value, _) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// All leaves with their paths, in document order.
+    pub fn leaves(&self) -> impl Iterator<Item = (String, &Value, &Origin)> {
+        let mut stack = vec![(String::new(), self)];
+        std::iter::from_fn(move || {
+            loop {
+                let (path, part) = stack.pop()?;
+                match part {
+                    Self::Leaf(value, origin) => return Some((path, value, origin)),
+                    Self::List(items) => {
+                        let items = items.iter().enumerate().rev();
+                        stack.extend(items.map(|(position, item)| (format!("{path}[{position}]"), item)));
+                    }
+                    Self::Object(members) => stack.extend(members.iter().rev().map(|(name, body)| {
+                        let dot = if path.is_empty() { "" } else { "." };
+                        (format!("{path}{dot}{name}"), body)
+                    })),
+                }
+            }
+        })
+    }
+
+    /// The body as JSON text, in the values' one spelling.
+    #[must_use]
+    pub fn to_json(&self, zone: &Zone) -> String {
+        let mut out = String::new();
+        self.write_json(&mut out, zone);
+        out
+    }
+
+    /// Appends the body as JSON text.
+    pub fn write_json(&self, out: &mut String, zone: &Zone) {
+        match self {
+            Self::Leaf(value, _) => value.write_json(out, zone),
+            Self::List(items) => {
+                out.push('[');
+                for (position, item) in items.iter().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
+                    item.write_json(out, zone);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (position, (name, body)) in members.iter().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
+                    Value::String(name.clone()).write_json(out, zone);
+                    out.push(':');
+                    body.write_json(out, zone);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    /// The body as a JSON tree.
+    #[must_use]
+    pub fn json_tree(&self, zone: &Zone) -> Json {
+        match self {
+            Self::Leaf(value, _) => value.to_json(zone),
+            Self::List(items) => Json::Array(items.iter().map(|item| item.json_tree(zone)).collect()),
+            Self::Object(members) => Json::Object(
+                members.iter().map(|(name, body)| (name.to_string(), body.json_tree(zone))).collect(),
+            ),
+        }
+    }
+}

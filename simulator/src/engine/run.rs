@@ -1,0 +1,216 @@
+//! The running of one call: what its expressions see, and the order of its steps.
+
+use diorama_seeds::expr::{Expr, ExprType, Slot};
+use diorama_seeds::model::{
+    Api, Auth, Behaviour, FieldId, Parameter, ParameterId, Record, Resource, ResourceId,
+};
+use diorama_seeds::value::{Str, Value, Zone};
+
+use super::base::Base;
+use super::draft::{Draft, as_key, key_name};
+use super::eval::{Bound, Budget, Env};
+use super::refusal::{Outcome, Refusal};
+use super::state::State;
+
+/// A call in progress.
+pub(super) struct Run<'a> {
+    pub(super) base: &'a Base,
+    pub(super) api: &'a Api,
+    pub(super) arguments: Vec<Value>,
+    /// The signed-in user's key.
+    pub(super) me: Option<Value>,
+    pub(super) draft: Draft<'a>,
+    bound: Vec<Bound>,
+    /// The resource of the record that is bound as `record`.
+    acted_on: Option<ResourceId>,
+    budget: Budget,
+    /// Leaves that the reply may still have.
+    pub(super) leaves_left: usize,
+}
+
+/// Leaves of a reply before it counts as the world's error.
+const MAX_LEAVES: usize = 250_000;
+
+impl<'a> Run<'a> {
+    pub(super) fn new(base: &'a Base, state: &'a State, api: &'a Api, arguments: Vec<Value>) -> Self {
+        Self {
+            base,
+            api,
+            arguments,
+            me: None,
+            draft: Draft::new(base, state),
+            bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
+            acted_on: None,
+            budget: Budget::default(),
+            leaves_left: MAX_LEAVES,
+        }
+    }
+
+    pub(super) fn behaviour(&self) -> &'a Behaviour {
+        &self.api.behaviour
+    }
+
+    pub(super) fn resource(&self, id: ResourceId) -> &'a Resource {
+        self.base.world().resource(id)
+    }
+
+    pub(super) fn zone(&self) -> &'a Zone {
+        &self.base.world().zone
+    }
+
+    /// What expressions see now: the draft's records, the clock, the arguments and the bound names.
+    pub(super) fn env(&self) -> Env<'_> {
+        Env {
+            arguments: &self.arguments,
+            bound: &self.bound,
+            clock: self.draft.state.clock(),
+            zone: self.zone(),
+            records: &self.draft,
+            budget: &self.budget,
+        }
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    pub(super) fn argument(&self, parameter: ParameterId) -> &Value {
+        self.arguments.get(parameter.index()).unwrap_or(&Value::Absent)
+    }
+
+    pub(super) fn parameter_name(&self, parameter: ParameterId) -> Option<&'a Str> {
+        self.api.parameters.get(parameter.index()).map(|parameter| &parameter.name)
+    }
+
+    pub(super) fn value(&self, expr: &Expr) -> Outcome<Value> {
+        Ok(self.env().value(&expr.node)?)
+    }
+
+    /// Puts something in a slot, and gives back what was there.
+    pub(super) fn bind(&mut self, slot: Slot, bound: Bound) -> Bound {
+        let index = usize::from(slot.0);
+        if index >= self.bound.len() {
+            self.bound.resize(index + 1, Bound::Empty);
+        }
+        std::mem::replace(&mut self.bound[index], bound)
+    }
+
+    /// Binds `record`, and gives back what it was before.
+    pub(super) fn bind_record(
+        &mut self,
+        resource: ResourceId,
+        record: &Record,
+    ) -> (Option<ResourceId>, Bound) {
+        let bound = self.bind(Slot::RECORD, Bound::Record(record.clone()));
+        (self.acted_on.replace(resource), bound)
+    }
+
+    /// Puts back what [`Run::bind_record`] gave.
+    pub(super) fn unbind_record(&mut self, (resource, bound): (Option<ResourceId>, Bound)) {
+        self.acted_on = resource;
+        self.bind(Slot::RECORD, bound);
+    }
+
+    /// The resource of the record in a slot, where it is known.
+    pub(super) fn resource_in(&self, slot: Slot) -> Option<ResourceId> {
+        match slot {
+            Slot::RECORD => self.acted_on,
+            Slot::ME => self.auth().map(|auth| auth.user),
+            slot => {
+                self.behaviour().bindings.iter().find(|(of, _)| *of == slot).and_then(|(_, expr)| match expr
+                    .kind
+                {
+                    ExprType::Record(resource) => Some(resource),
+                    _ => None,
+                })
+            }
+        }
+    }
+
+    /// How users of the API's domain sign in.
+    pub(super) fn auth(&self) -> Option<&'a Auth> {
+        self.base.world().domains.get(self.api.domain.index())?.auth.as_ref()
+    }
+
+    pub(super) fn bound(&self, slot: Slot) -> &Bound {
+        self.bound.get(usize::from(slot.0)).unwrap_or(&Bound::Empty)
+    }
+
+    /// `let`, then `require`: what comes between finding the record and changing anything.
+    pub(super) fn prepare(&mut self) -> Outcome<()> {
+        let behaviour = self.behaviour();
+        for (slot, expr) in &behaviour.bindings {
+            let bound = self.env().evaluate(expr)?;
+            self.bind(*slot, bound);
+        }
+        for require in &behaviour.require {
+            if !self.env().holds(&require.that.node)? {
+                return Err(Refusal::new(require.status, &*require.message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The record acted on: found by key, seen by the signed-in user, bound as `record`.
+    pub(super) fn target(&mut self, resource: ResourceId, key: Option<&Expr>) -> Outcome<Record> {
+        let declared = self.resource(resource);
+        let found = match key {
+            Some(expr) => {
+                let key = as_key(&self.value(expr)?);
+                self.draft
+                    .record(resource, &key)
+                    .filter(|record| self.sees(declared, record))
+                    .cloned()
+                    .ok_or_else(|| self.not_found(declared, &key))?
+            }
+            None => self
+                .draft
+                .state
+                .iter(self.base, resource)
+                .find(|record| self.sees(declared, record))
+                .cloned()
+                .ok_or_else(|| Refusal::new(404, format!("there is no {}", declared.label)))?,
+        };
+        self.bind_record(resource, &found);
+        Ok(found)
+    }
+
+    /// Whether ownership lets the caller see a record: APIs that need a token show users only their own.
+    pub(super) fn sees(&self, resource: &Resource, record: &Record) -> bool {
+        match self.owner(resource) {
+            Some((field, me)) => record.get(field.index()) == Some(me),
+            None => true,
+        }
+    }
+
+    /// The owner field and the user it must hold, where ownership applies to this call.
+    pub(super) fn owner(&self, resource: &Resource) -> Option<(FieldId, &Value)> {
+        resource.owner.zip(self.me.as_ref())
+    }
+
+    /// The parameter by which a field is set, for messages.
+    pub(super) fn parameter_of(&self, resource: ResourceId, field: FieldId) -> Option<Str> {
+        parameter_of(self.base, self.api, resource, field)
+    }
+
+    fn not_found(&self, resource: &Resource, key: &Value) -> Refusal {
+        let name = key_name(resource);
+        let detail = format!("no {} has the {name} {}", resource.label, key.to_text(self.zone()));
+        let is_key = |value: &&Parameter| {
+            self.api
+                .parameter_named(&value.name)
+                .is_some_and(|parameter| self.argument(parameter) == key && !key.is_missing())
+        };
+        let parameter = self.api.parameters.iter().find(is_key).map(|parameter| &parameter.name);
+        Refusal::new(404, detail).about(parameter)
+    }
+}
+
+/// The parameter of an API by which a field is set, for messages.
+pub(super) fn parameter_of(base: &Base, api: &Api, resource: ResourceId, field: FieldId) -> Option<Str> {
+    let name = &base.world().resource(resource).field(field).name;
+    let about = api.parameters.iter().find(|parameter| parameter.field == Some((resource, field)));
+    about
+        .or_else(|| api.parameters.iter().find(|parameter| parameter.name == *name))
+        .map(|found| found.name.clone())
+}

@@ -1,0 +1,279 @@
+//! Which records: look-ups, lists, members, in what order and which page of them.
+
+use std::cmp::Ordering;
+
+use diorama_seeds::expr::Slot;
+use diorama_seeds::model::{FieldId, Many, ParameterId, Query, Record, Resource, ResourceId, Sort};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::Value;
+
+use super::filter::Filters;
+use super::index::{Form, same_folded};
+use super::page::Window;
+use super::refusal::{Outcome, Refusal};
+use super::reply::Body;
+use super::run::Run;
+
+impl Run<'_> {
+    /// The one record whose fields equal the arguments.
+    pub(super) fn look_up(&self, resource: ResourceId, by: &[(FieldId, ParameterId)]) -> Outcome<Record> {
+        let declared = self.resource(resource);
+        let wanted: Vec<(FieldId, &Value)> =
+            by.iter().map(|(field, parameter)| (*field, self.argument(*parameter))).collect();
+        // An argument that is not given does not narrow; without any, nothing is looked up.
+        let wanted: Vec<_> =
+            wanted.into_iter().filter(|(_, value)| !matches!(value, Value::Absent)).collect();
+        let matches = |record: &&Record| {
+            self.sees(declared, record)
+                && wanted.iter().all(|(field, value)| {
+                    record.get(field.index()).is_some_and(|found| same_folded(found, value))
+                })
+        };
+        let mut narrowed = wanted
+            .iter()
+            .find_map(|(field, value)| self.draft.candidates(resource, *field, Form::Folded, value));
+        let mut found: Vec<&Record> = match &mut narrowed {
+            _ if wanted.is_empty() => Vec::new(),
+            Some(candidates) => candidates.filter(matches).take(2).collect(),
+            None => self.draft.state.iter(self.base, resource).filter(matches).take(2).collect(),
+        };
+        let described = || {
+            let parts = wanted.iter().map(|(field, value)| {
+                format!("{} {}", declared.field(*field).name, value.to_text(self.zone()))
+            });
+            parts.collect::<Vec<_>>().join(" and ")
+        };
+        let about = by.first().and_then(|(_, parameter)| self.parameter_name(*parameter));
+        match (found.pop(), found.pop()) {
+            (Some(record), None) => Ok(record.clone()),
+            (None, _) => {
+                Err(Refusal::new(404, format!("no {} has the {}", declared.label, described())).about(about))
+            }
+            (Some(_), Some(_)) => {
+                let detail =
+                    format!("several {} have the {}; ask for one by its key", declared.plural, described());
+                Err(Refusal::new(409, detail).about(about))
+            }
+        }
+    }
+
+    /// Visits the records of a resource in key order, through an index where one narrows. The visitor checks
+    /// again whatever the index is about.
+    pub(super) fn visit<'s>(
+        &'s self,
+        resource: ResourceId,
+        index: Option<&(FieldId, Value)>,
+        mut visit: impl FnMut(&'s Record) -> Outcome<()>,
+    ) -> Outcome<()> {
+        if let Some((field, value)) = index {
+            if *field == self.resource(resource).key {
+                let key = super::draft::as_key(value);
+                return self.draft.record(resource, &key).map_or(Ok(()), visit);
+            }
+            if let Some(candidates) = self.draft.candidates(resource, *field, Form::Exact, value) {
+                for record in candidates {
+                    self.budget().take(1)?;
+                    visit(record)?;
+                }
+                return Ok(());
+            }
+        }
+        for record in self.draft.state.iter(self.base, resource) {
+            visit(record)?;
+        }
+        Ok(())
+    }
+
+    /// The records that pass a query's filters and condition and that the caller sees, in key order.
+    pub(super) fn select(&self, query: &Query) -> Outcome<Vec<&Record>> {
+        let filters = Filters::new(self, query);
+        let narrowed = filters
+            .equalities()
+            .find_map(|(field, form, value)| self.draft.candidates(query.resource, field, form, value));
+        if let Some(candidates) = narrowed {
+            return self.passing(query, &filters, candidates);
+        }
+        let declared = self.resource(query.resource);
+        if let Some((field, me)) = self.owner(declared)
+            && let Some(candidates) = self.draft.candidates(query.resource, field, Form::Exact, me)
+        {
+            return self.passing(query, &filters, candidates);
+        }
+        if let Some((field, node)) = query.condition.as_ref().and_then(|condition| condition.index.as_ref()) {
+            let value = self.env().value(node)?;
+            if let Some(candidates) = self.draft.candidates(query.resource, *field, Form::Exact, &value) {
+                return self.passing(query, &filters, candidates);
+            }
+        }
+        self.passing(query, &filters, self.draft.state.iter(self.base, query.resource))
+    }
+
+    fn passing<'s>(
+        &'s self,
+        query: &Query,
+        filters: &Filters<'_>,
+        records: impl Iterator<Item = &'s Record>,
+    ) -> Outcome<Vec<&'s Record>> {
+        let declared = self.resource(query.resource);
+        let env = self.env();
+        let mut found = Vec::new();
+        for record in records {
+            if !filters.pass(record) || !self.sees(declared, record) {
+                continue;
+            }
+            if let Some(condition) = &query.condition
+                && !env.holds_for(&condition.node, Slot::ITEM, record)?
+            {
+                continue;
+            }
+            found.push(record);
+        }
+        Ok(found)
+    }
+
+    /// A list reply.
+    pub(super) fn list(&mut self, query: &Query) -> Outcome<Body> {
+        let window = Window::new(self, query)?;
+        let sort = self.sort(query)?;
+        let declared = self.resource(query.resource);
+        let all = Filters::new(self, query).is_empty()
+            && query.condition.is_none()
+            && sort.is_none()
+            && self.owner(declared).is_none();
+        // The page of an unchanged resource in key order is a slice of the base: nothing needs to be gathered.
+        if all && let Some(records) = self.draft.state.untouched(self.base, query.resource) {
+            let page = window.of(records).to_vec();
+            return self.show_list(query.resource, &page, records.len(), &window);
+        }
+        let mut found = self.select(query)?;
+        let total = found.len();
+        order(&mut found, declared, sort, window.end());
+        let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();
+        self.show_list(query.resource, &page, total, &window)
+    }
+
+    /// The members of a record's list of references.
+    pub(super) fn list_members(&mut self, field: FieldId, holder: &Record, query: &Query) -> Outcome<Body> {
+        let window = Window::new(self, query)?;
+        let sort = self.sort(query)?;
+        let filters = Filters::new(self, query);
+        let keys = match holder.get(field.index()) {
+            Some(Value::List(items)) => items.clone(),
+            _ => [].into(),
+        };
+        let declared = self.resource(query.resource);
+        let members = keys.iter().filter_map(|key| self.draft.record(query.resource, key));
+        let mut found = self.passing(query, &filters, members)?;
+        let total = found.len();
+        if sort.is_some() {
+            order(&mut found, declared, sort, window.end());
+        }
+        let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();
+        self.show_list(query.resource, &page, total, &window)
+    }
+
+    /// Records of another resource that refer to this one, for a reply.
+    pub(super) fn referring(
+        &mut self,
+        many: &Many,
+        record: &Record,
+        resource: ResourceId,
+    ) -> Outcome<Vec<Record>> {
+        let key = record[self.resource(resource).key.index()].clone();
+        let outer = self.bind_record(resource, record);
+        let found = self.referring_records(many, &key);
+        self.unbind_record(outer);
+        found
+    }
+
+    fn referring_records(&self, many: &Many, key: &Value) -> Outcome<Vec<Record>> {
+        let declared = self.resource(many.resource);
+        let list = matches!(declared.field(many.by).schema.kind, Type::List(_));
+        let form = if list { Form::Items } else { Form::Exact };
+        let env = self.env();
+        let mut found = Vec::new();
+        let mut consider = |record| -> Outcome<()> {
+            let refers = match record_value(record, many.by) {
+                Value::List(items) => items.contains(key),
+                value => value == key,
+            };
+            let passes = match &many.condition {
+                _ if !refers => false,
+                Some(condition) => env.holds_for(&condition.node, Slot::ITEM, record)?,
+                None => true,
+            };
+            if passes {
+                found.push(record);
+            }
+            Ok(())
+        };
+        match self.draft.candidates(many.resource, many.by, form, key) {
+            Some(mut candidates) => candidates.try_for_each(&mut consider)?,
+            None => self.draft.state.iter(self.base, many.resource).try_for_each(&mut consider)?,
+        }
+        let limit = many.limit.map_or(usize::MAX, |limit| limit as usize);
+        order(&mut found, declared, many.sort, limit);
+        found.truncate(limit);
+        Ok(found.into_iter().cloned().collect())
+    }
+
+    /// The order that holds: the caller's choice, else the fixed or default one.
+    pub(super) fn sort(&self, query: &Query) -> Outcome<Option<Sort>> {
+        let Some((parameter, fields)) = &query.sort_parameter else { return Ok(query.sort) };
+        let Value::String(text) = self.argument(*parameter) else { return Ok(query.sort) };
+        let (name, descending) = match text.strip_prefix('-') {
+            Some(name) => (name, true),
+            None => match text.rsplit_once('.') {
+                Some((name, "desc")) => (name, true),
+                Some((name, "asc")) => (name, false),
+                _ => (&**text, false),
+            },
+        };
+        let declared = self.resource(query.resource);
+        let chosen = fields.iter().find(|field| &*declared.field(**field).name == name);
+        match chosen {
+            Some(field) => Ok(Some(Sort { field: *field, descending })),
+            None => {
+                let known: Vec<&str> = fields.iter().map(|field| &*declared.field(*field).name).collect();
+                let about = self.parameter_name(*parameter);
+                let expected = format!("one of {}, with - in front for the reverse", known.join(", "));
+                let shown = about.map_or("sort", |name| &**name);
+                let found: String = text.chars().take(60).collect();
+                Err(Refusal::new(400, format!("`{shown}`: expected {expected}, found \"{found}\""))
+                    .about(about)
+                    .expecting(expected))
+            }
+        }
+    }
+}
+
+fn record_value(record: &Record, field: FieldId) -> &Value {
+    record.get(field.index()).unwrap_or(&Value::Absent)
+}
+
+/// Sorts records that are in key order; only the first `end` need to be right. Missing values come last in
+/// either direction; ties stay in key order.
+fn order(records: &mut Vec<&Record>, resource: &Resource, sort: Option<Sort>, end: usize) {
+    let Some(sort) = sort else { return };
+    let key = resource.key;
+    let compare = |left: &&Record, right: &&Record| {
+        let (a, b) = (record_value(left, sort.field), record_value(right, sort.field));
+        let by_value = match (a.is_missing(), b.is_missing()) {
+            (false, false) if sort.descending => b.cmp(a),
+            (false, false) => a.cmp(b),
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+        };
+        by_value.then_with(|| record_value(left, key).cmp(record_value(right, key)))
+    };
+    // Keys differ, so the order is total and an unstable sort gives one result.
+    if end > 0 && end < records.len() {
+        records.select_nth_unstable_by(end, compare);
+        if let Some(head) = records.get_mut(..end) {
+            head.sort_unstable_by(compare);
+        }
+    } else {
+        records.sort_unstable_by(compare);
+    }
+}

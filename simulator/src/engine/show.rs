@@ -1,0 +1,235 @@
+//! Replies' shapes: what of a record is shown, under which name, with what embedded.
+
+use diorama_seeds::expr::{Expr, ExprType, Node};
+use diorama_seeds::model::{FieldId, Member, Record, ResourceId, Shape, Source};
+use diorama_seeds::value::{Str, Value};
+
+use super::eval::Bound;
+use super::page::Window;
+use super::refusal::{Outcome, Refusal};
+use super::reply::{Body, Origin};
+use super::run::Run;
+
+type Members = Vec<(Str, Body)>;
+
+impl Run<'_> {
+    /// The body that shows one record.
+    pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
+        let shown = self.show_record(resource, record)?;
+        let outer = self.bind_record(resource, record);
+        let body = self.show_members(shown);
+        self.unbind_record(outer);
+        body
+    }
+
+    /// The body that shows a page of records.
+    pub(super) fn show_list(
+        &mut self,
+        resource: ResourceId,
+        page: &[Record],
+        total: usize,
+        window: &Window,
+    ) -> Outcome<Body> {
+        let mut items = Vec::with_capacity(page.len());
+        for record in page {
+            items.push(Body::Object(self.show_record(resource, record)?));
+        }
+        self.show_items(items, total, window)
+    }
+
+    /// The body that shows a list's items, with total and paging.
+    pub(super) fn show_items(&mut self, items: Vec<Body>, total: usize, window: &Window) -> Outcome<Body> {
+        let reply = &self.api.reply;
+        if reply.items.is_empty() {
+            return Ok(self.enveloped(Body::List(items)));
+        }
+        let mut members: Members = Vec::with_capacity(2 + reply.paging.len() + reply.with.len());
+        members.push((reply.items.clone(), Body::List(items)));
+        if !reply.total.is_empty() {
+            let total = Value::Integer(i64::try_from(total).unwrap_or(i64::MAX));
+            members.push((reply.total.clone(), Body::computed(total)));
+        }
+        for (member, name) in &reply.paging {
+            members.push((name.clone(), window.member(*member, &self.api.name, total)));
+        }
+        self.show_members(members)
+    }
+
+    /// A computed reply.
+    pub(super) fn computed(&mut self, computed: &[(Str, Expr)]) -> Outcome<Body> {
+        let mut members = Vec::with_capacity(computed.len());
+        for (name, expr) in computed {
+            members.push((name.clone(), self.show_expr(expr)?));
+        }
+        self.show_members(members)
+    }
+
+    /// An object with the reply's `with` members added, in its envelope.
+    pub(super) fn show_members(&mut self, mut members: Members) -> Outcome<Body> {
+        for (name, expr) in &self.api.reply.with {
+            let body = self.show_expr(expr)?;
+            members.push((name.clone(), body));
+        }
+        Ok(self.enveloped(Body::Object(members)))
+    }
+
+    fn enveloped(&self, body: Body) -> Body {
+        match &self.api.reply.envelope {
+            Some(name) => Body::Object(vec![(name.clone(), body)]),
+            None => body,
+        }
+    }
+
+    /// What a reply shows of a record: the declared members, or every field.
+    fn show_record(&mut self, resource: ResourceId, record: &Record) -> Outcome<Members> {
+        let members = &self.api.reply.members;
+        if members.is_empty() {
+            self.show_fields(resource, record)
+        } else {
+            self.show(members, resource, record)
+        }
+    }
+
+    fn show_fields(&mut self, resource: ResourceId, record: &Record) -> Outcome<Members> {
+        let declared = self.resource(resource);
+        let mut shown = Vec::with_capacity(declared.fields.len());
+        for (position, field) in declared.fields.iter().enumerate() {
+            if let Some(body) = self.show_field(resource, record, FieldId(position as u16))? {
+                shown.push((field.name.clone(), body));
+            }
+        }
+        Ok(shown)
+    }
+
+    fn show(&mut self, members: &[Member], resource: ResourceId, record: &Record) -> Outcome<Members> {
+        let mut shown = Vec::with_capacity(members.len());
+        for member in members {
+            if let Some(body) = self.show_source(&member.source, resource, record)? {
+                shown.push((member.name.clone(), body));
+            }
+        }
+        Ok(shown)
+    }
+
+    /// A member's body; none when the field is absent.
+    fn show_source(
+        &mut self,
+        source: &Source,
+        resource: ResourceId,
+        record: &Record,
+    ) -> Outcome<Option<Body>> {
+        Ok(Some(match source {
+            Source::Field(field) => return self.show_field(resource, record, *field),
+            Source::Value(value) => Body::of(value, &Origin::Constant),
+            Source::Object(members) => Body::Object(self.show(members, resource, record)?),
+            Source::Expr(expr) => {
+                let outer = self.bind_record(resource, record);
+                let body = self.show_expr(expr);
+                self.unbind_record(outer);
+                body?
+            }
+            Source::Follow(field, target, shape) => match record.get(field.index()) {
+                None | Some(Value::Absent) => return Ok(None),
+                Some(Value::List(keys)) => {
+                    let mut items = Vec::with_capacity(keys.len());
+                    for key in keys.iter() {
+                        if let Some(found) = self.draft.record(*target, key).cloned()
+                            && let Some(body) = self.shaped(shape, *target, &found)?
+                        {
+                            items.push(body);
+                        }
+                    }
+                    Body::List(items)
+                }
+                Some(key) => match self.draft.record(*target, key).cloned() {
+                    Some(found) => return self.shaped(shape, *target, &found),
+                    None => Body::Leaf(Value::Null, self.origin(resource, record, *field)),
+                },
+            },
+            Source::Many(many) => {
+                let mut items = Vec::new();
+                for found in self.referring(many, record, resource)? {
+                    if let Some(body) = self.shaped(&many.shape, many.resource, &found)? {
+                        items.push(body);
+                    }
+                }
+                Body::List(items)
+            }
+        }))
+    }
+
+    fn shaped(&mut self, shape: &Shape, resource: ResourceId, record: &Record) -> Outcome<Option<Body>> {
+        match shape {
+            Shape::Object(members) if members.is_empty() => {
+                Ok(Some(Body::Object(self.show_fields(resource, record)?)))
+            }
+            Shape::Object(members) => Ok(Some(Body::Object(self.show(members, resource, record)?))),
+            Shape::Bare(source) => self.show_source(source, resource, record),
+        }
+    }
+
+    fn show_field(&mut self, resource: ResourceId, record: &Record, field: FieldId) -> Outcome<Option<Body>> {
+        self.leaves_left = self
+            .leaves_left
+            .checked_sub(1)
+            .ok_or_else(|| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+        match record.get(field.index()) {
+            None | Some(Value::Absent) => Ok(None),
+            Some(value) => Ok(Some(Body::of(value, &self.origin(resource, record, field)))),
+        }
+    }
+
+    fn origin(&self, resource: ResourceId, record: &Record, field: FieldId) -> Origin {
+        let key = record[self.resource(resource).key.index()].clone();
+        Origin::Field { resource, key, field }
+    }
+
+    /// An expression's value with its origin: a bare field of a record keeps that field's, a literal or an
+    /// argument says nothing about records, everything else is computed.
+    fn show_expr(&mut self, expr: &Expr) -> Outcome<Body> {
+        let value = match self.env().evaluate(expr)? {
+            Bound::Record(record) => {
+                let ExprType::Record(resource) = expr.kind else {
+                    return Ok(Body::computed(Value::Null));
+                };
+                return Ok(Body::Object(self.show_fields(resource, &record)?));
+            }
+            Bound::Value(Value::Absent) | Bound::Empty => Value::Null,
+            Bound::Value(value) => value,
+        };
+        let origin = self.expr_origin(&expr.node)?;
+        Ok(Body::of(&value, &origin))
+    }
+
+    fn expr_origin(&self, node: &Node) -> Outcome<Origin> {
+        Ok(match node {
+            Node::Literal(_) | Node::Argument(_) => Origin::Constant,
+            Node::Cast(inner, _) => self.expr_origin(inner)?,
+            Node::Field(inner, field) => match self.record_behind(inner)? {
+                Some((resource, record)) => self.origin(resource, &record, *field),
+                None => Origin::Computed,
+            },
+            // A `let` name is where its expression is; earlier names are all it can refer to, so this ends.
+            Node::Variable(slot) => match self.behaviour().bindings.iter().find(|(of, _)| of == slot) {
+                Some((_, expr)) => self.expr_origin(&expr.node)?,
+                None => Origin::Computed,
+            },
+            _ => Origin::Computed,
+        })
+    }
+
+    /// The record that `record`, `me`, a `let` name or `r.get(key)` stands for.
+    fn record_behind(&self, node: &Node) -> Outcome<Option<(ResourceId, Record)>> {
+        Ok(match node {
+            Node::Get(resource, key) => {
+                let key = super::draft::as_key(&self.env().value(key)?);
+                self.draft.record(*resource, &key).map(|record| (*resource, record.clone()))
+            }
+            Node::Variable(slot) => match self.bound(*slot) {
+                Bound::Record(record) => self.resource_in(*slot).map(|resource| (resource, record.clone())),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+}

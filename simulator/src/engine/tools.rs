@@ -1,0 +1,181 @@
+//! APIs as the tools of a language model, and the search among them.
+//!
+//! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The search
+//! is part of the replay contract: `toolsearch/1` stays what it is, a better one gets its own version.
+
+mod schema;
+mod search;
+
+use std::sync::Arc;
+
+use diorama_seeds::model::{
+    Api, ApiId, Behaviour, BehaviourKind, DomainId, Method, Parameter, Place, Reply as Shown, World,
+};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::Value;
+use serde_json::Value as Json;
+
+use self::search::Pool;
+use super::base::Base;
+use super::reply::{Body, Reply};
+
+/// The implicit API that finds APIs: `{keywords: string}`.
+pub const TOOL_SEARCHER: &str = "ToolSearcher";
+
+/// The version of the search that `ToolSearcher` does.
+pub const SEARCH_VERSION: &str = "toolsearch/1";
+
+/// How many hits a search has, at most.
+pub const MAX_HITS: usize = 5;
+
+/// An API that a search found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The API.
+    pub api: ApiId,
+    /// How well it fits; greater is better. Comparable within one search only.
+    pub score: u32,
+}
+
+/// The schemas of a world's APIs and the index of the search, made once for each base.
+#[derive(Debug)]
+pub(super) struct ToolIndex {
+    schemas: Vec<Arc<Json>>,
+    bodies: Vec<Body>,
+    pool: Pool,
+    sign_in: Vec<Option<ApiId>>,
+    pub(super) searcher: Api,
+    searcher_schema: Json,
+}
+
+/// An API in OpenAI's function format.
+#[must_use]
+pub fn tool_schema(world: &World, api: ApiId) -> Json {
+    world.apis.get(api.index()).map_or(Json::Null, |api| schema::function(api, world))
+}
+
+/// The APIs that fit keywords best: at most five, best first, ties by name.
+#[must_use]
+pub fn tool_search(base: &Base, keywords: &str) -> Vec<Hit> {
+    base.tools.pool.search(base.world(), keywords)
+}
+
+/// The APIs that a `ToolSearcher` reply shows: the hits, each one that needs a token followed by the API that
+/// issues it.
+#[must_use]
+pub fn tools_shown(base: &Base, keywords: &str) -> Vec<ApiId> {
+    let mut shown = Vec::new();
+    let hits = tool_search(base, keywords);
+    for hit in &hits {
+        if !shown.contains(&hit.api) {
+            shown.push(hit.api);
+        }
+        let api = base.world().api(hit.api);
+        if api.token.is_some()
+            && let Some(sign_in) = base.sign_in_api(api.domain)
+            && !shown.contains(&sign_in)
+        {
+            shown.push(sign_in);
+        }
+    }
+    shown
+}
+
+impl Base {
+    /// An API in OpenAI's function format, made once.
+    #[must_use]
+    pub fn tool_schema(&self, api: ApiId) -> Option<&Arc<Json>> {
+        self.tools.schemas.get(api.index())
+    }
+
+    /// `ToolSearcher` in OpenAI's function format.
+    #[must_use]
+    pub const fn tool_searcher_schema(&self) -> &Json {
+        &self.tools.searcher_schema
+    }
+
+    /// The API with which users of a domain sign in.
+    #[must_use]
+    pub fn sign_in_api(&self, domain: DomainId) -> Option<ApiId> {
+        self.tools.sign_in.get(domain.index()).copied().flatten()
+    }
+}
+
+impl ToolIndex {
+    pub(super) fn new(world: &World) -> Self {
+        let schemas: Vec<_> = world.apis.iter().map(|api| Arc::new(schema::function(api, world))).collect();
+        let bodies =
+            schemas.iter().map(|schema| Body::from_json(schema.get("function").unwrap_or(&Json::Null)));
+        let sign_in = (0..world.domains.len()).map(|domain| {
+            let signs_in = |api: &Api| {
+                api.domain.index() == domain && matches!(api.behaviour.kind, BehaviourKind::SignIn { .. })
+            };
+            world.apis.iter().position(signs_in).map(|position| ApiId(position as u16))
+        });
+        let searcher = searcher();
+        Self {
+            bodies: bodies.collect(),
+            pool: Pool::new(world),
+            sign_in: sign_in.collect(),
+            searcher_schema: schema::function(&searcher, world),
+            searcher,
+            schemas,
+        }
+    }
+}
+
+/// What `ToolSearcher` answers.
+pub(super) fn search_reply(base: &Base, arguments: &[Value]) -> Reply {
+    let keywords = arguments.first().and_then(Value::as_str).unwrap_or("");
+    let shown = tools_shown(base, keywords);
+    let tools = shown.iter().filter_map(|api| base.tools.bodies.get(api.index()).cloned()).collect();
+    Reply { status: 200, body: Body::Object(vec![("tools".into(), Body::List(tools))]) }
+}
+
+fn searcher() -> Api {
+    let keywords = Parameter {
+        name: "keywords".into(),
+        schema: Schema::of(Type::String),
+        required: true,
+        default: None,
+        place: Place::Query,
+        description: "What the wanted APIs do, in a few words".into(),
+        label: "keywords".into(),
+        free_text: true,
+        field: None,
+        synonyms: Default::default(),
+    };
+    Api {
+        name: TOOL_SEARCHER.into(),
+        domain: DomainId(0),
+        method: Method::Get,
+        path: "".into(),
+        description: "Finds APIs by keywords and shows how to call them.".into(),
+        parameters: vec![keywords],
+        token: None,
+        behaviour: Behaviour {
+            kind: BehaviourKind::Compute(Vec::new()),
+            bindings: Vec::new(),
+            require: Vec::new(),
+            also: Vec::new(),
+        },
+        reply: Shown {
+            status: 200,
+            members: Vec::new(),
+            items: "".into(),
+            total: "".into(),
+            paging: Vec::new(),
+            envelope: None,
+            with: Vec::new(),
+        },
+        slots: 0,
+    }
+}
+
+/// The names nearest to a wrong one, for messages: at most three, nearest first.
+pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    search::nearest(name, known)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! `toolsearch/1`: keywords against the words of APIs, in integers only.
+//!
+//! An API's words are those of its name (weight 8), its description (3), its parameters' names (2) and its
+//! domain's title (2). A keyword that is among them scores its rarity times the weights of the places it is in.
+//! The part of the name that is matched scores once more, in proportion, so that of two APIs that both match the
+//! one that is about less else wins. Rarity is `1 + log2(n / df)`, in 256ths.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use diorama_seeds::model::{Api, ApiId, World};
+
+use super::{Hit, MAX_HITS};
+
+const NAME: u32 = 8;
+const DESCRIPTION: u32 = 3;
+const PARAMETER: u32 = 2;
+const DOMAIN: u32 = 2;
+const NAME_SHARE: u32 = 4;
+
+/// Different keywords that count, at most; the first ones.
+const MAX_KEYWORDS: usize = 64;
+
+/// The words of all APIs.
+#[derive(Debug)]
+pub(super) struct Pool {
+    entries: Vec<Entry>,
+    rarity: BTreeMap<String, u32>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    weights: BTreeMap<String, u32>,
+    name: BTreeSet<String>,
+}
+
+impl Pool {
+    pub(super) fn new(world: &World) -> Self {
+        let entries: Vec<Entry> = world.apis.iter().map(|api| entry(api, world)).collect();
+        let mut frequency: BTreeMap<&String, u64> = BTreeMap::new();
+        for token in entries.iter().flat_map(|entry| entry.weights.keys()) {
+            *frequency.entry(token).or_default() += 1;
+        }
+        let all = log2(entries.len() as u64);
+        let rarity = frequency.into_iter().map(|(token, df)| (token.clone(), 256 + all - log2(df))).collect();
+        Self { entries, rarity }
+    }
+
+    pub(super) fn search(&self, world: &World, keywords: &str) -> Vec<Hit> {
+        let mut wanted: Vec<String> = Vec::new();
+        for token in tokens(keywords) {
+            if !wanted.contains(&token) {
+                wanted.push(token);
+            }
+            if wanted.len() == MAX_KEYWORDS {
+                break;
+            }
+        }
+        let scored = self
+            .entries
+            .iter()
+            .enumerate()
+            .map(|(position, entry)| Hit { api: ApiId(position as u16), score: self.score(entry, &wanted) });
+        let mut hits: Vec<Hit> = scored.filter(|hit| hit.score > 0).collect();
+        hits.sort_by(|left, right| {
+            let by_name = || world.api(left.api).name.cmp(&world.api(right.api).name);
+            right.score.cmp(&left.score).then_with(by_name)
+        });
+        hits.truncate(MAX_HITS);
+        hits
+    }
+
+    fn score(&self, entry: &Entry, wanted: &[String]) -> u32 {
+        let mut score = 0;
+        let (mut in_name, mut matched) = (0, 0);
+        for token in wanted {
+            let Some(weight) = entry.weights.get(token) else { continue };
+            let rarity = self.rarity.get(token).copied().unwrap_or(0);
+            score += rarity * weight;
+            if entry.name.contains(token) {
+                in_name += rarity;
+                matched += 1;
+            }
+        }
+        score + NAME_SHARE * in_name * matched / (entry.name.len() as u32).max(1)
+    }
+}
+
+fn entry(api: &Api, world: &World) -> Entry {
+    let mut entry = Entry { name: tokens(&api.name).collect(), weights: BTreeMap::new() };
+    let mut add = |text: &str, weight| {
+        for token in tokens(text).collect::<BTreeSet<_>>() {
+            *entry.weights.entry(token).or_insert(0) += weight;
+        }
+    };
+    add(&api.name, NAME);
+    add(&api.description, DESCRIPTION);
+    let names: Vec<&str> = api.parameters.iter().map(|parameter| &*parameter.name).collect();
+    add(&names.join(" "), PARAMETER);
+    if let Some(domain) = world.domains.get(api.domain.index()) {
+        add(&domain.title, DOMAIN);
+    }
+    entry
+}
+
+/// The words of a text: split where it is neither letter nor digit and inside camel case, lower case, plurals
+/// made singular, words without meaning left out.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|character: char| !character.is_alphanumeric()).flat_map(split_camel_case);
+    words.map(|word| stem(&word.to_lowercase())).filter(|word| !STOP_WORDS.contains(&word.as_str()))
+}
+
+const STOP_WORDS: [&str; 30] = [
+    "", "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "i", "in", "is", "it", "me", "my",
+    "of", "on", "or", "s", "that", "the", "this", "to", "want", "with", "you", "your", "please",
+];
+
+fn split_camel_case(word: &str) -> Vec<&str> {
+    let characters: Vec<(usize, char)> = word.char_indices().collect();
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (position, pair) in characters.windows(2).enumerate() {
+        let ((_, left), (at, right)) = (pair[0], pair[1]);
+        let next_is_lower = characters.get(position + 2).is_some_and(|(_, next)| next.is_lowercase());
+        let boundary = (left.is_lowercase() && right.is_uppercase())
+            || (left.is_uppercase() && right.is_uppercase() && next_is_lower)
+            || (left.is_numeric() != right.is_numeric());
+        if boundary {
+            parts.extend(word.get(start..at));
+            start = at;
+        }
+    }
+    parts.extend(word.get(start..));
+    parts
+}
+
+/// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay.
+fn stem(word: &str) -> String {
+    let long_enough = word.chars().count() > 3;
+    if !long_enough {
+        return word.to_owned();
+    }
+    if let Some(stem) = word.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["sses", "xes", "ches", "shes", "zes"] {
+        if word.ends_with(ending) {
+            return word.strip_suffix("es").unwrap_or(word).to_owned();
+        }
+    }
+    if ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
+        return word.to_owned();
+    }
+    word.strip_suffix('s').unwrap_or(word).to_owned()
+}
+
+/// The binary logarithm in 256ths, rounded down; of 0 it is 0. Integers only, so that it is the same everywhere.
+fn log2(n: u64) -> u32 {
+    let Some(whole) = n.checked_ilog2() else { return 0 };
+    // The mantissa as a fixed-point number from 1 (2^32) to 2; squaring it doubles its logarithm.
+    let mut mantissa = if whole <= 32 { n << (32 - whole) } else { n >> (whole - 32) };
+    let mut fraction = 0;
+    for _ in 0..8 {
+        let square = (u128::from(mantissa) * u128::from(mantissa)) >> 32;
+        fraction <<= 1;
+        if square >= 1 << 33 {
+            fraction |= 1;
+            mantissa = (square >> 1) as u64;
+        } else {
+            mantissa = square as u64;
+        }
+    }
+    whole * 256 + fraction
+}
+
+/// The names nearest to a wrong one: fewest edits first, and only those that are near at all or share a word.
+pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let name: String = name.chars().take(64).collect();
+    let wanted: BTreeSet<String> = tokens(&name).collect();
+    let lower: Vec<char> = name.to_lowercase().chars().collect();
+    let mut near: Vec<(usize, &str)> = known
+        .filter_map(|known| {
+            let edits = distance(&lower, &known.to_lowercase().chars().collect::<Vec<_>>());
+            let shared = tokens(known).filter(|token| wanted.contains(token)).count();
+            let longest = lower.len().max(known.chars().count());
+            // A shared word is worth four edits.
+            (edits * 3 <= longest || shared > 0).then(|| ((edits + 64).saturating_sub(shared * 4), known))
+        })
+        .collect();
+    near.sort_unstable();
+    near.truncate(3);
+    near.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Levenshtein's distance.
+fn distance(left: &[char], right: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_split_lowered_and_made_singular() {
+        let check = |text: &str, expect: &str| assert_eq!(tokens(text).collect::<Vec<_>>().join(" "), expect);
+        check("PersonName2ID", "person name 2 id");
+        check("listTMDBMovies", "list tmdb movie");
+        check(
+            "The cities, boxes & buses of my glass",
+            "city boxe buse glass".replace("boxe", "box").as_str(),
+        );
+        check("Größe/ÄNDERN_jetzt", "größe ändern jetzt");
+        check("", "");
+    }
+
+    #[test]
+    fn logarithms_are_within_a_256th() {
+        for n in [1_u64, 2, 3, 5, 10, 64, 100, 1_000, 65_535, 1 << 40, u64::MAX] {
+            let exact = (n as f64).log2() * 256.0;
+            assert!((f64::from(log2(n)) - exact).abs() <= 1.0, "{n}: {} {exact}", log2(n));
+        }
+        assert_eq!(log2(0), 0);
+    }
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let known = ["BookAppointment", "CancelAppointment", "ListDentists", "GetDentist"];
+        let check = |name: &str, expect: &[&str]| assert_eq!(nearest(name, known.into_iter()), expect);
+        check("BookApointment", &["BookAppointment"]);
+        check("appointment_booking", &["BookAppointment", "CancelAppointment"]);
+        check("dentists", &["GetDentist", "ListDentists"]);
+        check("Weather", &[]);
+        check(&"x".repeat(100_000), &[]);
+    }
+}

@@ -1,0 +1,198 @@
+//! Sessions: isolated copies of a world, each with its clock, log and visible APIs.
+//!
+//! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
+
+use std::sync::Arc;
+
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::Call;
+use diorama_seeds::value::{Instant, Value};
+use rpds::{RedBlackTreeSetSync, VectorSync};
+
+use crate::engine::refusal::Refusal;
+use crate::engine::tools::{TOOL_SEARCHER, tools_shown};
+use crate::engine::{Base, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
+
+/// How a session starts.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// New keys and tokens follow from it.
+    pub seed: u64,
+    /// Where the clock starts, if not where the world says.
+    pub clock: Option<Instant>,
+    /// The APIs that may be called from the start; all when not given. `ToolSearcher` always may.
+    pub visible: Option<Vec<ApiId>>,
+}
+
+/// One isolated copy of a world. A clone is a fork and copies nothing.
+#[derive(Clone, Debug)]
+pub struct Session {
+    base: Arc<Base>,
+    initial: State,
+    state: State,
+    visible: Option<RedBlackTreeSetSync<ApiId>>,
+    visible_at_first: Option<RedBlackTreeSetSync<ApiId>>,
+    log: VectorSync<Arc<LogEntry>>,
+}
+
+/// One call of a session, with what came of it.
+#[derive(Clone, Debug)]
+pub struct LogEntry {
+    /// The call.
+    pub call: Call,
+    /// The API, when there is one of that name.
+    pub api: Option<ApiId>,
+    /// The clock at the call.
+    pub clock: Instant,
+    /// The reply.
+    pub reply: Reply,
+    /// What it changed.
+    pub changes: Vec<RecordChange>,
+}
+
+impl Session {
+    /// A fresh session.
+    #[must_use]
+    pub fn new(base: Arc<Base>, options: SessionOptions) -> Self {
+        let mut initial = State::initial(&base, options.seed);
+        if let Some(clock) = options.clock {
+            initial.set_clock(clock);
+        }
+        let visible = options.visible.map(|apis| {
+            let mut set = RedBlackTreeSetSync::new_sync();
+            apis.into_iter().for_each(|api| set.insert_mut(api));
+            set
+        });
+        Self {
+            base,
+            state: initial.clone(),
+            initial,
+            visible_at_first: visible.clone(),
+            visible,
+            log: VectorSync::new_sync(),
+        }
+    }
+
+    /// Executes a call, moves the state on and logs it.
+    pub fn call(&mut self, call: &Call) -> Arc<LogEntry> {
+        let api = self.base.api_named(&call.api);
+        let clock = self.state.clock();
+        let (reply, changes) = match self.refused(call, api) {
+            Some(refusal) => (refusal.into_reply(), Vec::new()),
+            None => {
+                let applied = apply(&self.base, &self.state, call);
+                self.state = applied.state;
+                (applied.reply, applied.changes)
+            }
+        };
+        if api.is_none() && call.api == TOOL_SEARCHER && reply.is_success() {
+            self.show_tools(call);
+        }
+        let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes });
+        self.log.push_back_mut(Arc::clone(&entry));
+        entry
+    }
+
+    /// Another session that starts where this one is.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.clone()
+    }
+
+    /// Goes back to the start: records, clock, tokens, visible APIs, log.
+    pub fn reset(&mut self) {
+        self.state = self.initial.clone();
+        self.visible = self.visible_at_first.clone();
+        self.log = VectorSync::new_sync();
+    }
+
+    /// Sets the clock. Nothing else moves it.
+    pub const fn set_clock(&mut self, clock: Instant) {
+        self.state.set_clock(clock);
+    }
+
+    /// The hash of the records and tokens as they are.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.state.digest()
+    }
+
+    /// What differs from the start, sorted by resource and key.
+    #[must_use]
+    pub fn diff(&self) -> Vec<RecordChange> {
+        diff(&self.base, &self.initial, &self.state)
+    }
+
+    /// The calls so far, oldest first.
+    pub fn log(&self) -> impl ExactSizeIterator<Item = &Arc<LogEntry>> {
+        self.log.iter()
+    }
+
+    /// The frozen base.
+    #[must_use]
+    pub const fn base(&self) -> &Arc<Base> {
+        &self.base
+    }
+
+    /// The state now.
+    #[must_use]
+    pub const fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The state at the start.
+    #[must_use]
+    pub const fn initial(&self) -> &State {
+        &self.initial
+    }
+
+    /// The seed that new keys and tokens follow from.
+    #[must_use]
+    pub const fn seed(&self) -> u64 {
+        self.initial.seed()
+    }
+
+    /// Whether an API may be called now.
+    #[must_use]
+    pub fn is_visible(&self, api: ApiId) -> bool {
+        self.visible.as_ref().is_none_or(|visible| visible.contains(&api))
+    }
+
+    /// The APIs that may be called now, in the world's order.
+    pub fn visible(&self) -> impl Iterator<Item = ApiId> {
+        let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);
+        (0..count).map(ApiId).filter(|api| self.is_visible(*api))
+    }
+
+    /// The refusal of a call to what the caller has not been shown; names that are hidden stay hidden.
+    fn refused(&self, call: &Call, api: Option<ApiId>) -> Option<Refusal> {
+        self.visible.as_ref()?;
+        match api {
+            Some(api) if self.is_visible(api) => None,
+            Some(_) => {
+                let name = &call.api;
+                let detail =
+                    format!("`{name}` has not been shown to you yet; find it with {TOOL_SEARCHER} first");
+                Some(Refusal::new(403, detail))
+            }
+            None if call.api == TOOL_SEARCHER => None,
+            None => {
+                let names = self.visible().map(|api| &*self.base.world().api(api).name);
+                Some(unknown_api(&call.api, names))
+            }
+        }
+    }
+
+    fn show_tools(&mut self, call: &Call) {
+        let Some(visible) = &mut self.visible else { return };
+        let keywords = call.arguments.get("keywords").and_then(serde_json::Value::as_str).unwrap_or("");
+        // The engine reads text in NFC; the same text must find the same tools here.
+        let keywords = Value::string(keywords);
+        for api in tools_shown(&self.base, keywords.as_str().unwrap_or("")) {
+            visible.insert_mut(api);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
