@@ -19,7 +19,22 @@ macro_rules! catalog {
 }
 
 // In alphabetical order: what a slot of a dataset draws from follows from a position in this list.
-catalog!["city_library", "dental_clinic", "parcel_shipping", "personal_bank"];
+catalog![
+    "city_library",
+    "course_enrolment",
+    "dental_clinic",
+    "event_tickets",
+    "facility_repairs",
+    "fitness_log",
+    "grocery_delivery",
+    "hotel_rooms",
+    "job_board",
+    "music_streaming",
+    "parcel_shipping",
+    "personal_bank",
+    "recipe_kitchen",
+    "smart_home",
+];
 
 /// The names of the catalog's worlds, in a fixed order.
 #[must_use]
