@@ -13,8 +13,6 @@ use crate::value::{Str, Value};
 
 mod check;
 pub mod eval;
-#[cfg(test)]
-mod fixture;
 mod guard;
 mod index;
 mod parse;

@@ -9,6 +9,7 @@ pub mod doc;
 pub mod expr;
 pub mod keys;
 pub mod model;
+pub mod openapi;
 pub mod schema;
 pub mod task;
 pub mod value;

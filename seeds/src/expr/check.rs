@@ -91,7 +91,7 @@ struct Typed<'a> {
 
 struct Checker<'s, 'a> {
     scope: &'s mut Scope<'a>,
-    parsed: &'s Parsed<'s>,
+    parsed: &'s Parsed,
     depth: usize,
 }
 

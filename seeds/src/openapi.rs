@@ -1,0 +1,106 @@
+//! OpenAPI documents to source worlds.
+//!
+//! Owns the way from a document to a [`WorldDoc`]: which schemas are the same resource seen from different
+//! operations, what each operation does to it, and made-up values that fit. It never looks outside the document:
+//! no network, no files; references that lead out of it are noted. What cannot be modelled is noted too, and the
+//! operation still answers in its schema's shape.
+//!
+//! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
+//! and `replies` (resources and operations to the world format).
+
+use crate::doc::{DomainHead, WORLD_VERSION, WorldDoc};
+use crate::world::{Finding, Report};
+
+mod build;
+mod document;
+mod entities;
+mod fakes;
+mod operations;
+mod phrases;
+mod queries;
+mod replies;
+mod routes;
+mod shape;
+mod words;
+mod writes;
+
+/// How a document is imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// The moment the world starts at.
+    pub clock: String,
+    /// IANA time zone.
+    pub zone: String,
+    /// How many records a resource has that nothing else sizes.
+    pub records: u32,
+    /// Whether the document stands for a public benchmark.
+    pub benchmark: bool,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self { clock: "2026-03-02T09:00".to_owned(), zone: "UTC".to_owned(), records: 40, benchmark: false }
+    }
+}
+
+/// An imported document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The source world, ready to be edited.
+    pub doc: WorldDoc,
+    /// What was not taken over, or taken over in part.
+    pub notes: Vec<Note>,
+}
+
+/// Something about an operation that the world does not do as the document says.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Note {
+    /// `GET /movie/{movie_id}`, or `*` for the whole document.
+    pub operation: String,
+    /// What and why.
+    pub reason: String,
+}
+
+/// Reads an OpenAPI document (3.0 or 3.1, JSON or YAML; Swagger 2 as far as it says the same).
+///
+/// # Errors
+/// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, or has no
+/// operations.
+pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Imported, Report> {
+    let refuse = |error: document::Unreadable| {
+        let mut finding = Finding::error("", error.message, error.fix);
+        if let (Some(line), Some(column)) = (error.line, error.column) {
+            finding = finding.at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
+        }
+        Report::one(name, finding)
+    };
+    let root = document::parse(text).map_err(refuse)?;
+    let mut notes = Vec::new();
+    let document = document::read(&root, &mut notes).map_err(refuse)?;
+    let model = entities::Model::infer(&document.operations);
+    let resources = build::resources(&model, options.records);
+    let apis = operations::apis(&model, &document.operations, &mut notes);
+    let identifier = words::snake(name.rsplit(['/', '\\']).next().and_then(|file| file.split('.').next()).unwrap_or(name));
+    let title = if document.title.is_empty() || document.title == "API" { build::capital(&words::label(&identifier)) } else { document.title };
+    let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
+    let doc = WorldDoc {
+        world: WORLD_VERSION,
+        name: identifier.clone(),
+        title: Some(title.clone()),
+        description: description.clone(),
+        clock: options.clock.clone(),
+        zone: options.zone.clone(),
+        benchmark: options.benchmark,
+        domain: Some(DomainHead {
+            name: identifier.clone(),
+            title: Some(title),
+            description,
+            archetype: Some(format!("openapi_{identifier}")),
+            ..DomainHead::default()
+        }),
+        resources,
+        apis,
+        ..WorldDoc::default()
+    };
+    Ok(Imported { doc, notes })
+}

@@ -1,0 +1,446 @@
+//! Replies: each operation's response schema, member by member, from the inferred resources.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::build::{self, computed};
+use super::entities::{Entity, Meaning, Model, polymorphic};
+use super::routes::{entity_name, is_generic, push_noun};
+use super::shape::{Kind, Shape};
+use super::words::identifier;
+use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
+
+/// Deepest nesting of a reply.
+const MAX_DEPTH: u32 = 10;
+
+/// Makes the members of one operation's reply.
+pub(super) struct Replies<'m> {
+    pub(super) model: &'m Model,
+    /// Members that are constants because nothing in the model gives their value.
+    pub(super) constants: Vec<String>,
+    /// Static path words, for arrays whose names say nothing.
+    pub(super) tail: Vec<String>,
+}
+
+impl Replies<'_> {
+    /// The members of an object that shows a record.
+    pub(super) fn object(&mut self, entity: &Entity, shape: &Shape, depth: u32) -> Vec<ReplyFieldDoc> {
+        let mut out = Vec::new();
+        for (name, member) in shape.members().into_iter().flatten() {
+            if member.shape.write_only || name.is_empty() {
+                continue;
+            }
+            out.push(shorten(self.member(entity, shape, name, &member.shape, depth)));
+        }
+        out
+    }
+
+    fn constant(&mut self, entity: &Entity, name: &str, shape: &Shape) -> ReplyMemberDoc {
+        self.constants.push(format!("{}.{name}", entity.name));
+        named(name, |doc| doc.value = Some(constant(shape, 0)))
+    }
+
+    /// One member of a record.
+    fn member(&mut self, entity: &Entity, owner: &Shape, name: &str, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+        if depth > MAX_DEPTH {
+            return self.constant(entity, name, shape);
+        }
+        if entity.key_member.as_deref() == Some(name) || entity.key == name || (name == "id" && !entity.fields.contains_key("id")) {
+            return match (&shape.kind, &entity.key_shape.kind) {
+                (Kind::String, Kind::Integer | Kind::Any) => named(name, |doc| doc.expr = Some(format!("string(record.{})", entity.key))),
+                _ => named(name, |doc| doc.field = Some(entity.key.clone())),
+            };
+        }
+        if let Kind::Enum(values) = &shape.kind
+            && let [only] = values.as_slice()
+        {
+            return named(name, |doc| doc.value = Some(Json::String(only.clone())));
+        }
+        if shape.is_scalar()
+            && let Some(expression) = computed(self.model, entity, name, shape)
+        {
+            return named(name, |doc| doc.expr = Some(expression));
+        }
+        if let Some(member) = self.polymorphic(entity, owner, name, shape) {
+            return member;
+        }
+        if let Some(noun) = name.strip_suffix("_id")
+            && shape.is_scalar()
+            && !entity.references.contains_key(name)
+            && let Some(target) = self.model.aliased(&entity.name, noun)
+            && let Some(field) = self.model.reference_to(&entity.name, &target)
+        {
+            return named(name, |doc| doc.field = Some(field));
+        }
+        let field = identifier(name);
+        if let Some(reference) = entity.references.get(&field) {
+            return match (&shape.kind, reference.nullable && !shape.nullable) {
+                (Kind::String, _) if self.model.entity(&reference.target).is_some_and(|target| !matches!(target.key_shape.kind, Kind::String | Kind::Enum(_))) => {
+                    named(name, |doc| doc.expr = Some(format!("string(record.{field})")))
+                }
+                _ => named(name, |doc| doc.field = Some(field)),
+            };
+        }
+        match &shape.kind {
+            Kind::Object(_) | Kind::Cycle(_) | Kind::Union(_) => self.nested(entity, name, shape, depth),
+            Kind::Array(item) if item.first_object().members().is_some() || matches!(item.kind, Kind::Cycle(_)) => {
+                self.list(entity, name, item.first_object(), shape, depth)
+            }
+            _ => self.stored(entity, name, shape),
+        }
+    }
+
+    /// A field as it is stored, fitted to the type that this schema gives it.
+    fn stored(&mut self, entity: &Entity, name: &str, shape: &Shape) -> ReplyMemberDoc {
+        let field = identifier(name);
+        if entity.nest.as_ref().is_some_and(|nest| nest.number == name) {
+            return named(name, |doc| doc.field = Some(field));
+        }
+        let Some(fact) = entity.fields.get(name).filter(|fact| build::storable(&fact.shape)) else {
+            return self.constant(entity, name, shape);
+        };
+        let nullable = fact.nullable() || (!fact.everywhere && !fact.groups.is_empty());
+        let whole = shape.kind == Kind::Integer && fact.shape.kind == Kind::Number;
+        let zero = match shape.kind {
+            Kind::Integer | Kind::Number => "0",
+            Kind::Boolean => "false",
+            _ => "''",
+        };
+        let moment = super::fakes::moment(name, &fact.shape).is_some();
+        match (whole, nullable && !shape.nullable && shape.is_scalar()) {
+            (true, true) => named(name, |doc| doc.expr = Some(format!("integer(round(coalesce(record.{field}, 0), 0))"))),
+            (true, false) => named(name, |doc| doc.expr = Some(format!("integer(round(record.{field}, 0))"))),
+            (false, true) if moment => named(name, |doc| doc.expr = Some(format!("coalesce(string(record.{field}), '')"))),
+            (false, true) => named(name, |doc| doc.expr = Some(format!("coalesce(record.{field}, {zero})"))),
+            (false, false) => named(name, |doc| doc.field = Some(field)),
+        }
+    }
+
+    /// `media_id`, `media_title`, `media: {...}` beside `media_type`: whichever record this one belongs to.
+    fn polymorphic(&mut self, entity: &Entity, owner: &Shape, name: &str, shape: &Shape) -> Option<ReplyMemberDoc> {
+        let noun = match name.rsplit_once('_') {
+            Some((noun, "id" | "title" | "name")) if polymorphic(owner, noun) => noun,
+            _ if polymorphic(owner, name) && shape.members().is_some() => name,
+            _ => return None,
+        };
+        if self.model.entities.contains_key(noun) {
+            return None;
+        }
+        let ends = self.model.ends(entity);
+        let wholes: Vec<&Entity> = ends.alternatives.keys().filter_map(|owner| self.model.entity(owner)).filter(|owner| owner.nest.is_none()).collect();
+        if wholes.is_empty() {
+            return None;
+        }
+        if name != noun {
+            return self.of_owner(entity, &wholes, name.rsplit('_').next().unwrap_or("id"), shape).map(|expression| named(name, |doc| doc.expr = Some(expression)));
+        }
+        let mut members = Vec::new();
+        for (inner, member) in shape.members().into_iter().flatten() {
+            let expression = member.shape.is_scalar().then(|| self.of_owner(entity, &wholes, inner, &member.shape)).flatten();
+            members.push(shorten(match expression {
+                Some(expression) => named(inner, |doc| doc.expr = Some(expression)),
+                None => self.stored(entity, inner, &member.shape),
+            }));
+        }
+        Some(named(name, |doc| doc.object = Some(members)))
+    }
+
+    /// A member of whichever of the owners there is.
+    fn of_owner(&self, entity: &Entity, owners: &[&Entity], member: &str, shape: &Shape) -> Option<String> {
+        let mut options = Vec::new();
+        for owner in owners {
+            let reference = self.model.reference_to(&entity.name, &owner.name)?;
+            let original = member.strip_prefix("original_");
+            let field = if member == "id" {
+                options.push(format!("record.{reference}"));
+                continue;
+            } else if owner.fields.contains_key(member) && !matches!(member, "name" | "title") {
+                identifier(member)
+            } else if matches!(member, "name" | "title") {
+                identifier(build::display(owner)?)
+            } else if matches!(original, Some("name" | "title")) {
+                let display = identifier(build::display(owner)?);
+                let original = format!("original_{display}");
+                if owner.fields.contains_key(&original) { original } else { display }
+            } else {
+                continue;
+            };
+            options.push(format!("{}.get(record.{reference}).{field}", owner.name));
+        }
+        if options.is_empty() {
+            return None;
+        }
+        match shape.kind {
+            Kind::String => options.push("''".to_owned()),
+            Kind::Integer | Kind::Number => options.push("0".to_owned()),
+            _ => {}
+        }
+        Some(format!("coalesce({})", options.join(", ")))
+    }
+
+    /// An object inside a record.
+    fn nested(&mut self, entity: &Entity, name: &str, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+        let object = shape.first_object();
+        let mut hints = Vec::new();
+        push_noun(&mut hints, name);
+        if let Meaning::Entity(target) = self.model.meaning(object, &hints)
+            && let Some(other) = self.model.entity(&target)
+        {
+            let reference = identifier(&format!("{name}_id"));
+            let shown = shown(object, other);
+            if entity.references.contains_key(&reference) {
+                let fields = self.object(other, &shown, depth + 1);
+                return named(name, |doc| {
+                    doc.follow = Some(reference);
+                    doc.fields = Some(fields);
+                });
+            }
+            if self.model.contains(&entity.name, &target)
+                && let Some(by) = self.model.reference_to(&target, &entity.name)
+            {
+                return self.latest_part(entity, name, other, &by, &shown, depth);
+            }
+        }
+        if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) {
+            return named(name, |doc| doc.field = Some(identifier(name)));
+        }
+        self.constant(entity, name, shape)
+    }
+
+    /// `last_episode_to_air`: the latest part whose date has come.
+    fn latest_part(&mut self, entity: &Entity, name: &str, part: &Entity, by: &str, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+        let date = part.fields.iter().find(|(name, fact)| super::fakes::moment(name, &fact.shape) == Some("date")).map(|(name, _)| identifier(name));
+        let own = format!("x.{by} == record.{}", entity.key);
+        let which = match date {
+            Some(date) => format!(
+                "coalesce({0}.first(x, {own} && x.{date} == {0}.max(y, y.{by} == record.{1} && y.{date} <= today, y.{date})).{2}, {0}.first(x, {own}).{2})",
+                part.name, entity.key, part.key
+            ),
+            None => format!("{}.first(x, {own}).{}", part.name, part.key),
+        };
+        let mut members = Vec::new();
+        for (inner, member) in shape.members().into_iter().flatten() {
+            let source = self.member(part, shape, inner, &member.shape, depth + 1);
+            members.push(shorten(match source.field {
+                Some(field) if field == part.key => named(inner, |doc| doc.expr = Some(which.clone())),
+                Some(field) => {
+                    let value = format!("{}.get({which}).{field}", part.name);
+                    let missing = part.fields.get(inner).is_some_and(|fact| fact.nullable()) && !member.shape.nullable && member.shape.kind == Kind::String;
+                    named(inner, |doc| doc.expr = Some(if missing { format!("coalesce({value}, '')") } else { value }))
+                }
+                None => match source.expr.as_deref().and_then(|expression| expression.strip_prefix("coalesce(record.")) {
+                    Some(rest) => named(inner, |doc| doc.expr = Some(format!("coalesce({}.get({which}).{rest}", part.name))),
+                    None => self.constant(part, inner, &member.shape),
+                },
+            }));
+        }
+        named(name, |doc| doc.object = Some(members))
+    }
+
+    /// A list of objects inside a record.
+    pub(super) fn list(&mut self, entity: &Entity, name: &str, item: &Shape, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+        let mut hints = Vec::new();
+        if !is_generic(name) {
+            let mut nouns = Vec::new();
+            push_noun(&mut nouns, name);
+            hints.extend(nouns.into_iter().filter(|noun| self.model.entities.contains_key(noun)));
+        }
+        hints.extend(self.tail.iter().cloned());
+        let group = if is_generic(name) { self.tail.first().cloned().unwrap_or_else(|| name.to_owned()) } else { name.to_owned() };
+        match self.model.meaning(item, &hints) {
+            Meaning::Link { link, far } => self.links(entity, name, &link, &far, item, depth).unwrap_or_else(|| self.constant(entity, name, shape)),
+            Meaning::Entity(target) => match self.related(entity, name, &group, &target, item, depth) {
+                Some(member) => member,
+                None if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) => {
+                    named(name, |doc| doc.field = Some(identifier(name)))
+                }
+                None => self.constant(entity, name, shape),
+            },
+            Meaning::Value if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) => {
+                named(name, |doc| doc.field = Some(identifier(name)))
+            }
+            Meaning::Value => self.constant(entity, name, shape),
+        }
+    }
+
+    /// Records of another resource that a record has.
+    fn related(&mut self, entity: &Entity, name: &str, group: &str, target: &str, item: &Shape, depth: u32) -> Option<ReplyMemberDoc> {
+        let other = self.model.entity(target)?;
+        let item = shown(item, other);
+        if let Some(by) = self.model.reference_to(target, &entity.name) {
+            let ends = self.model.ends(other);
+            let kinds = build::discriminators(self.model, other, &ends);
+            let own_group = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(group));
+            let condition = kinds.group.as_ref().filter(|_| own_group).map(|(field, _)| {
+                format!("item.{} == {}", identifier(field), quoted(&build::group_value(other, &kinds, group)))
+            });
+            let fields = self.object(other, &item, depth + 1);
+            let sort = other.nest.as_ref().map(|nest| identifier(&nest.number));
+            let target = target.to_owned();
+            return Some(named(name, |doc| {
+                doc.many = Some(target);
+                doc.by = Some(by);
+                doc.condition = condition;
+                doc.sort = sort;
+                doc.fields = Some(fields);
+            }));
+        }
+        let by_name = identifier(&format!("{}_ids", entity_name(group)));
+        let list = entity
+            .references
+            .get_key_value(&by_name)
+            .filter(|(_, reference)| reference.many && reference.target == target)
+            .map(|(name, _)| name.clone())
+            .or_else(|| self.model.references_to(&entity.name, target));
+        let hub_link = self.model.entities.values().find(|link| {
+            let ends = self.model.ends(link);
+            ends.hub.as_ref() == Some(&entity.name) && ends.alternatives.contains_key(target)
+        });
+        if let Some(link) = hub_link {
+            // A person's well-known films are those of their credits.
+            let by = self.model.reference_to(&link.name, &entity.name)?;
+            let far = self.model.reference_to(&link.name, target)?;
+            let fields = self.object(other, &item, depth + 1);
+            let condition = link.references.get(&far).is_some_and(|reference| reference.nullable).then(|| format!("item.{far} != null"));
+            return Some(named(name, |doc| {
+                doc.many = Some(link.name.clone());
+                doc.by = Some(by);
+                doc.condition = condition;
+                doc.limit = Some(3);
+                doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(named("", |inner| {
+                    inner.follow = Some(far);
+                    inner.fields = Some(fields);
+                })))]);
+            }));
+        }
+        let list = list?;
+        let fields = self.object(other, &item, depth + 1);
+        Some(named(name, |doc| {
+            doc.follow = Some(list);
+            doc.fields = Some(fields);
+        }))
+    }
+
+    /// Records of a link, each shown as the record it leads to.
+    fn links(&mut self, entity: &Entity, name: &str, link: &str, far: &str, item: &Shape, depth: u32) -> Option<ReplyMemberDoc> {
+        let other = self.model.entity(link)?;
+        let far_entity = self.model.entity(far)?;
+        let far_field = self.model.reference_to(link, far)?;
+        let ends = self.model.ends(other);
+        let kinds = build::discriminators(self.model, other, &ends);
+        let mut conditions = Vec::new();
+        if let Some((field, _)) = &kinds.group {
+            conditions.push(format!("item.{} == {}", identifier(field), quoted(&build::group_value(other, &kinds, name))));
+        }
+        if other.references.get(&far_field).is_some_and(|reference| reference.nullable) {
+            conditions.push(format!("item.{far_field} != null"));
+        }
+        let mut fields = Vec::new();
+        for (inner, member) in item.members().into_iter().flatten() {
+            let own_key = inner.strip_suffix("_id") == Some(link);
+            fields.push(shorten(if own_key {
+                named(inner, |doc| doc.field = Some(other.key.clone()))
+            } else if far_entity.key_member.as_deref() == Some(inner) {
+                named(inner, |doc| doc.field = Some(far_field.clone()))
+            } else if far_entity.members.contains(inner) {
+                let mut source = self.member(far_entity, item, inner, &member.shape, depth + 1);
+                if source.value.is_some() {
+                    source
+                } else {
+                    source.name.clear();
+                    named(inner, |doc| {
+                        doc.follow = Some(far_field.clone());
+                        doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(source))]);
+                    })
+                }
+            } else {
+                self.member(other, item, inner, &member.shape, depth + 1)
+            }));
+        }
+        let place = other.fields.keys().find(|field| ["order", "position", "rank"].contains(&field.as_str())).filter(|field| item.member(field).is_some()).map(|field| identifier(field));
+        let many = |doc: &mut ReplyMemberDoc, by: String| {
+            doc.many = Some(link.to_owned());
+            doc.by = Some(by);
+            doc.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
+            doc.sort = place.clone();
+            doc.fields = Some(fields.clone());
+        };
+        let own = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(name)) || ends.hub.as_ref() == Some(&entity.name);
+        if own {
+            let by = self.model.reference_to(link, &entity.name)?;
+            return Some(named(name, |doc| many(doc, by)));
+        }
+        // What a part does not have itself is that of its whole.
+        let whole = self.model.ancestors(&entity.name).into_iter().find(|whole| ends.alternatives.contains_key(whole))?;
+        let up = self.model.reference_to(&entity.name, &whole)?;
+        let by = self.model.reference_to(link, &whole)?;
+        let inner = named("", |doc| many(doc, by));
+        Some(named(name, |doc| {
+            doc.follow = Some(up);
+            doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(inner))]);
+        }))
+    }
+}
+
+/// The shape of an embedded record; a schema that leaves it open shows what lists show.
+fn shown(object: &Shape, entity: &Entity) -> Shape {
+    if object.members().is_some_and(|members| !members.is_empty()) {
+        return object.clone();
+    }
+    let mut summary = entity.summary.clone().or_else(|| entity.root.clone()).unwrap_or_default();
+    if let Kind::Object(members) = &mut summary.kind {
+        members.retain(|_, member| member.shape.is_scalar());
+    }
+    summary
+}
+
+pub(super) fn named(name: &str, fill: impl FnOnce(&mut ReplyMemberDoc)) -> ReplyMemberDoc {
+    let mut doc = ReplyMemberDoc { name: name.to_owned(), ..ReplyMemberDoc::default() };
+    fill(&mut doc);
+    doc
+}
+
+/// A field under its own name is written as its name.
+fn shorten(member: ReplyMemberDoc) -> ReplyFieldDoc {
+    match &member.field {
+        Some(field) if *field == member.name => ReplyFieldDoc::Field(field.clone()),
+        _ => ReplyFieldDoc::Member(Box::new(member)),
+    }
+}
+
+/// A string literal of the expression language.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// A value that satisfies a schema, for what nothing in the model gives.
+pub(super) fn constant(shape: &Shape, depth: u32) -> Json {
+    if shape.nullable {
+        return Json::Null;
+    }
+    if let Some(default) = &shape.default {
+        return default.clone();
+    }
+    match &shape.kind {
+        Kind::Any | Kind::Cycle(_) => Json::Null,
+        Kind::Boolean => Json::Bool(false),
+        Kind::Integer | Kind::Number => shape.choices.first().or(shape.min.as_ref()).cloned().unwrap_or_else(|| Json::from(0)),
+        Kind::String => match super::fakes::moment("", shape) {
+            Some("date") => Json::String("2026-01-01".to_owned()),
+            Some("date-time") => Json::String("2026-01-01T00:00:00Z".to_owned()),
+            _ => Json::String(String::new()),
+        },
+        Kind::Enum(values) => values.first().cloned().map_or(Json::Null, Json::String),
+        Kind::Array(_) => Json::Array(Vec::new()),
+        Kind::Union(parts) => parts.first().map_or(Json::Null, |part| constant(part, depth + 1)),
+        Kind::Object(members) => {
+            let kept = members.iter().filter(|(_, member)| depth < 8 && (member.required || depth < 2));
+            Json::Object(kept.map(|(name, member)| (name.clone(), constant(&member.shape, depth + 1))).collect::<Map<_, _>>())
+        }
+    }
+}
+
+/// For replies that no resource gives: the whole body as constants.
+pub(super) fn constants(shape: &Shape) -> IndexMap<String, Json> {
+    shape.members().into_iter().flatten().map(|(name, member)| (name.clone(), constant(&member.shape, 0))).collect()
+}

@@ -1,0 +1,220 @@
+//! Routes and replies, read for their nouns: which record a path is about, and whether a reply is one record,
+//! a list, or a view of several lists beside a record.
+
+use super::document::{Operation, Place};
+use super::shape::{Kind, Shape};
+use super::words::{self, singular, snake, words};
+
+/// What a path says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Route {
+    /// Records named by keys, outermost first: `/tv/{tv_id}/season/{season_number}`.
+    pub(super) chain: Vec<Step>,
+    /// Static segments after the last key, or all of them.
+    pub(super) tail: Vec<String>,
+    /// Path parameters that choose among a few values instead of naming a record.
+    pub(super) selectors: Vec<String>,
+}
+
+/// A key in a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Step {
+    /// Name of the resource.
+    pub(super) entity: String,
+    /// Name of the parameter.
+    pub(super) parameter: String,
+}
+
+/// What a reply is.
+pub(super) enum View<'a> {
+    /// Objects in a list.
+    List(List<'a>),
+    /// One object, under these names.
+    Record { shape: &'a Shape, envelope: Option<&'a str> },
+    /// No JSON body, or one that is neither object nor list of objects.
+    Other,
+}
+
+/// A list reply.
+pub(super) struct List<'a> {
+    pub(super) item: &'a Shape,
+    /// Name of the array; empty when it is the whole body.
+    pub(super) items: &'a str,
+    /// The object around the array.
+    pub(super) root: Option<&'a Shape>,
+    pub(super) envelope: Option<&'a str>,
+    pub(super) paged: bool,
+}
+
+/// Names of arrays that say nothing about what is in them.
+const GENERIC: [&str; 14] = [
+    "results", "items", "data", "list", "entries", "records", "values", "content", "hits", "rows", "result", "elements", "objects",
+    "value",
+];
+
+/// Path words that choose or order records instead of naming them.
+const MODIFIERS: [&str; 40] = [
+    "popular", "top", "rated", "upcoming", "latest", "now", "playing", "trending", "similar", "recommendations", "related", "recent",
+    "search", "discover", "list", "all", "find", "featured", "random", "new", "newest", "best", "current", "active", "on", "the", "air",
+    "airing", "today", "browse", "query", "lookup", "api", "by", "recommended", "me", "feed", "suggested", "lists", "nearby",
+];
+
+impl Route {
+    pub(super) fn of(operation: &Operation) -> Self {
+        let mut route = Self::default();
+        let segments: Vec<&str> = operation.path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let mut noun: Option<&str> = None;
+        for segment in segments {
+            let Some(parameter) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+                if !is_version(segment) {
+                    route.tail.push(segment.to_owned());
+                    noun = Some(segment);
+                }
+                continue;
+            };
+            let shape = operation.parameters.iter().find(|known| known.place == Place::Path && known.name == parameter);
+            let chooses = shape.is_some_and(|known| matches!(known.shape.kind, Kind::Enum(_)));
+            let names_record = noun.filter(|noun| !chooses && !words(noun).iter().all(|word| MODIFIERS.contains(&word.as_str())));
+            match names_record {
+                Some(noun) if !starts_with_verb(noun) => {
+                    route.chain.push(Step { entity: entity_name(noun), parameter: parameter.to_owned() });
+                    route.tail.clear();
+                }
+                _ => route.selectors.push(parameter.to_owned()),
+            }
+            noun = None;
+        }
+        route
+    }
+
+    /// The record that the path is about.
+    pub(super) fn subject(&self) -> Option<&Step> {
+        self.chain.last()
+    }
+
+    /// Nouns that may name what the reply shows, the likeliest first.
+    pub(super) fn hints(&self) -> Vec<String> {
+        let mut hints = Vec::new();
+        for segment in self.tail.iter().rev() {
+            let parts = words(segment);
+            if !parts.iter().all(|word| MODIFIERS.contains(&word.as_str())) {
+                push_noun(&mut hints, segment);
+            }
+        }
+        hints
+    }
+
+    /// The words of the tail that choose or order: `top_rated`, `similar`.
+    pub(super) fn modifiers(&self) -> Vec<String> {
+        self.tail.iter().flat_map(|segment| words(segment)).filter(|word| MODIFIERS.contains(&word.as_str())).collect()
+    }
+}
+
+/// The resource that a path segment names: `production-companies` is `production_company`.
+pub(super) fn entity_name(noun: &str) -> String {
+    let mut parts = words(noun);
+    if let Some(last) = parts.last_mut() {
+        *last = singular(last);
+    }
+    snake(&parts.join("_"))
+}
+
+/// Adds the noun and, for compounds, its last words: `production_companies` gives `production_company`, `company`.
+pub(super) fn push_noun(hints: &mut Vec<String>, name: &str) {
+    let parts = words(name);
+    for start in 0..parts.len() {
+        let noun = entity_name(&parts.get(start..).unwrap_or_default().join("_"));
+        if !hints.contains(&noun) {
+            hints.push(noun);
+        }
+    }
+}
+
+/// Whether an array's name says nothing about its items.
+pub(super) fn is_generic(name: &str) -> bool {
+    name.is_empty() || GENERIC.contains(&name.to_lowercase().as_str())
+}
+
+/// Whether a member is about the page, not about a record.
+pub(super) fn is_paging(name: &str) -> bool {
+    paging_role(name).is_some()
+}
+
+/// What a paging member shows: `page`, `pages`, `total`, `limit`, `offset`, `next`; `other` for the rest.
+pub(super) fn paging_role(name: &str) -> Option<&'static str> {
+    let joined = words(name).join("_");
+    Some(match joined.as_str() {
+        "page" | "current_page" | "page_number" | "page_index" => "page",
+        "total_pages" | "pages" | "page_count" | "num_pages" | "last_page" => "pages",
+        "total" | "total_results" | "count" | "total_count" | "total_items" | "total_elements" | "total_records" | "num_results"
+        | "result_count" => "total",
+        "limit" | "per_page" | "page_size" | "size" => "limit",
+        "offset" | "skip" | "start" => "offset",
+        "next" | "next_page" | "next_cursor" | "next_page_token" | "cursor" | "next_offset" => "next",
+        "previous" | "prev" | "has_more" | "has_next" | "first" | "last" | "links" | "meta" | "pagination" | "paging" => "other",
+        _ => return None,
+    })
+}
+
+/// Reads a reply. `about_record` says that the path ends with a record's key, so that an object with one list is
+/// still that record.
+pub(super) fn view<'a>(shape: &'a Shape, about_record: bool, has_page_parameter: bool) -> View<'a> {
+    view_in(shape, None, about_record, has_page_parameter)
+}
+
+fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, pages: bool) -> View<'a> {
+    match &shape.kind {
+        Kind::Array(item) if item.first_object().members().is_some() => {
+            View::List(List { item: item.first_object(), items: "", root: None, envelope, paged: pages })
+        }
+        Kind::Union(_) => match shape.first_object() {
+            object if object.members().is_some() => View::Record { shape: object, envelope },
+            _ => View::Other,
+        },
+        Kind::Object(members) => {
+            let arrays: Vec<_> = members
+                .iter()
+                .filter(|(_, member)| member.shape.items().is_some_and(|item| item.first_object().members().is_some()))
+                .collect();
+            let others = members.iter().filter(|(_, member)| member.shape.items().is_none());
+            let paged = pages || members.keys().any(|name| is_paging(name));
+            let only_scalars = others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
+            let shows_record = about_record && !paged;
+            match arrays.as_slice() {
+                [(name, member)] if !shows_record && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) => {
+                    match member.shape.items() {
+                        Some(item) => View::List(List { item: item.first_object(), items: name, root: Some(shape), envelope, paged }),
+                        None => View::Other,
+                    }
+                }
+                _ => {
+                    let inner: Vec<_> = others.filter(|(_, member)| member.shape.members().is_some()).collect();
+                    let wrapper = envelope.is_none() && arrays.is_empty() && members.len() <= 4 && members.get("id").is_none();
+                    match inner.as_slice() {
+                        [(name, member)]
+                            if wrapper && (is_generic(name) || members.len() == 1) =>
+                        {
+                            view_in(&member.shape, Some(name), about_record, pages)
+                        }
+                        _ => View::Record { shape, envelope },
+                    }
+                }
+            }
+        }
+        _ => View::Other,
+    }
+}
+
+fn is_version(segment: &str) -> bool {
+    let lower = segment.to_lowercase();
+    lower == "api" || lower.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+}
+
+fn starts_with_verb(noun: &str) -> bool {
+    words(noun).first().is_some_and(|first| ["find", "get", "search", "by", "lookup", "query"].contains(&first.as_str()))
+}
+
+/// A segment that is an action on a record: `/orders/{id}/cancel`.
+pub(super) fn is_verb(segment: &str) -> bool {
+    !words::words(segment).last().is_some_and(|last| words::is_plural(last))
+}

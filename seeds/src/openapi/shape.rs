@@ -1,0 +1,464 @@
+//! Shapes: schemas with references resolved, `allOf` merged and examples taken in. A finite tree, whatever the
+//! document says: cycles end in [`Kind::Cycle`], and a budget bounds how far shared schemas are unfolded.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+/// Deepest nesting of a shape.
+const MAX_DEPTH: u32 = 24;
+/// Most samples kept of one place, and of one value among them.
+const MAX_SAMPLES: usize = 80;
+const MAX_REPEATS: usize = 3;
+
+/// What a value at one place of a document looks like.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Shape {
+    pub(super) kind: Kind,
+    pub(super) nullable: bool,
+    pub(super) title: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) format: Option<String>,
+    pub(super) pattern: Option<String>,
+    pub(super) min: Option<Json>,
+    pub(super) max: Option<Json>,
+    pub(super) min_length: Option<u32>,
+    pub(super) max_length: Option<u32>,
+    pub(super) default: Option<Json>,
+    pub(super) read_only: bool,
+    pub(super) write_only: bool,
+    /// Values seen in examples: scalars, or whole objects for items of arrays.
+    pub(super) samples: Vec<Json>,
+    /// The only values of a number.
+    pub(super) choices: Vec<Json>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Kind {
+    #[default]
+    Any,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Enum(Vec<String>),
+    Array(Box<Shape>),
+    Object(IndexMap<String, Member>),
+    Union(Vec<Shape>),
+    /// A schema inside itself; its name.
+    Cycle(String),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Member {
+    pub(super) shape: Shape,
+    pub(super) required: bool,
+}
+
+/// Unfolds schemas of one document.
+pub(super) struct Unfolder<'a> {
+    root: &'a Json,
+    open: Vec<String>,
+    budget: u32,
+    /// What could not be read, for notes.
+    pub(super) problems: Vec<String>,
+}
+
+impl<'a> Unfolder<'a> {
+    pub(super) fn new(root: &'a Json, budget: u32) -> Self {
+        Self { root, open: Vec::new(), budget, problems: Vec::new() }
+    }
+
+    /// Follows `$ref`s of anything that is not a schema (parameters, responses), at most 16 in a row.
+    pub(super) fn resolve(&mut self, mut node: &'a Json) -> Option<&'a Json> {
+        for _ in 0..16 {
+            let Some(pointer) = node.get("$ref").and_then(Json::as_str) else { return Some(node) };
+            let Some(target) = lookup(self.root, pointer) else {
+                self.problem(format!("the reference `{pointer}` does not resolve inside the document"));
+                return None;
+            };
+            node = target;
+        }
+        self.problem("a chain of references never ends".to_owned());
+        None
+    }
+
+    fn problem(&mut self, message: String) {
+        if self.problems.len() < 50 && !self.problems.contains(&message) {
+            self.problems.push(message);
+        }
+    }
+
+    /// The shape of a schema.
+    pub(super) fn shape(&mut self, schema: &'a Json) -> Shape {
+        self.shape_at(schema, 0)
+    }
+
+    fn shape_at(&mut self, schema: &'a Json, depth: u32) -> Shape {
+        if depth > MAX_DEPTH || self.budget == 0 {
+            self.problem("a schema is nested too deeply or too large; its inner part is read as any value".to_owned());
+            return Shape::default();
+        }
+        self.budget -= 1;
+        if let Some(pointer) = schema.get("$ref").and_then(Json::as_str) {
+            let name = pointer.rsplit('/').next().unwrap_or(pointer).to_owned();
+            if self.open.iter().any(|open| open == pointer) {
+                return Shape { kind: Kind::Cycle(name.clone()), title: Some(name), ..Shape::default() };
+            }
+            let Some(target) = lookup(self.root, pointer) else {
+                self.problem(format!("the reference `{pointer}` does not resolve inside the document"));
+                return Shape::default();
+            };
+            self.open.push(pointer.to_owned());
+            let mut shape = self.shape_at(target, depth + 1);
+            self.open.pop();
+            shape.title = Some(name);
+            if let Some(text) = schema.get("description").and_then(Json::as_str) {
+                shape.description = Some(text.to_owned());
+            }
+            shape.nullable |= schema.get("nullable") == Some(&Json::Bool(true));
+            return shape;
+        }
+        let mut shape = self.plain(schema, depth);
+        for (key, merge) in [("allOf", true), ("oneOf", false), ("anyOf", false)] {
+            let Some(parts) = schema.get(key).and_then(Json::as_array) else { continue };
+            let mut parts: Vec<Shape> = parts.iter().take(32).map(|part| self.shape_at(part, depth + 1)).collect();
+            if merge {
+                for part in parts {
+                    shape.merge(part);
+                }
+            } else {
+                let before = parts.len();
+                parts.retain(|part| !(part.kind == Kind::Any && part.nullable));
+                shape.nullable |= parts.len() < before;
+                shape.merge(union(parts));
+            }
+        }
+        shape
+    }
+
+    fn plain(&mut self, schema: &'a Json, depth: u32) -> Shape {
+        let text = |key: &str| schema.get(key).and_then(Json::as_str).map(str::to_owned);
+        let flag = |key: &str| schema.get(key) == Some(&Json::Bool(true));
+        let length = |key: &str| schema.get(key).and_then(Json::as_u64).and_then(|value| u32::try_from(value).ok());
+        let mut shape = Shape {
+            nullable: flag("nullable") || flag("x-nullable"),
+            title: text("title"),
+            description: text("description"),
+            format: text("format"),
+            pattern: text("pattern"),
+            min: number(schema, "minimum"),
+            max: number(schema, "maximum"),
+            min_length: length("minLength").or_else(|| length("minItems")),
+            max_length: length("maxLength").or_else(|| length("maxItems")),
+            default: schema.get("default").cloned(),
+            read_only: flag("readOnly"),
+            write_only: flag("writeOnly"),
+            ..Shape::default()
+        };
+        let mut kind = schema.get("type").and_then(Json::as_str);
+        if let Some(kinds) = schema.get("type").and_then(Json::as_array) {
+            shape.nullable |= kinds.iter().any(|kind| kind == "null");
+            kind = kinds.iter().filter_map(Json::as_str).find(|kind| *kind != "null");
+        }
+        let mut values = schema.get("enum").and_then(Json::as_array).cloned().unwrap_or_default();
+        if let Some(only) = schema.get("const") {
+            values = vec![only.clone()];
+        }
+        if values.contains(&Json::Null) {
+            shape.nullable = true;
+            values.retain(|value| !value.is_null());
+        }
+        shape.kind = match kind {
+            Some("null") => {
+                shape.nullable = true;
+                Kind::Any
+            }
+            Some("boolean") => Kind::Boolean,
+            Some("integer") => Kind::Integer,
+            Some("number") => Kind::Number,
+            Some("string" | "file") => Kind::String,
+            Some("array") => Kind::Array(Box::new(
+                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1)),
+            )),
+            Some("object") => self.object(schema, depth),
+            _ if schema.get("properties").is_some() => self.object(schema, depth),
+            _ if schema.get("items").is_some() => Kind::Array(Box::new(
+                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1)),
+            )),
+            _ if !values.is_empty() && values.iter().all(Json::is_string) => Kind::String,
+            _ if !values.is_empty() && values.iter().all(Json::is_i64) => Kind::Integer,
+            _ => Kind::Any,
+        };
+        if !values.is_empty() {
+            match shape.kind {
+                Kind::String => {
+                    let texts = values.iter().take(500).map(scalar_text).collect::<indexmap::IndexSet<_>>();
+                    shape.kind = Kind::Enum(texts.into_iter().collect());
+                }
+                Kind::Integer | Kind::Number => shape.choices = values.into_iter().take(500).collect(),
+                _ => {}
+            }
+        }
+        for key in ["example", "x-example"] {
+            if let Some(example) = schema.get(key) {
+                shape.learn(example, false, 0);
+            }
+        }
+        if let Some(examples) = schema.get("examples").and_then(Json::as_array) {
+            examples.iter().for_each(|example| shape.learn(example, false, 0));
+        }
+        shape
+    }
+
+    fn object(&mut self, schema: &'a Json, depth: u32) -> Kind {
+        let required: Vec<&str> =
+            schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
+        let mut members = IndexMap::new();
+        for (name, part) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            let shape = self.shape_at(part, depth + 1);
+            members.insert(name.clone(), Member { shape, required: required.contains(&name.as_str()) });
+        }
+        Kind::Object(members)
+    }
+}
+
+impl Shape {
+    pub(super) fn of(kind: Kind) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
+    /// The members of an object.
+    pub(super) fn members(&self) -> Option<&IndexMap<String, Member>> {
+        match &self.kind {
+            Kind::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// A member of an object.
+    pub(super) fn member(&self, name: &str) -> Option<&Shape> {
+        self.members()?.get(name).map(|member| &member.shape)
+    }
+
+    /// The items of an array.
+    pub(super) fn items(&self) -> Option<&Shape> {
+        match &self.kind {
+            Kind::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// For a union of objects the first of them, else the shape itself.
+    pub(super) fn first_object(&self) -> &Shape {
+        match &self.kind {
+            Kind::Union(parts) => parts.iter().find(|part| part.members().is_some()).unwrap_or(self),
+            _ => self,
+        }
+    }
+
+    /// Whether it is a single value, not a list or an object.
+    pub(super) fn is_scalar(&self) -> bool {
+        matches!(self.kind, Kind::Boolean | Kind::Integer | Kind::Number | Kind::String | Kind::Enum(_))
+    }
+
+    /// Takes over what another schema for the same value adds (`allOf`, a second sight of a field).
+    pub(super) fn merge(&mut self, other: Shape) {
+        self.nullable |= other.nullable;
+        match (&mut self.kind, other.kind) {
+            (mine @ Kind::Any, theirs) => *mine = theirs,
+            (Kind::Object(mine), Kind::Object(theirs)) => {
+                for (name, member) in theirs {
+                    match mine.get_mut(&name) {
+                        Some(known) => {
+                            known.required |= member.required;
+                            known.shape.merge(member.shape);
+                        }
+                        None => {
+                            mine.insert(name, member);
+                        }
+                    }
+                }
+            }
+            (Kind::Array(mine), Kind::Array(theirs)) => mine.merge(*theirs),
+            (mine @ Kind::Integer, Kind::Number) => *mine = Kind::Number,
+            (mine @ Kind::String, Kind::Enum(values)) => *mine = Kind::Enum(values),
+            (Kind::Enum(mine), Kind::Enum(theirs)) => {
+                for value in theirs {
+                    if !mine.contains(&value) {
+                        mine.push(value);
+                    }
+                }
+            }
+            _ => {}
+        }
+        macro_rules! adopt {
+            ($($field:ident),*) => { $( if self.$field.is_none() { self.$field = other.$field; } )* };
+        }
+        adopt!(title, description, format, pattern, min, max, min_length, max_length, default);
+        self.read_only |= other.read_only;
+        self.write_only |= other.write_only;
+        for sample in other.samples {
+            self.sample(sample);
+        }
+        for choice in other.choices {
+            if !self.choices.contains(&choice) {
+                self.choices.push(choice);
+            }
+        }
+    }
+
+    fn sample(&mut self, sample: Json) {
+        let seen = |known: &&Json| **known == sample;
+        if self.samples.len() < MAX_SAMPLES && self.samples.iter().filter(seen).count() < MAX_REPEATS {
+            self.samples.push(sample);
+        }
+    }
+
+    /// Takes an example in: samples of scalars, and members that the schema leaves open. At the `root` of a
+    /// reply, members that only the example has are added too.
+    pub(super) fn learn(&mut self, example: &Json, root: bool, depth: u32) {
+        if depth > MAX_DEPTH {
+            return;
+        }
+        match (&mut self.kind, example) {
+            (Kind::Object(members), Json::Object(values)) => {
+                let open = members.is_empty() || root;
+                // A member without a name is a slip for the one that only the example has.
+                let nameless = if open { members.shift_remove("") } else { None };
+                for (name, value) in values.iter().take(200) {
+                    match members.get_mut(name) {
+                        Some(member) => member.shape.learn(value, false, depth + 1),
+                        None if open => {
+                            let mut shape = infer(value, depth + 1);
+                            if let (Kind::Array(items), Some(meant)) = (&mut shape.kind, &nameless)
+                                && items.members().is_some() && meant.shape.members().is_some()
+                            {
+                                let samples = std::mem::take(&mut items.samples);
+                                **items = meant.shape.clone();
+                                samples.iter().for_each(|sample| items.learn(sample, false, depth + 1));
+                            }
+                            members.insert(name.clone(), Member { shape, required: false });
+                        }
+                        None => {}
+                    }
+                }
+                self.sample(example.clone());
+            }
+            (Kind::Array(items), Json::Array(values)) => {
+                if items.kind == Kind::Any
+                    && let Some(first) = values.first()
+                {
+                    items.kind = infer(first, depth + 1).kind;
+                }
+                values.iter().take(40).for_each(|value| items.learn(value, false, depth + 1));
+            }
+            (Kind::Union(parts), Json::Object(_)) => {
+                // The part with most of the example's members is the one it is an example of.
+                let fit = |part: &Shape| part.members().map_or(0, |members| members.keys().filter(|name| example.get(name).is_some()).count());
+                if let Some(best) = parts.iter_mut().max_by_key(|part| fit(part)) {
+                    best.learn(example, false, depth + 1);
+                }
+            }
+            (Kind::Array(_) | Kind::Object(_), _) => {}
+            (_, Json::Null | Json::Array(_) | Json::Object(_)) => {}
+            (_, scalar) => self.sample(scalar.clone()),
+        }
+    }
+}
+
+/// The shape of an example.
+pub(super) fn infer(example: &Json, depth: u32) -> Shape {
+    let mut shape = Shape::default();
+    if depth > MAX_DEPTH {
+        return shape;
+    }
+    shape.kind = match example {
+        Json::Null => {
+            shape.nullable = true;
+            Kind::Any
+        }
+        Json::Bool(_) => Kind::Boolean,
+        Json::Number(number) if number.is_i64() => Kind::Integer,
+        Json::Number(_) => Kind::Number,
+        Json::String(_) => Kind::String,
+        Json::Array(items) => {
+            let mut item = items.first().map(|first| infer(first, depth + 1)).unwrap_or_default();
+            items.iter().take(40).skip(1).for_each(|example| item.learn(example, false, depth + 1));
+            Kind::Array(Box::new(item))
+        }
+        Json::Object(members) => Kind::Object(
+            members
+                .iter()
+                .take(200)
+                .map(|(name, value)| (name.clone(), Member { shape: infer(value, depth + 1), required: false }))
+                .collect(),
+        ),
+    };
+    if !example.is_null() && !example.is_array() {
+        shape.samples.push(example.clone());
+    }
+    shape
+}
+
+/// A choice between schemas: numbers become the wider one, one schema stays itself.
+fn union(mut parts: Vec<Shape>) -> Shape {
+    let nullable = parts.iter().any(|part| part.nullable);
+    if parts.iter().all(|part| matches!(part.kind, Kind::Integer | Kind::Number)) && !parts.is_empty() {
+        let mut shape = parts.remove(0);
+        parts.into_iter().for_each(|part| shape.merge(part));
+        return shape;
+    }
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
+    if let Some(first) = parts.iter().find(|part| part.is_scalar()) {
+        let first = first.clone();
+        return Shape { nullable, ..first };
+    }
+    if parts.is_empty() {
+        return Shape::default();
+    }
+    Shape { kind: Kind::Union(parts), nullable, ..Shape::default() }
+}
+
+fn number(schema: &Json, key: &str) -> Option<Json> {
+    schema.get(key).filter(|value| value.is_number()).cloned()
+}
+
+fn scalar_text(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Finds `#/components/schemas/Pet`; nothing outside the document is ever looked at.
+fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
+    let path = pointer.strip_prefix('#')?;
+    if path.is_empty() {
+        return Some(root);
+    }
+    root.pointer(path).or_else(|| root.pointer(&percent_decode(path)))
+}
+
+fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while let Some(&byte) = bytes.get(i) {
+        let code = (byte == b'%')
+            .then(|| text.get(i + 1..i + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok()))
+            .flatten();
+        match code {
+            Some(code) => {
+                out.push(code);
+                i += 3;
+            }
+            None => {
+                out.push(byte);
+                i += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
