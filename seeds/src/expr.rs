@@ -13,6 +13,8 @@ use crate::value::{Str, Value};
 
 mod check;
 pub mod eval;
+#[cfg(test)]
+mod fixture;
 mod guard;
 mod index;
 mod parse;

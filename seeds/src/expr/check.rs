@@ -91,7 +91,7 @@ struct Typed<'a> {
 
 struct Checker<'s, 'a> {
     scope: &'s mut Scope<'a>,
-    parsed: &'s Parsed,
+    parsed: &'s Parsed<'s>,
     depth: usize,
 }
 

@@ -5,34 +5,39 @@ use cel::common::ast::{IdedExpr, SourceInfo};
 use crate::expr::{ExprError, guard};
 
 /// A syntax tree, and where in the text its nodes stand.
-pub(super) struct Parsed {
+pub(super) struct Parsed<'t> {
     pub(super) root: IdedExpr,
+    source: &'t str,
     info: SourceInfo,
-    /// Byte offset of each character; the parser counts characters.
-    bytes: Vec<usize>,
 }
 
 /// Deepest recursion of the parser: brackets, and the right sides of conditionals.
 const MAX_RECURSION: u16 = 64;
 
 /// Parses text.
-pub(super) fn parse(source: &str) -> Result<Parsed, ExprError> {
+pub(super) fn parse(source: &str) -> Result<Parsed<'_>, ExprError> {
     guard::admit(source)?;
-    let bytes: Vec<usize> = source.char_indices().map(|(offset, _)| offset).collect();
     // An environment of its own has no macros: `all` and `exists` are ours, and stay as they are written.
     let parser =
         cel::Env::default().parser().enable_optional_syntax(false).max_recursion_depth(MAX_RECURSION);
     match parser.parse_with_source_info(source) {
-        Ok((root, info)) => Ok(Parsed { root, info, bytes }),
+        Ok((root, info)) => Ok(Parsed { root, source, info }),
         Err(errors) => Err(first_error(source, &errors)),
     }
 }
 
-impl Parsed {
-    /// Where a node starts, as a byte offset. For operators and member accesses this is the operator.
+impl Parsed<'_> {
+    /// Where a node starts, as a byte offset. For operators and member accesses this is the operator, for calls
+    /// the bracket.
     pub(super) fn offset(&self, id: u64) -> usize {
         let start = self.info.offset_for(id).map_or(0, |(start, _)| start as usize);
-        self.bytes.get(start).copied().unwrap_or(0)
+        if self.source.is_char_boundary(start) { start } else { 0 }
+    }
+
+    /// Where the name stands before the bracket of its call.
+    pub(super) fn name_before(&self, bracket: usize, name: &str) -> usize {
+        let before = self.source.get(..bracket).unwrap_or_default().trim_end();
+        before.strip_suffix(name).map_or(bracket, str::len)
     }
 }
 
@@ -63,6 +68,11 @@ fn reword(message: &str, source: &str, offset: usize) -> String {
                 format!("found `{there}` where an operator or the end was expected, or an operand is missing")
             }
         };
+    }
+    match message {
+        "invalid int literal" => return "the integer does not fit into 64 bits".to_owned(),
+        "invalid double literal" => return "the number is too large".to_owned(),
+        _ => {}
     }
     let mut characters = message.chars();
     characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())

@@ -219,7 +219,8 @@ mod tests {
         check(8.0, "Mbit", "MB", 1.0);
         check(1.0, "kWh", "kJ", 3600.0);
         check(1.0, "atm", "hPa", 1013.25);
-        check(1.0, "atm", "mmHg", 760.0);
+        check(1.0, "mmHg", "Pa", 133.322_387_415);
+        check(1.0, "bar", "hPa", 1000.0);
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl<'a> Checker<'_, 'a> {
     ) -> Result<Typed<'a>, ExprError> {
         match self.operator(name, arguments, offset) {
             Some(checked) => checked,
-            None => self.function(name, None, arguments, offset),
+            None => self.function(name, None, arguments, self.parsed.name_before(offset, name)),
         }
     }
 
@@ -414,12 +414,15 @@ impl<'a> Checker<'_, 'a> {
         self.want(value, "convert", &[ExprType::Number])?;
         self.want(from, "convert", &[ExprType::String])?;
         self.want(to, "convert", &[ExprType::String])?;
+        // A unit is looked for among those that measure the same as the other side, when that is known.
+        let same = [from, to].iter().find_map(|side| units::quantity(side.literal_string()?));
         let known = |unit: &str, offset| match units::quantity(unit) {
-            Some(quantity) => Ok(quantity),
-            None => error(
-                offset,
-                format!("unknown unit `{unit}`; {}", suggest(unit, units::all_symbols().collect())),
-            ),
+            Some(_) => Ok(()),
+            None => {
+                let symbols = same
+                    .map_or_else(|| units::all_symbols().collect(), |same| units::symbols(same).collect());
+                error(offset, format!("unknown unit `{unit}`; {}", suggest(unit, symbols)))
+            }
         };
         for side in [from, to] {
             if let Some(unit) = side.literal_string() {

@@ -1,1 +1,315 @@
+use proptest::prelude::*;
+
 use super::*;
+use crate::expr::compile;
+use crate::expr::fixture::{Clinic, VISIT};
+use crate::value::Decimal;
+
+fn run(clinic: &Clinic, source: &str, budget: u64) -> Result<String, EvalError> {
+    let expr = compile(source, &mut clinic.scope()).unwrap_or_else(|error| panic!("{source}: {error}"));
+    let (arguments, bound, budget) = (clinic.arguments(), clinic.bound(), Budget::new(budget));
+    Ok(match clinic.env(&arguments, &bound, &budget).evaluate(&expr)? {
+        Bound::Value(value) => format!("{} {}", value.kind(), value.to_text(&clinic.zone)),
+        Bound::Record(record) => format!("record {}", record[0].to_text(&clinic.zone)),
+        Bound::Empty => "empty".to_owned(),
+    })
+}
+
+/// The kind and text of the result, with and without indexes.
+fn check(source: &str, expect: &str) {
+    for indexed in [true, false] {
+        let clinic = Clinic { indexed, ..Clinic::new() };
+        let found = run(&clinic, source, DEFAULT_BUDGET).unwrap_or_else(|error| error.to_string());
+        assert_eq!(found, expect, "{source} (indexed: {indexed})");
+    }
+}
+
+#[test]
+fn numbers_promote_and_keep_their_scale() {
+    check("1 + 2", "integer 3");
+    check("7 / 2", "number 3.5");
+    check("-7 % 3", "integer -1");
+    check("record.fee * 3", "decimal 241.5");
+    check("record.fee / 3", "decimal 26.83");
+    check("record.fee + 1", "decimal 81.5");
+    check("0.1 + 0.2 == 0.3", "boolean false");
+    check("args.amount * args.amount", "decimal 150.06");
+    check("args.amount / args.amount", "decimal 1");
+    check("args.amount == 12.25 && args.amount > 12 && 12 <= args.amount", "boolean true");
+    check("1 == 1.0 && record.fee == 80.5", "boolean true");
+    check("args.n > 3 ? 1 : 2.5", "number 1");
+    check("coalesce(null, args.amount, 1)", "decimal 12.25");
+    check("min(3, args.amount)", "decimal 3");
+    check("[1, 2, 3][1]", "integer 2");
+    check("[1][9] == null", "boolean true");
+}
+
+#[test]
+fn faults_of_the_world_are_errors() {
+    check("9223372036854775807 + 1", "the result of `+` is out of range");
+    check("1 / 0", "division by zero; guard it with a condition");
+    check("args.amount / 0.0", "division by zero; guard it with a condition");
+    check("args.n % 0", "division by zero; guard it with a condition");
+    check("1e308 * 10", "the result of `*` is not a finite number");
+    check("sqrt(0 - 1)", "the result of `sqrt` is not a finite number");
+    check("integer(1e19)", "the result of `integer` is out of range");
+    check("now + days(99999999)", "the result of `+` is out of range");
+    check("today - days(99999999)", "the result of `-` is out of range");
+    check("days(9223372036854775807)", "the result of `days` is out of range");
+    check("record.extra + 1", "`+` does not take object");
+    check("false && 1 / 0 == 1.0", "boolean false");
+    check("args.n == 7 ? 1.5 : 1 / 0", "number 1.5");
+}
+
+#[test]
+fn a_missing_operand_makes_null_or_false() {
+    check("visit.get('V-3').minutes + 1", "null null");
+    check("visit.get('V-3').minutes > 1 || visit.get('V-3').minutes <= 1", "boolean false");
+    check("visit.get('V-3').minutes == null", "boolean true");
+    check("visit.get('nope') == null && visit.get('V-1') != null", "boolean true");
+    check("visit.get('nope').status", "null null");
+    check("visit.get('nope').status == 'booked'", "boolean false");
+    check("args.absent == null && !given(args.absent) && given(args.n)", "boolean true");
+    check("args.absent.contains('a') || args.absent.matches('.*')", "boolean false");
+    check("doctor.get(15).active || !doctor.get(15).active", "boolean true");
+    check("concat('a', args.absent, 'b')", "string ab");
+    check("lower(args.absent)", "null null");
+    check("max(1, visit.get('V-3').minutes)", "null null");
+    check("coalesce(visit.get('nope'), visit.get('V-2'))", "record V-2");
+    check("doctor.exists(null) || doctor.exists(visit.get('nope').doctor_id)", "boolean false");
+}
+
+#[test]
+fn records_are_found_and_folded() {
+    check("doctor.get(args.doctor_id).name", "string Ana Reis");
+    check("doctor.exists(12) && !doctor.exists(13)", "boolean true");
+    check("visit.any(v, v.doctor_id == args.doctor_id && v.starts_at == args.starts_at)", "boolean true");
+    check(
+        "visit.any(v, v.doctor_id == args.doctor_id && v.starts_at == args.starts_at && v.status == 'booked')",
+        "boolean false",
+    );
+    check("visit.all(v, v.doctor_id == 11)", "boolean false");
+    check("visit.all(v, v.paid > 0)", "boolean true");
+    check("visit.all(v, v.doctor_id == 11 || v.doctor_id == 12)", "boolean true");
+    check("visit.count(v, v.doctor_id == record.doctor_id)", "integer 2");
+    check("visit.sum(v, v.status == 'booked', v.paid)", "decimal 30.5");
+    check("visit.sum(v, false, v.paid)", "decimal 0");
+    check("visit.sum(v, true, v.minutes)", "integer 75");
+    check("visit.avg(v, true, v.minutes)", "number 37.5");
+    check("visit.avg(v, true, v.paid)", "decimal 10.17");
+    check("visit.avg(v, false, v.paid)", "null null");
+    check("visit.min(v, true, v.minutes)", "integer 30");
+    check("visit.max(v, v.doctor_id == 11, v.starts_at)", "date-time 2026-03-02T11:00:00+00:00");
+    check("visit.min(v, false, v.minutes)", "null null");
+    check("visit.first(v, v.status == 'booked' && v.doctor_id == 12)", "record V-3");
+    check("visit.first(v, v.paid > 100)", "null null");
+    check("doctor.sum(d, visit.any(v, v.doctor_id == d.doctor_id), d.fee)", "decimal 200.5");
+    check("doctor.count(d, 'kind' in d.tags && d.address.city == 'Faro')", "integer 2");
+    check("visit.count(v, v.doctor_id == doctor.first(d, d.specialty == 'surgery').doctor_id)", "integer 1");
+    check("visit.count(v, v.minutes == null)", "integer 1");
+    check("visit.count(v, v.visit_id == visit.get('nope').visit_id)", "integer 0");
+    check("visit.count(v, v.status == args.absent)", "integer 0");
+}
+
+#[test]
+fn functions_do_what_their_documentation_says() {
+    check("size('Olá')", "integer 3");
+    check("upper('olá') + lower('ABC')", "string OLÁabc");
+    check(
+        "args.text.contains('Ana') && args.text.startsWith('Olá') && args.text.endsWith('na')",
+        "boolean true",
+    );
+    check("'ABC-12'.matches('[A-Z]{3}-[0-9]+') && !'xABC-12'.matches('[A-Z]{3}-[0-9]+')", "boolean true");
+    check("string(record.fee) + string(args.day) + string(true)", "string 80.52026-03-02true");
+    check("concat(1, ' of ', record.fee)", "string 1 of 80.5");
+    check("integer(2.9) + integer(-2.9) + integer('40')", "integer 40");
+    check("integer('x') == null && number('1e3') == 1000", "boolean true");
+    check("round(2.5)", "integer 3");
+    check("round(-2.5)", "integer -3");
+    check("round(1.005, 2)", "number 1.01");
+    check("round(record.fee)", "integer 81");
+    check("round(args.amount, 1)", "decimal 12.3");
+    check("floor(-1.5) + ceil(-1.5)", "integer -3");
+    check("floor(record.fee) + ceil(record.fee)", "integer 161");
+    check("ceil(0 - record.fee)", "integer -80");
+    check("abs(-3) + abs(3)", "integer 6");
+    check("sqrt(16)", "number 4");
+    check("max('a', 'b')", "string b");
+    check("convert(10, 'mi', 'km')", "number 16.09344");
+    check("convert(1, 'km', args.unit)", "number 0.621371192237");
+    check("convert(1, args.text, 'km')", "null null");
+    // Lisbon to Porto, by the coordinates of their town halls.
+    check("round(distance_km(38.7083, -9.1389, 41.1499, -8.6109), 0)", "number 275");
+}
+
+#[test]
+fn time_is_counted_in_the_worlds_zone() {
+    check("now", "date-time 2026-03-02T09:00:00+00:00");
+    check("today + days(27)", "date 2026-03-29");
+    check("today + hours(47)", "date 2026-03-03");
+    check("date(args.starts_at) == today && time(args.starts_at) == time('11:00')", "boolean true");
+    check("datetime(args.day, time('8:30')) < now", "boolean true");
+    // Clocks go forward in Lisbon on 29 March 2026: a day is 24 hours, and a local time is asked for by name.
+    check("datetime('2026-03-28T12:00') + days(1)", "date-time 2026-03-29T13:00:00+01:00");
+    check("datetime(date('2026-03-28') + days(1), time('12:00'))", "date-time 2026-03-29T12:00:00+01:00");
+    check("time('23:30') + hours(1)", "time 00:30");
+    check("time('00:30') - hours(1)", "time 23:30");
+    check("minutes_between(now, args.starts_at)", "integer 120");
+    check("minutes_between(time('10:00'), time('9:30'))", "integer -30");
+    check("days_between(today, '2026-04-01')", "integer 30");
+    check("days_between(args.starts_at, today)", "integer 0");
+    check("weekday(today) * 10000 + year(today) - month(today) - day(today)", "integer 12021");
+    check("args.starts_at - now == hours(2) && args.starts_at - now > minutes(119)", "boolean true");
+    check("(args.starts_at - now) / minutes(1)", "number 120");
+    check("date('2024-02-29') - date('2023-02-28') == days(366)", "boolean true");
+    check("duration('1d2h3m4s') == days(1) + hours(2) + minutes(3) + duration('4s')", "boolean true");
+}
+
+#[test]
+fn steps_are_counted_and_limited() {
+    let clinic = Clinic { indexed: false, ..Clinic::new() };
+    assert_eq!(run(&clinic, "1 + 2", 3), Ok("integer 3".to_owned()));
+    assert_eq!(run(&clinic, "1 + 2", 2), Err(EvalError::Budget));
+    let nested = "doctor.all(a, doctor.all(b, doctor.all(c, doctor.all(d, doctor.all(e, a.fee > 0)))))";
+    assert_eq!(run(&clinic, nested, 1000), Err(EvalError::Budget));
+    assert_eq!(run(&clinic, nested, DEFAULT_BUDGET), Ok("boolean true".to_owned()));
+}
+
+#[test]
+fn conditions_over_items_carry_their_index() {
+    let clinic = Clinic::new();
+    let index = |source: &str| {
+        let expr = compile(source, &mut clinic.scope()).unwrap();
+        expr.index.map(|(field, node)| {
+            (clinic.resources[VISIT.index()].fields[field.index()].name.to_string(), format!("{node:?}"))
+        })
+    };
+    let found = |field: &str, node: &str| Some((field.to_owned(), node.to_owned()));
+    assert_eq!(index("item.doctor_id == args.doctor_id"), found("doctor_id", "Argument(ParameterId(0))"));
+    assert_eq!(
+        index("item.status == 'booked' && (args.doctor_id == item.doctor_id && item.paid > 1)"),
+        found("doctor_id", "Argument(ParameterId(0))")
+    );
+    assert_eq!(
+        index("item.doctor_id == 11 && item.visit_id == 'V-1'"),
+        found("visit_id", "Literal(String(\"V-1\"))")
+    );
+    // Not a conjunct, not an equality, both sides the item, another kind of number, a value that may fail.
+    for source in [
+        "item.doctor_id == 11 || item.paid > 1",
+        "item.doctor_id != 11",
+        "!(item.doctor_id == 11)",
+        "item.visit_id == item.status",
+        "item.minutes == 1.5",
+        "item.minutes == 10 / 2",
+        "item.minutes == null",
+        "record.doctor_id == 11",
+    ] {
+        assert_eq!(index(source), None, "{source}");
+    }
+}
+
+#[test]
+fn many_records_are_tested_without_rebinding() {
+    let clinic = Clinic::new();
+    let expr = compile("item.doctor_id == args.doctor_id && item.paid > 1", &mut clinic.scope()).unwrap();
+    let (arguments, budget) = (clinic.arguments(), Budget::default());
+    let env = clinic.env(&arguments, &[], &budget);
+    let held: Vec<bool> = clinic.resources[VISIT.index()]
+        .records
+        .iter()
+        .map(|record| env.holds_for(&expr.node, Slot::ITEM, record).unwrap())
+        .collect();
+    assert_eq!(held, [true, false, false]);
+    assert!(!env.holds(&expr.node).unwrap());
+    assert!(budget.left() < DEFAULT_BUDGET);
+}
+
+fn numbers() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        (-1_000_000_i64..1_000_000).prop_map(Value::Integer),
+        (-1_000_000_i64..1_000_000, 0_u8..5)
+            .prop_map(|(minor, scale)| Value::Decimal(Decimal { minor, scale })),
+        (-1e6_f64..1e6).prop_map(|value| Value::number(value).unwrap()),
+    ]
+}
+
+/// A condition over visits `v` whose conjuncts may or may not be fit for an index.
+fn conditions() -> impl Strategy<Value = String> {
+    let terms = proptest::sample::select(vec![
+        "v.doctor_id == args.doctor_id",
+        "item.doctor_id == v.doctor_id",
+        "v.doctor_id == 12",
+        "v.status == 'booked'",
+        "v.status != 'booked'",
+        "v.minutes == 30",
+        "v.minutes == 45.0",
+        "v.minutes == null",
+        "v.visit_id == args.absent",
+        "v.visit_id == doctor.get(99).name",
+        "v.paid > 5",
+        "v.starts_at == args.starts_at",
+        "v.paid == 20.50",
+        "v.paid == record.fee - 60",
+        "doctor.get(v.doctor_id).rating > 4",
+    ]);
+    (proptest::collection::vec((terms, any::<bool>()), 1..5)).prop_map(|terms| {
+        let mut text = String::new();
+        for (term, and) in terms {
+            if !text.is_empty() {
+                text.push_str(if and { " && " } else { " || " });
+            }
+            text.push_str(term);
+        }
+        text
+    })
+}
+
+proptest! {
+    #[test]
+    fn sums_and_products_do_not_depend_on_the_order_of_operands(a in numbers(), b in numbers()) {
+        let (left, right) = (Out::Ref(&a), Out::Ref(&b));
+        for operator in [Operator::Add, Operator::Multiply] {
+            let one = arithmetic::apply(operator, &left, &right).unwrap();
+            prop_assert_eq!(&one, &arithmetic::apply(operator, &right, &left).unwrap());
+            let exact = match operator {
+                Operator::Add => a.as_f64().unwrap() + b.as_f64().unwrap(),
+                _ => a.as_f64().unwrap() * b.as_f64().unwrap(),
+            };
+            // A product of decimals is rounded to the greater scale, of at most four places here.
+            let slack = exact.abs() * 1e-9 + if operator == Operator::Add { 1e-6 } else { 0.500_001 };
+            prop_assert!((one.as_f64().unwrap() - exact).abs() <= slack, "{:?} {:?} {:?} {}", a, b, one, exact);
+        }
+    }
+
+    #[test]
+    fn order_and_equality_agree_however_numbers_are_written(a in numbers(), b in numbers()) {
+        let (left, right) = (Out::Ref(&a), Out::Ref(&b));
+        let holds = |operator| compare::holds(operator, &left, &right);
+        let less = holds(Operator::Less);
+        let equal = holds(Operator::Equal);
+        let greater = holds(Operator::Greater);
+        prop_assert_eq!(u8::from(less) + u8::from(equal) + u8::from(greater), 1);
+        prop_assert_eq!(holds(Operator::LessOrEqual), less || equal);
+        prop_assert_eq!(holds(Operator::NotEqual), !equal);
+        prop_assert_eq!(compare::holds(Operator::Greater, &right, &left), less);
+    }
+
+    #[test]
+    fn subtraction_undoes_addition_of_exact_numbers(a in -1_000_000_i64..1_000_000, b in -1_000_000_i64..1_000_000, scale in 0_u8..5) {
+        let (a, b) = (Value::Decimal(Decimal { minor: a, scale }), Value::Decimal(Decimal { minor: b, scale: 2 }));
+        let sum = arithmetic::add(&a, &b, "+").unwrap();
+        prop_assert_eq!(arithmetic::subtract(&sum, &b, "-").unwrap(), a);
+    }
+
+    #[test]
+    fn an_index_never_changes_a_fold(condition in conditions(), fold in proptest::sample::select(vec![
+        "visit.any(v, {})", "visit.all(v, {})", "visit.count(v, {})", "visit.sum(v, {}, v.paid)",
+        "visit.avg(v, {}, v.minutes)", "visit.min(v, {}, v.starts_at)", "visit.first(v, {})",
+    ])) {
+        let source = fold.replace("{}", &condition);
+        let with = run(&Clinic::new(), &source, DEFAULT_BUDGET);
+        let without = run(&Clinic { indexed: false, ..Clinic::new() }, &source, DEFAULT_BUDGET);
+        prop_assert_eq!(with, without, "{}", source);
+    }
+}
