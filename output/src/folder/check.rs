@@ -1,0 +1,288 @@
+//! Whether a folder is as its manifest says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Failure, Folder, is_rows};
+use crate::disk;
+use crate::funnel::Counts;
+use crate::manifest::{CARD, FileEntry, MANIFEST, Versions, world_file};
+use crate::row::{Dialogue, Split};
+
+/// What rows hold together: each thread counts its own, and the sums are compared with the manifest.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    ids: BTreeSet<String>,
+    counts: Counts,
+    rows: BTreeMap<String, u64>,
+    worlds: BTreeMap<String, BTreeSet<Split>>,
+    archetypes: BTreeMap<String, BTreeSet<Split>>,
+    repeated: Vec<Failure>,
+}
+
+impl Tally {
+    /// Counts a row of a file.
+    pub fn count(&mut self, file: &str, row: &Dialogue) {
+        *self.rows.entry(file.to_owned()).or_default() += 1;
+        self.counts.count(row);
+        self.worlds.entry(row.world_id.clone()).or_default().insert(row.split);
+        self.archetypes.entry(row.archetype.clone()).or_default().insert(row.split);
+        if !self.ids.insert(row.id.clone()) {
+            self.repeated.push(repeated(file, &row.id));
+        }
+    }
+
+    /// Adds what another thread counted.
+    pub fn add(&mut self, other: Self) {
+        for (file, rows) in other.rows {
+            *self.rows.entry(file).or_default() += rows;
+        }
+        self.counts.add(&other.counts);
+        for (world, splits) in other.worlds {
+            self.worlds.entry(world).or_default().extend(splits);
+        }
+        for (archetype, splits) in other.archetypes {
+            self.archetypes.entry(archetype).or_default().extend(splits);
+        }
+        self.repeated.extend(other.repeated);
+        for id in other.ids {
+            if self.ids.contains(&id) {
+                self.repeated.push(repeated("data", &id));
+            } else {
+                self.ids.insert(id);
+            }
+        }
+    }
+
+    /// Rows counted.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.counts.dialogues
+    }
+}
+
+impl Folder {
+    /// Compares the versions that made the rows with those at hand: rows made by others cannot be reproduced.
+    #[must_use]
+    pub fn check_versions(&self, ours: &Versions) -> Vec<Failure> {
+        let found = self.manifest().identity().versions;
+        [
+            ("engine", found.engine, &ours.engine),
+            ("grader", found.grader, &ours.grader),
+            ("search", found.search, &ours.search),
+        ]
+        .into_iter()
+        .filter(|(_, found, ours)| found != *ours)
+        .map(|(what, found, ours)| {
+            failure(MANIFEST, format!("found {what} version {found}, this release has {ours}; verify with the release that wrote it"))
+        })
+        .collect()
+    }
+
+    /// Compares every file with its size and checksum in the manifest, and looks for files that are missing or do not
+    /// belong. Rows are not read.
+    #[must_use]
+    pub fn check_files(&self) -> Vec<Failure> {
+        let mut failures = self.check_listing();
+        for (name, entry) in &self.manifest().files {
+            failures.extend(self.check_file(name, entry));
+        }
+        failures
+    }
+
+    /// Checks what a row says of itself: its split, its world, and that its JSON is JSON.
+    #[must_use]
+    pub fn check_row(&self, file: &str, row: &Dialogue) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        let mut fail = |what: String| {
+            failures.push(Failure { file: file.to_owned(), row: Some(row.id.clone()), what });
+        };
+        if let Err(fault) = row.check() {
+            fail(format!("column `{}` {}", fault.column, fault.what));
+        }
+        if !file.starts_with(&format!("data/{}-", row.split)) {
+            fail(format!("found split {} in a file of another split", row.split));
+        }
+        match self.manifest().worlds.get(&row.world_id) {
+            None => fail(format!("names world `{}`, which the manifest does not have", row.world_id)),
+            Some(hash) if *hash != row.world_hash => {
+                let (world, found) = (&row.world_id, &row.world_hash);
+                fail(format!("names world `{world}` with hash {found}, expected {hash}"));
+            }
+            Some(_) => {}
+        }
+        failures
+    }
+
+    /// Compares the rows as a whole with the manifest, and train with test. The tally has counted every row.
+    #[must_use]
+    pub fn check_tally(&self, tally: &Tally) -> Vec<Failure> {
+        let manifest = self.manifest();
+        let mut failures = tally.repeated.clone();
+        for name in self.row_files() {
+            let expected = manifest.files.get(name).and_then(|entry| entry.rows).unwrap_or(0);
+            let found = tally.rows.get(name).copied().unwrap_or(0);
+            if found != expected {
+                failures.push(failure(name, format!("found {found} rows, expected {expected}")));
+            }
+        }
+        for what in counts_that_differ(&tally.counts, &manifest.counts) {
+            failures.push(failure(MANIFEST, format!("`counts.{what}` is not what the rows hold")));
+        }
+        if manifest.funnel.written != tally.counts.dialogues {
+            let (written, rows) = (manifest.funnel.written, tally.counts.dialogues);
+            failures.push(failure(
+                MANIFEST,
+                format!("`funnel.written` is {written}, expected {rows}, the number of rows"),
+            ));
+        }
+        for world in manifest.worlds.keys().filter(|world| !tally.worlds.contains_key(*world)) {
+            failures.push(failure(&world_file(world), "no row names this world".to_owned()));
+        }
+        for (kind, splits) in [("world", &tally.worlds), ("archetype", &tally.archetypes)] {
+            for (name, _) in splits.iter().filter(|(_, splits)| splits.len() > 1) {
+                failures.push(failure("data", format!("{kind} `{name}` is in train and in test")));
+            }
+        }
+        failures
+    }
+
+    /// Reads and checks everything on one thread.
+    #[must_use]
+    pub fn check_all(&self) -> Vec<Failure> {
+        let mut failures = self.check_files();
+        let mut tally = Tally::default();
+        for name in self.row_files() {
+            let rows = match self.open_rows(name).and_then(|file| file.read()) {
+                Ok(rows) => rows,
+                Err(error) => {
+                    failures.push(failure(name, error.to_string()));
+                    continue;
+                }
+            };
+            for row in rows {
+                match row {
+                    Ok(row) => {
+                        failures.extend(self.check_row(name, &row));
+                        tally.count(name, &row);
+                    }
+                    Err(error) => failures.push(failure(name, error.to_string())),
+                }
+            }
+        }
+        failures.extend(self.check_tally(&tally));
+        failures
+    }
+
+    fn check_file(&self, name: &str, entry: &FileEntry) -> Option<Failure> {
+        let path = self.path().join(name);
+        if !path.is_file() {
+            return Some(failure(name, "is missing".to_owned()));
+        }
+        let found = match disk::fingerprint(&path) {
+            Ok(found) => found,
+            Err(error) => return Some(failure(name, error.to_string())),
+        };
+        if found.size != entry.size {
+            return Some(failure(name, format!("found {} bytes, expected {}", found.size, entry.size)));
+        }
+        (found.blake3 != entry.blake3)
+            .then(|| failure(name, format!("found checksum {}, expected {}", found.blake3, entry.blake3)))
+    }
+
+    fn check_listing(&self) -> Vec<Failure> {
+        let manifest = self.manifest();
+        let mut failures = Vec::new();
+        for (folder, prefix) in [("", ""), ("data", "data/"), ("worlds", "worlds/")] {
+            let names = match disk::entries(&self.path().join(folder)) {
+                Ok(names) => names,
+                Err(error) => {
+                    failures.push(failure(folder, error.to_string()));
+                    continue;
+                }
+            };
+            for name in names {
+                // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them.
+                let other = folder.is_empty()
+                    && (name.starts_with('.') || [MANIFEST, "data", "worlds"].contains(&name.as_str()));
+                let name = format!("{prefix}{name}");
+                if !other && !manifest.files.contains_key(&name) {
+                    failures.push(failure(&name, "is not in the manifest".to_owned()));
+                }
+            }
+        }
+        if !manifest.files.contains_key(CARD) {
+            failures.push(failure(MANIFEST, format!("has no entry for {CARD}")));
+        }
+        for (world, hash) in &manifest.worlds {
+            match manifest.files.get(&world_file(world)) {
+                None => failures.push(failure(MANIFEST, format!("has no file for world `{world}`"))),
+                Some(entry) if entry.blake3 != *hash => {
+                    failures.push(failure(MANIFEST, format!("has two hashes for world `{world}`")));
+                }
+                Some(_) => {}
+            }
+        }
+        for name in manifest.files.keys().filter(|name| name.starts_with("worlds/")) {
+            let world = name.trim_start_matches("worlds/").trim_end_matches(".json");
+            if !manifest.worlds.contains_key(world) {
+                failures.push(failure(name, "no row names this world".to_owned()));
+            }
+        }
+        failures.extend(self.gaps().into_iter().map(|what| failure(MANIFEST, what)));
+        failures
+    }
+
+    /// Numbered files that the manifest leaves out: the names say how many there are.
+    fn gaps(&self) -> Vec<String> {
+        let files = &self.manifest().files;
+        let mut gaps = Vec::new();
+        for split in Split::ALL {
+            let prefix = format!("data/{split}-");
+            let numbered: Vec<Option<(u64, u64)>> = files
+                .keys()
+                .filter_map(|name| name.strip_prefix(&prefix)?.strip_suffix(".parquet"))
+                .map(|middle| {
+                    let (number, count) = middle.split_once("-of-")?;
+                    Some((number.parse().ok()?, count.parse().ok()?))
+                })
+                .collect();
+            let found = numbered.len() as u64;
+            let complete =
+                numbered.iter().enumerate().all(|(index, name)| *name == Some((index as u64, found)));
+            if !complete {
+                gaps.push(format!(
+                    "its {split} files are not a whole series {prefix}00000-of-..., one is left out"
+                ));
+            }
+        }
+        let rows_without_count = files.iter().filter(|(name, entry)| is_rows(name) && entry.rows.is_none());
+        gaps.extend(rows_without_count.map(|(name, _)| format!("has no row count for {name}")));
+        gaps
+    }
+}
+
+fn counts_that_differ(found: &Counts, expected: &Counts) -> Vec<&'static str> {
+    [
+        ("dialogues", found.dialogues == expected.dialogues),
+        ("calls", found.calls == expected.calls),
+        ("turns", found.turns == expected.turns),
+        ("splits", found.splits == expected.splits),
+        ("abilities", found.abilities == expected.abilities),
+        ("domains", found.domains == expected.domains),
+        ("archetypes", found.archetypes == expected.archetypes),
+        ("phenomena", found.phenomena == expected.phenomena),
+        ("licenses", found.licenses == expected.licenses),
+    ]
+    .into_iter()
+    .filter(|(_, same)| !same)
+    .map(|(name, _)| name)
+    .collect()
+}
+
+fn repeated(file: &str, id: &str) -> Failure {
+    Failure { file: file.to_owned(), row: Some(id.to_owned()), what: "another row has this id".to_owned() }
+}
+
+fn failure(file: &str, what: String) -> Failure {
+    Failure { file: file.to_owned(), row: None, what }
+}

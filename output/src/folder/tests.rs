@@ -1,0 +1,274 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use super::{Failure, Folder, Tally};
+use crate::dataset::{DatasetError, DatasetWriter, Options, Start, UnitRows};
+use crate::funnel::Funnel;
+use crate::manifest::{Identity, Versions, config_hash};
+use crate::plan::{Plan, PlanSizes, Shard};
+use crate::row::{Dialogue, Split};
+use crate::rows::RowWriter;
+use crate::rows::samples::{sample, world_json};
+
+/// A dataset of 80 rows: three files of train and one of test.
+pub(crate) fn dataset() -> (TempDir, PathBuf) {
+    let guard = TempDir::new().unwrap();
+    let path = guard.path().join("dataset");
+    let sizes = PlanSizes { slots: 80, slots_per_unit: 10, units_per_file: 2 };
+    let plan = Plan::new(sizes, |unit| if unit % 4 == 3 { Split::Test } else { Split::Train }).unwrap();
+    let versions = versions();
+    let identity =
+        Identity { versions, seed: 1, config: BTreeMap::from([("n".into(), json!(1))]), benchmark: false };
+    let options = Options { shard: Shard::WHOLE, start: Start::Fresh };
+    let writer = DatasetWriter::open(&path, identity, plan, options).unwrap();
+    writer
+        .drive(
+            2,
+            |unit| {
+                let rows: Vec<Dialogue> = unit.slots.clone().map(|slot| sample(slot, unit.split)).collect();
+                for row in &rows {
+                    writer.put_world(&row.world_id, world_json(&row.world_id).as_bytes())?;
+                }
+                Ok::<_, DatasetError>(UnitRows {
+                    unit: unit.index,
+                    funnel: Funnel { proposed: rows.len() as u64, ..Funnel::default() },
+                    rows,
+                })
+            },
+            |_| {},
+        )
+        .unwrap();
+    writer.finish().unwrap();
+    (guard, path)
+}
+
+fn versions() -> Versions {
+    Versions { engine: "e/1".into(), grader: "g/1".into(), search: "s/1".into(), generator: "0.1.0".into() }
+}
+
+const TRAIN: &str = "data/train-00000-of-00003.parquet";
+const TEST: &str = "data/test-00000-of-00001.parquet";
+
+/// Damages a fresh dataset and compares all that is found.
+fn check(damage: impl FnOnce(&Path), expect: &[(&str, Option<&str>, &str)]) {
+    let (_guard, path) = dataset();
+    damage(&path);
+    let failures = Folder::open(&path).unwrap().check_all();
+    let mut left: Vec<&Failure> = failures.iter().collect();
+    for (file, row, what) in expect {
+        let place = left.iter().position(|failure| {
+            failure.file == *file && failure.row.as_deref() == *row && failure.what.contains(what)
+        });
+        let Some(place) = place else { panic!("no `{what}` for {file} in {failures:#?}") };
+        left.remove(place);
+    }
+    assert!(left.is_empty(), "not expected: {left:#?}");
+}
+
+fn edit_manifest(path: &Path, edit: impl FnOnce(&mut Json)) {
+    let file = path.join("manifest.json");
+    let mut manifest: Json = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    edit(&mut manifest);
+    fs::write(&file, serde_json::to_vec(&manifest).unwrap()).unwrap();
+}
+
+/// Rewrites a file's rows and makes its manifest entry fit, as someone does who edits a dataset with care.
+fn edit_rows(path: &Path, name: &str, edit: impl FnOnce(&mut Vec<Dialogue>)) {
+    let file = path.join(name);
+    let mut rows: Vec<Dialogue> =
+        Folder::open(path).unwrap().open_rows(name).unwrap().read().unwrap().map(Result::unwrap).collect();
+    edit(&mut rows);
+    let mut writer = RowWriter::new(Vec::new()).unwrap();
+    let count = rows.len();
+    for row in rows {
+        writer.write(row).unwrap();
+    }
+    let bytes = writer.finish().unwrap();
+    fs::write(&file, &bytes).unwrap();
+    edit_manifest(path, |manifest| {
+        manifest["files"][name] =
+            json!({"size": bytes.len(), "blake3": blake3::hash(&bytes).to_hex().to_string(), "rows": count});
+    });
+}
+
+#[test]
+fn a_dataset_as_it_was_written_has_no_failures() {
+    check(|_| {}, &[]);
+    check(|path| fs::write(path.join(".gitattributes"), "").unwrap(), &[]);
+}
+
+#[test]
+fn changed_missing_and_added_files_are_found() {
+    let write = |name: &'static str, content: &'static str| {
+        move |path: &Path| fs::write(path.join(name), content).unwrap()
+    };
+    check(write("README.md", "hello"), &[("README.md", None, "found 5 bytes, expected")]);
+    check(write("notes.txt", "x"), &[("notes.txt", None, "is not in the manifest")]);
+    check(write("data/extra.parquet", "x"), &[("data/extra.parquet", None, "is not in the manifest")]);
+    check(write("worlds/extra.json", "{}"), &[("worlds/extra.json", None, "is not in the manifest")]);
+    let same_size = |path: &Path| {
+        let file = path.join("worlds/train_clinic_0.json");
+        let text = fs::read_to_string(&file).unwrap().replace("clinic", "cl1nic");
+        fs::write(file, text).unwrap();
+    };
+    check(same_size, &[("worlds/train_clinic_0.json", None, "found checksum")]);
+    check(
+        |path| fs::remove_file(path.join("worlds/test_clinic_0.json")).unwrap(),
+        &[("worlds/test_clinic_0.json", None, "is missing")],
+    );
+    check(
+        |path| fs::remove_file(path.join(TEST)).unwrap(),
+        &[
+            (TEST, None, "is missing"),
+            (TEST, None, "cannot open"),
+            (TEST, None, "found 0 rows, expected 20"),
+            ("manifest.json", None, "`counts.dialogues`"),
+            ("manifest.json", None, "`counts.calls`"),
+            ("manifest.json", None, "`counts.turns`"),
+            ("manifest.json", None, "`counts.splits`"),
+            ("manifest.json", None, "`counts.abilities`"),
+            ("manifest.json", None, "`counts.domains`"),
+            ("manifest.json", None, "`counts.archetypes`"),
+            ("manifest.json", None, "`counts.phenomena`"),
+            ("manifest.json", None, "`counts.licenses`"),
+            ("manifest.json", None, "`funnel.written` is 80, expected 60"),
+            ("worlds/test_clinic_0.json", None, "no row names this world"),
+            ("worlds/test_clinic_1.json", None, "no row names this world"),
+        ],
+    );
+}
+
+#[test]
+fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
+    check(
+        |path| edit_rows(path, TRAIN, |rows| rows[3].world_hash = "0".repeat(64)),
+        &[(TRAIN, Some("d00000003"), "names world `train_clinic_0` with hash 000")],
+    );
+    check(
+        |path| edit_rows(path, TRAIN, |rows| rows[4].world_id = "elsewhere".into()),
+        &[(TRAIN, Some("d00000004"), "names world `elsewhere`, which the manifest does not have")],
+    );
+    check(
+        |path| edit_rows(path, TRAIN, |rows| rows[5].id = "d00000004".into()),
+        &[(TRAIN, Some("d00000004"), "another row has this id")],
+    );
+    check(
+        |path| edit_rows(path, TEST, |rows| rows[0].id = "d00000004".into()),
+        &[(TEST, Some("d00000004"), "another row has this id")],
+    );
+    check(
+        |path| edit_rows(path, TRAIN, |rows| rows[6].split = Split::Test),
+        &[
+            (TRAIN, Some("d00000006"), "found split test in a file of another split"),
+            ("manifest.json", None, "`counts.splits`"),
+            ("data", None, "world `train_clinic_0` is in train and in test"),
+            ("data", None, "archetype `train_booking` is in train and in test"),
+        ],
+    );
+    check(
+        |path| {
+            edit_rows(path, TEST, |rows| {
+                rows.iter_mut().for_each(|row| row.archetype = "train_booking".into())
+            })
+        },
+        &[
+            ("manifest.json", None, "`counts.archetypes`"),
+            ("data", None, "archetype `train_booking` is in train and in test"),
+        ],
+    );
+}
+
+#[test]
+fn edited_manifests_are_found() {
+    check(
+        |path| edit_manifest(path, |manifest| manifest["counts"]["calls"] = json!(1)),
+        &[("manifest.json", None, "`counts.calls` is not what the rows hold")],
+    );
+    check(
+        |path| edit_manifest(path, |manifest| manifest["funnel"]["written"] = json!(81)),
+        &[("manifest.json", None, "`funnel.written` is 81, expected 80")],
+    );
+    check(
+        |path| edit_manifest(path, |manifest| manifest["files"][TRAIN]["rows"] = json!(19)),
+        &[(TRAIN, None, "found 20 rows, expected 19")],
+    );
+    let refuse = |edit: &dyn Fn(&mut Json), expect: &str| {
+        let (_guard, path) = dataset();
+        edit_manifest(&path, edit);
+        let error = Folder::open(&path).unwrap_err().to_string();
+        assert!(error.contains(expect), "{error}");
+    };
+    refuse(&|manifest| manifest["schema_version"] = json!(2), "found schema version 2, expected 1");
+    refuse(&|manifest| manifest["config"]["n"] = json!(2), "`config_hash` is not the hash of `config`");
+    refuse(&|manifest| manifest["files"]["../x"] = json!({"size": 1, "blake3": ""}), "file name `../x`");
+    refuse(&|manifest| manifest["seed"] = json!("x"), "not valid: invalid type");
+    let (_guard, path) = dataset();
+    fs::remove_file(path.join("manifest.json")).unwrap();
+    let error = Folder::open(&path).unwrap_err().to_string();
+    assert!(error.contains("holds no manifest.json; a dataset is complete when it has one"), "{error}");
+}
+
+#[test]
+fn a_file_taken_out_of_folder_and_manifest_leaves_a_gap() {
+    let (_guard, path) = dataset();
+    fs::remove_file(path.join(TRAIN)).unwrap();
+    edit_manifest(&path, |manifest| {
+        manifest["files"].as_object_mut().unwrap().remove(TRAIN);
+    });
+    let failures = Folder::open(&path).unwrap().check_files();
+    assert_eq!(failures.len(), 1);
+    assert!(failures[0].what.contains("its train files are not a whole series"), "{failures:?}");
+}
+
+#[test]
+fn versions_that_cannot_be_reproduced_are_named() {
+    let (_guard, path) = dataset();
+    let folder = Folder::open(&path).unwrap();
+    assert!(folder.check_versions(&Versions { generator: "9".into(), ..versions() }).is_empty());
+    let failures = folder.check_versions(&Versions { grader: "g/2".into(), ..versions() });
+    assert_eq!(failures.len(), 1);
+    assert!(failures[0].what.starts_with("found grader version g/1, this release has g/2"), "{failures:?}");
+}
+
+#[test]
+fn parts_hold_every_row_once_and_tallies_add_up() {
+    let (_guard, path) = dataset();
+    let folder = Folder::open(&path).unwrap();
+    let mut ids = Vec::new();
+    let mut tally = Tally::default();
+    for part in folder.parts().unwrap() {
+        let mut own = Tally::default();
+        for row in folder.read(&part).unwrap() {
+            let row = row.unwrap();
+            own.count(&part.file, &row);
+            ids.push(row.id);
+        }
+        tally.add(own);
+    }
+    assert_eq!(folder.check_tally(&tally), []);
+    assert_eq!(tally.rows(), 80);
+    let in_order: Vec<String> = folder.rows().map(|row| row.unwrap().id).collect();
+    assert_eq!(ids, in_order);
+    let mut twice = tally.clone();
+    twice.add(tally);
+    let repeated = folder.check_tally(&twice);
+    assert_eq!(repeated.iter().filter(|failure| failure.what == "another row has this id").count(), 80);
+}
+
+#[test]
+fn worlds_are_checked_when_they_are_read() {
+    let (_guard, path) = dataset();
+    let folder = Folder::open(&path).unwrap();
+    assert_eq!(folder.world("train_clinic_0").unwrap(), world_json("train_clinic_0").into_bytes());
+    let error = |id: &str| folder.world(id).unwrap_err().to_string();
+    assert_eq!(error("../manifest"), "the manifest has no world `../manifest`");
+    fs::write(path.join("worlds/train_clinic_0.json"), "{}").unwrap();
+    assert!(error("train_clinic_0").starts_with("worlds/train_clinic_0.json: found hash"));
+    fs::remove_file(path.join("worlds/train_clinic_0.json")).unwrap();
+    assert_eq!(error("train_clinic_0"), "worlds/train_clinic_0.json is missing");
+    assert_eq!(config_hash(&BTreeMap::from([("n".into(), json!(1))])), folder.manifest().config_hash);
+}

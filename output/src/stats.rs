@@ -1,0 +1,194 @@
+//! What a dataset holds and how varied it is, measured from its rows.
+//!
+//! Definitions:
+//!
+//! - *Tokens* are the matches of `\w+|[^\w\s]` in the lower-cased text; the text is a row's first user turn.
+//! - `distinct_2`: different bigrams / all bigrams over 200 rows drawn without replacement, bigrams within a row;
+//!   the mean of 20 draws. `distinct_first3`: different first-three-token openings / rows drawn, over the same draws.
+//!   The draws come from fixed seeds. A dataset with fewer than 200 rows is drawn whole.
+//! - `duplicate_rate`: share of rows whose set of word 3-shingles has a Jaccard similarity of 0.8 or more with that of
+//!   an earlier row, rows in file order, train first. Words are the tokens made of word characters; a text of fewer than
+//!   three words is one shingle. Computed exactly, see [`duplicates`].
+//! - `distinct_apis`: different fingerprints among the APIs of all worlds that rows name. Fingerprints are the caller's.
+//!
+//! Shares are rounded to six decimals.
+
+pub mod duplicates;
+mod sample;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::folder::{Folder, WorldError};
+use crate::funnel::{Counts, Funnel};
+use crate::rows::ReadError;
+use duplicates::Duplicates;
+use sample::{DRAWS, draw};
+use text::{openings_and_bigrams, words};
+
+/// What `diorama stats` reports.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// Rows.
+    pub dialogues: u64,
+    /// Different domains of rows.
+    pub domains: u64,
+    /// APIs of the worlds that rows name. Worlds that share a domain share its APIs.
+    pub apis: u64,
+    /// Different fingerprints among them.
+    pub distinct_apis: u64,
+    /// Calls in messages, searches for tools among them.
+    pub calls: u64,
+    /// User turns.
+    pub turns: u64,
+    /// Rows by ability.
+    pub abilities: BTreeMap<String, u64>,
+    /// Rows by phenomenon.
+    pub phenomena: BTreeMap<String, u64>,
+    /// Different bigrams / all bigrams.
+    pub distinct_2: f64,
+    /// Different openings / rows.
+    pub distinct_first3: f64,
+    /// Share of rows that nearly repeat an earlier one.
+    pub duplicate_rate: f64,
+    /// Rows by split.
+    pub splits: BTreeMap<String, u64>,
+    /// Different worlds.
+    pub worlds: u64,
+    /// Different archetypes.
+    pub archetypes: u64,
+    /// Rows by licence.
+    pub licenses: BTreeMap<String, u64>,
+    /// The filter funnel, from the manifest.
+    pub funnel: Funnel,
+}
+
+/// An API of a world, as far as counting goes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ApiFingerprint {
+    /// Its domain.
+    pub domain: String,
+    /// Its name.
+    pub api: String,
+    /// What it does, apart from names and style.
+    pub fingerprint: String,
+}
+
+/// Gives the APIs of a world from its id and its canonical JSON.
+pub trait Fingerprints {
+    /// All APIs of the world.
+    ///
+    /// # Errors
+    /// Why the world cannot be understood.
+    fn apis(&mut self, world_id: &str, canonical: &[u8]) -> Result<Vec<ApiFingerprint>, String>;
+}
+
+impl<F: FnMut(&str, &[u8]) -> Result<Vec<ApiFingerprint>, String>> Fingerprints for F {
+    fn apis(&mut self, world_id: &str, canonical: &[u8]) -> Result<Vec<ApiFingerprint>, String> {
+        self(world_id, canonical)
+    }
+}
+
+/// Why a dataset cannot be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum StatsError {
+    /// Rows cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A world cannot be read.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// A world cannot be understood.
+    #[error("world `{world}`: {what}")]
+    Fingerprint {
+        /// The world.
+        world: String,
+        /// Why.
+        what: String,
+    },
+}
+
+/// Measures a dataset in one pass over its rows. What stays in memory is eight bytes per shingle.
+///
+/// # Errors
+/// When rows or worlds cannot be read.
+pub fn measure(folder: &Folder, fingerprints: &mut impl Fingerprints) -> Result<Stats, StatsError> {
+    let mut rows = 0;
+    for name in folder.row_files() {
+        rows += folder.open_rows(name)?.rows();
+    }
+    let draws: Vec<Vec<u64>> = (0..DRAWS).map(|number| draw(number, rows)).collect();
+    let drawn: BTreeSet<u64> = draws.iter().flatten().copied().collect();
+
+    let mut counts = Counts::default();
+    let mut worlds: BTreeSet<String> = BTreeSet::new();
+    let mut texts: BTreeMap<u64, String> = BTreeMap::new();
+    let mut duplicates = Duplicates::default();
+    for (number, row) in (0_u64..).zip(folder.rows()) {
+        let row = row?;
+        counts.count(&row);
+        let text = row.first_user_turn().unwrap_or_default();
+        duplicates.add(&words(text));
+        if drawn.contains(&number) {
+            texts.insert(number, text.to_owned());
+        }
+        if !worlds.contains(&row.world_id) {
+            worlds.insert(row.world_id);
+        }
+    }
+
+    let mut apis: BTreeSet<ApiFingerprint> = BTreeSet::new();
+    for world in &worlds {
+        let canonical = folder.world(world)?;
+        let found = fingerprints
+            .apis(world, &canonical)
+            .map_err(|what| StatsError::Fingerprint { world: world.clone(), what })?;
+        apis.extend(found);
+    }
+    let prints: BTreeSet<&String> = apis.iter().map(|api| &api.fingerprint).collect();
+    let (distinct_2, distinct_first3) = diversity(&draws, &texts);
+    Ok(Stats {
+        dialogues: counts.dialogues,
+        domains: counts.domains.len() as u64,
+        apis: apis.len() as u64,
+        distinct_apis: prints.len() as u64,
+        calls: counts.calls,
+        turns: counts.turns,
+        distinct_2,
+        distinct_first3,
+        duplicate_rate: share(duplicates.count(), counts.dialogues),
+        archetypes: counts.archetypes.len() as u64,
+        worlds: worlds.len() as u64,
+        abilities: counts.abilities,
+        phenomena: counts.phenomena,
+        splits: counts.splits,
+        licenses: counts.licenses,
+        funnel: folder.manifest().funnel.clone(),
+    })
+}
+
+/// Means of `distinct_2` and `distinct_first3` over the draws.
+fn diversity(draws: &[Vec<u64>], texts: &BTreeMap<u64, String>) -> (f64, f64) {
+    let mut sums = (0.0, 0.0);
+    for draw in draws {
+        let texts = draw.iter().filter_map(|row| texts.get(row)).map(String::as_str);
+        let (distinct_2, distinct_first3) = openings_and_bigrams(texts);
+        sums.0 += distinct_2;
+        sums.1 += distinct_first3;
+    }
+    let count = draws.len().max(1) as f64;
+    (rounded(sums.0 / count), rounded(sums.1 / count))
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
+}
+
+/// Six decimals: enough for any comparison, and no digits that only the order of adding made.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

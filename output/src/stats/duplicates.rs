@@ -1,0 +1,115 @@
+//! Texts that nearly repeat an earlier one: word 3-shingles with a Jaccard similarity of 0.8 or more.
+//!
+//! Exact but for collisions of 64-bit hashes. Two sets that similar share at least one of the rarest few of their
+//! shingles (the prefix filter of Chaudhuri, Ganti and Kaushik, 2006), so an inverted index over those few gives all
+//! candidates, and each candidate is then compared in full.
+
+use std::collections::{HashMap, HashSet};
+
+/// Shingle sets of texts, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Duplicates {
+    sets: Vec<Box<[u64]>>,
+}
+
+impl Duplicates {
+    /// Adds the words of the next text.
+    pub fn add(&mut self, words: &[String]) {
+        let mut set: Vec<u64> = match words {
+            [] => Vec::new(),
+            [_] | [_, _] => vec![shingle(words)],
+            _ => words.windows(3).map(shingle).collect(),
+        };
+        set.sort_unstable();
+        set.dedup();
+        self.sets.push(set.into_boxed_slice());
+    }
+
+    /// The number of texts that nearly repeat an earlier one.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        let sets = self.ranked();
+        let mut seen: HashSet<&[u32]> = HashSet::new();
+        let mut index: HashMap<u32, Vec<usize>> = HashMap::new();
+        // The text for which a candidate was last compared, so that each is compared once.
+        let mut compared: Vec<usize> = vec![usize::MAX; sets.len()];
+        let mut count = 0;
+        for (number, set) in sets.iter().enumerate() {
+            if !seen.insert(set) {
+                // The same set again: it repeats, and its index entries are there already.
+                count += 1;
+                continue;
+            }
+            let prefix = set.get(..prefix_length(set.len())).unwrap_or_default();
+            let mut candidates = prefix.iter().filter_map(|rank| index.get(rank)).flatten().copied();
+            let repeats = candidates.any(|earlier| {
+                let fresh =
+                    compared.get_mut(earlier).is_some_and(|last| std::mem::replace(last, number) != number);
+                fresh && sets.get(earlier).is_some_and(|other| similar(set, other))
+            });
+            count += u64::from(repeats);
+            for rank in prefix {
+                index.entry(*rank).or_default().push(number);
+            }
+        }
+        count
+    }
+
+    /// The sets with each shingle replaced by its rank, rarest first, and sorted by it. The rarer the shingles of a
+    /// prefix, the fewer candidates it gives.
+    fn ranked(&self) -> Vec<Vec<u32>> {
+        let mut frequency: HashMap<u64, u32> = HashMap::new();
+        for shingle in self.sets.iter().flatten() {
+            *frequency.entry(*shingle).or_default() += 1;
+        }
+        let mut order: Vec<(u32, u64)> =
+            frequency.iter().map(|(shingle, count)| (*count, *shingle)).collect();
+        order.sort_unstable();
+        let mut ranks = frequency;
+        for (rank, (_, shingle)) in (0_u32..).zip(&order) {
+            ranks.insert(*shingle, rank);
+        }
+        self.sets
+            .iter()
+            .map(|set| {
+                let mut set: Vec<u32> =
+                    set.iter().filter_map(|shingle| ranks.get(shingle)).copied().collect();
+                set.sort_unstable();
+                set
+            })
+            .collect()
+    }
+}
+
+/// How many of its rarest shingles a set shares at least one of with every set similar to it: such a set has at least
+/// four fifths of its shingles, so among one more than the remaining fifth there is a common one.
+const fn prefix_length(size: usize) -> usize {
+    if size == 0 { 0 } else { size - (4 * size).div_ceil(5) + 1 }
+}
+
+/// Whether intersection / union is 0.8 or more, in whole numbers.
+fn similar(left: &[u32], right: &[u32]) -> bool {
+    let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));
+    if 5 * small < 4 * large {
+        return false;
+    }
+    let mut right = right.iter().peekable();
+    let mut common = 0;
+    for rank in left {
+        while right.next_if(|other| *other < rank).is_some() {}
+        common += usize::from(right.next_if_eq(&rank).is_some());
+    }
+    5 * common >= 4 * (small + large - common)
+}
+
+fn shingle(words: &[String]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    for word in words {
+        hasher.update(word.as_bytes());
+        // No word holds a space.
+        hasher.update(b" ");
+    }
+    let mut bytes = [0; 8];
+    hasher.finalize_xof().fill(&mut bytes);
+    u64::from_le_bytes(bytes)
+}
