@@ -15,6 +15,7 @@ mod fit;
 mod index;
 mod page;
 mod perform;
+mod possible;
 pub(crate) mod refusal;
 mod reply;
 mod run;
@@ -29,6 +30,7 @@ use diorama_seeds::task::Call;
 
 pub use self::base::{Base, BaseError};
 pub use self::digest::Digest;
+pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
 pub use self::state::{RecordChange, State, diff};
 
@@ -94,4 +96,4 @@ pub(crate) fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>) 
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

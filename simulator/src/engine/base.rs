@@ -13,7 +13,9 @@ use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
 use super::digest::{Sum, record_hash};
-use super::index::{Form, Index};
+use super::draft::as_key;
+use super::eval::DEFAULT_BUDGET;
+use super::index::{Form, Index, fingerprint, folded_fingerprint};
 use super::state::Table;
 use super::tools::{TOOL_SEARCHER, ToolIndex};
 
@@ -26,7 +28,12 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
+    budget: u64,
 }
+
+/// Steps that a call may take for each record of the world, beside those that every call may: a condition may look
+/// at every record of a large resource, a fold inside a fold may not.
+const STEPS_FOR_EACH_RECORD: u64 = 20;
 
 /// The frozen records of one resource.
 #[derive(Debug)]
@@ -121,7 +128,7 @@ impl Base {
             }
             let indexes = wanted
                 .range((id, FieldId(0), Form::Exact)..=(id, FieldId(u16::MAX), Form::Items))
-                .filter(|(_, field, _)| *field != resource.key)
+                .filter(|(_, field, form)| (*field, *form) != (resource.key, Form::Exact))
                 .map(|(_, field, form)| (*field, *form, Index::new(&resource.records, *field, *form)))
                 .collect();
             tables.push(Table::new(sum, resource.records.len()));
@@ -132,12 +139,14 @@ impl Base {
                 target.referrers.push(referrer.1);
             }
         }
+        let records: u64 = world.resources.iter().map(|resource| resource.records.len() as u64).sum();
         Ok(Arc::new(Self {
             apis,
             resources,
             names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
             initial: tables.into(),
             tools: ToolIndex::new(&world),
+            budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
     }
@@ -152,6 +161,11 @@ impl Base {
     #[must_use]
     pub fn api_named(&self, name: &str) -> Option<ApiId> {
         self.apis.get(name).copied()
+    }
+
+    /// Steps that the expressions of one call may take.
+    pub(super) const fn budget(&self) -> u64 {
+        self.budget
     }
 
     /// The frozen records of a resource, by key.
@@ -174,10 +188,14 @@ impl Base {
         resource: ResourceId,
         field: FieldId,
         form: Form,
-        hash: u64,
+        value: &Value,
     ) -> Option<&[u32]> {
-        let indexes = &self.resources.get(resource.index())?.indexes;
-        let (_, _, index) = indexes.iter().find(|(of, kind, _)| *of == field && *kind == form)?;
+        let frozen = self.resources.get(resource.index())?;
+        if form == Form::Exact && self.world.resource(resource).key == field {
+            return Some(frozen.by_key.get(&as_key(value)).map_or(&[], std::slice::from_ref));
+        }
+        let (_, _, index) = frozen.indexes.iter().find(|(of, kind, _)| *of == field && *kind == form)?;
+        let hash = if form == Form::Folded { folded_fingerprint(value) } else { fingerprint(value) }?;
         Some(index.positions(hash))
     }
 }

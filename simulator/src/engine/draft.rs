@@ -25,6 +25,9 @@ pub(super) struct Draft<'a> {
     scratch: Vec<u8>,
 }
 
+/// What is wrong with a record, and the fields it is about.
+type Broken = (Refusal, Vec<FieldId>);
+
 /// Tries before the keys of a resource count as used up.
 const KEY_ATTEMPTS: u32 = 10_000;
 
@@ -124,10 +127,11 @@ impl<'a> Draft<'a> {
         for change in &changes {
             match &change.after {
                 Some(after) => {
-                    let about =
-                        |refusal: Refusal, field| refusal.about(blame(change.resource, field).as_ref());
-                    self.check_references(change, after).map_err(|(refusal, field)| about(refusal, field))?;
-                    self.check_unique(change, after).map_err(|(refusal, field)| about(refusal, field))?;
+                    let checked =
+                        self.check_references(change, after).and_then(|()| self.check_unique(change, after));
+                    checked.map_err(|(refusal, fields)| {
+                        refusal.about(fields.iter().find_map(|field| blame(change.resource, *field)).as_ref())
+                    })?;
                 }
                 None => self.check_restrict(change)?,
             }
@@ -144,14 +148,10 @@ impl<'a> Draft<'a> {
     fn referring<'s>(&'s self, referrer: Referrer, key: &'s Value) -> impl Iterator<Item = &'s Record> {
         let form = if referrer.list { Form::Items } else { Form::Exact };
         let found = self.candidates(referrer.resource, referrer.field, form, key);
-        // A reference that is itself the key of its resource has no other index than that of keys.
-        let single = found.is_none().then(|| self.record(referrer.resource, key)).flatten();
-        found.into_iter().flatten().chain(single).filter(move |record| {
-            match record.get(referrer.field.index()) {
-                Some(Value::List(items)) => items.contains(key),
-                Some(value) => value == key,
-                None => false,
-            }
+        found.into_iter().flatten().filter(move |record| match record.get(referrer.field.index()) {
+            Some(Value::List(items)) => items.contains(key),
+            Some(value) => value == key,
+            None => false,
         })
     }
 
@@ -175,7 +175,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn check_references(&self, change: &RecordChange, after: &Record) -> Result<(), (Refusal, FieldId)> {
+    fn check_references(&self, change: &RecordChange, after: &Record) -> Result<(), Broken> {
         let declared = self.base.world().resource(change.resource);
         for (position, (field, value)) in declared.fields.iter().zip(after.iter()).enumerate() {
             if change.before.as_ref().is_some_and(|before| before[position] == *value) {
@@ -197,27 +197,29 @@ impl<'a> Draft<'a> {
                     key_name(target),
                     target.label
                 ));
-                return Err((refusal, FieldId(position as u16)));
+                return Err((refusal, vec![FieldId(position as u16)]));
             }
         }
         Ok(())
     }
 
-    fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), (Refusal, FieldId)> {
+    fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), Broken> {
         let declared = self.base.world().resource(change.resource);
         let changed = |field: &FieldId| {
             change.before.as_ref().is_none_or(|before| before[field.index()] != after[field.index()])
         };
         for (position, _) in declared.fields.iter().enumerate().filter(|(_, field)| field.unique) {
             let field = FieldId(position as u16);
-            if changed(&field) && self.occurs_elsewhere(change, after, &[field]) {
-                return Err((taken(self.base, declared, &[field], after), field));
+            // Keys differ anyway.
+            if field != declared.key && changed(&field) && self.occurs_elsewhere(change, after, &[field]) {
+                return Err((taken(self.base, declared, &[field], after), vec![field]));
             }
         }
         for group in &declared.unique_together {
-            if group.iter().any(changed) && self.occurs_elsewhere(change, after, group) {
-                let field = group.iter().copied().find(changed).unwrap_or(declared.key);
-                return Err((taken(self.base, declared, group, after), field));
+            let can_repeat = !group.contains(&declared.key) && group.iter().any(changed);
+            if can_repeat && self.occurs_elsewhere(change, after, group) {
+                let fields = group.iter().copied().filter(changed).collect();
+                return Err((taken(self.base, declared, group, after), fields));
             }
         }
         Ok(())
@@ -235,8 +237,8 @@ impl<'a> Draft<'a> {
         };
         // The field whose index has the fewest frozen records with this value narrows best.
         let narrowest = fields.iter().filter_map(|field| {
-            let hash = super::index::fingerprint(&after[field.index()])?;
-            Some((self.base.positions(change.resource, *field, Form::Exact, hash)?.len(), *field))
+            let value = &after[field.index()];
+            Some((self.base.positions(change.resource, *field, Form::Exact, value)?.len(), *field))
         });
         let narrowed = narrowest.min().and_then(|(_, field)| {
             self.candidates(change.resource, field, Form::Exact, &after[field.index()])

@@ -16,12 +16,16 @@ pub(super) struct Window {
     style: Option<PageStyle>,
     offset: usize,
     size: usize,
+    /// The page's number, from 1; echoed as asked for, however far behind the end.
+    number: i64,
 }
 
 impl Window {
     /// Reads the paging arguments of a query.
     pub(super) fn new(run: &Run<'_>, query: &Query) -> Outcome<Self> {
-        let Some(page) = &query.page else { return Ok(Self { style: None, offset: 0, size: MAX_ITEMS }) };
+        let Some(page) = &query.page else {
+            return Ok(Self { style: None, offset: 0, size: MAX_ITEMS, number: 1 });
+        };
         let size = match page.limit.map(|parameter| (parameter, run.argument(parameter))) {
             Some((_, Value::Integer(limit))) if (1..=MAX_ITEMS as i64).contains(limit) => *limit as usize,
             Some((parameter, value)) if !value.is_missing() => {
@@ -30,7 +34,11 @@ impl Window {
             _ => (page.size as usize).clamp(1, MAX_ITEMS),
         };
         let offset = offset(run, page, size)?;
-        Ok(Self { style: Some(page.style), offset, size })
+        let number = match (page.style, run.argument(page.parameter)) {
+            (PageStyle::Page, Value::Integer(number)) => *number,
+            _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(1),
+        };
+        Ok(Self { style: Some(page.style), offset, size, number })
     }
 
     /// The first position after the part.
@@ -48,14 +56,14 @@ impl Window {
     pub(super) fn member(&self, member: PagingMember, api: &Str, total: usize) -> Body {
         let integer = |value: usize| Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
         match member {
-            PagingMember::Page => Body::constant(integer(self.offset / self.size + 1)),
+            PagingMember::Page => Body::constant(Value::Integer(self.number)),
             PagingMember::Offset => Body::constant(integer(self.offset)),
             PagingMember::Limit => Body::constant(integer(self.size)),
             PagingMember::Pages => Body::computed(integer(total.div_ceil(self.size))),
             PagingMember::Next if self.end() >= total => Body::computed(Value::Null),
             PagingMember::Next => Body::computed(match self.style {
                 Some(PageStyle::Cursor) => Value::String(cursor(api, self.end()).into()),
-                Some(PageStyle::Page) => integer(self.offset / self.size + 2),
+                Some(PageStyle::Page) => Value::Integer(self.number.saturating_add(1)),
                 Some(PageStyle::Offset) | None => integer(self.end()),
             }),
         }

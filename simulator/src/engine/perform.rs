@@ -82,6 +82,7 @@ impl Run<'_> {
                 self.prepare()?;
                 self.effects()?;
                 let record = self.current(*resource, record);
+                self.bind_record(*resource, &record);
                 self.list_members(*field, &record, query)
             }
             BehaviourKind::AddMembers { resource, field, key, member, position } => {

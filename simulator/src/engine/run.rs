@@ -2,7 +2,8 @@
 
 use diorama_seeds::expr::{Expr, ExprType, Slot};
 use diorama_seeds::model::{
-    Api, Auth, Behaviour, FieldId, Parameter, ParameterId, Record, Resource, ResourceId,
+    Api, Auth, Behaviour, BehaviourKind, Change, FieldId, Parameter, ParameterId, Record, Resource,
+    ResourceId,
 };
 use diorama_seeds::value::{Str, Value, Zone};
 
@@ -41,7 +42,7 @@ impl<'a> Run<'a> {
             draft: Draft::new(base, state),
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
-            budget: Budget::default(),
+            budget: Budget::new(base.budget()),
             leaves_left: MAX_LEAVES,
         }
     }
@@ -68,10 +69,6 @@ impl<'a> Run<'a> {
             records: &self.draft,
             budget: &self.budget,
         }
-    }
-
-    pub(super) fn budget(&self) -> &Budget {
-        &self.budget
     }
 
     pub(super) fn argument(&self, parameter: ParameterId) -> &Value {
@@ -117,12 +114,14 @@ impl<'a> Run<'a> {
             Slot::RECORD => self.acted_on,
             Slot::ME => self.auth().map(|auth| auth.user),
             slot => {
-                self.behaviour().bindings.iter().find(|(of, _)| *of == slot).and_then(|(_, expr)| match expr
-                    .kind
-                {
-                    ExprType::Record(resource) => Some(resource),
-                    _ => None,
-                })
+                let bound = self.behaviour().bindings.iter().find(|(of, _)| *of == slot);
+                let made = self.behaviour().also.iter().find(
+                    |effect| matches!(effect.change, Change::Create { name: Some(name), .. } if name == slot),
+                );
+                match bound.map(|(_, expr)| &expr.kind) {
+                    Some(ExprType::Record(resource)) => Some(*resource),
+                    _ => made.map(|effect| effect.resource),
+                }
             }
         }
     }
@@ -208,6 +207,11 @@ impl<'a> Run<'a> {
 
 /// The parameter of an API by which a field is set, for messages.
 pub(super) fn parameter_of(base: &Base, api: &Api, resource: ResourceId, field: FieldId) -> Option<Str> {
+    if let BehaviourKind::AddMembers { resource: of, field: list, member, .. } = &api.behaviour.kind
+        && (*of, *list) == (resource, field)
+    {
+        return api.parameters.get(member.index()).map(|parameter| parameter.name.clone());
+    }
     let name = &base.world().resource(resource).field(field).name;
     let about = api.parameters.iter().find(|parameter| parameter.field == Some((resource, field)));
     about

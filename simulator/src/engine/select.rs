@@ -63,25 +63,18 @@ impl Run<'_> {
         &'s self,
         resource: ResourceId,
         index: Option<&(FieldId, Value)>,
-        mut visit: impl FnMut(&'s Record) -> Outcome<()>,
+        visit: impl FnMut(&'s Record) -> Outcome<()>,
     ) -> Outcome<()> {
         if let Some((field, value)) = index {
             if *field == self.resource(resource).key {
                 let key = super::draft::as_key(value);
                 return self.draft.record(resource, &key).map_or(Ok(()), visit);
             }
-            if let Some(candidates) = self.draft.candidates(resource, *field, Form::Exact, value) {
-                for record in candidates {
-                    self.budget().take(1)?;
-                    visit(record)?;
-                }
-                return Ok(());
+            if let Some(mut candidates) = self.draft.candidates(resource, *field, Form::Exact, value) {
+                return candidates.try_for_each(visit);
             }
         }
-        for record in self.draft.state.iter(self.base, resource) {
-            visit(record)?;
-        }
-        Ok(())
+        self.draft.state.iter(self.base, resource).try_for_each(visit)
     }
 
     /// The records that pass a query's filters and condition and that the caller sees, in key order.

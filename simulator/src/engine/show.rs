@@ -1,6 +1,6 @@
 //! Replies' shapes: what of a record is shown, under which name, with what embedded.
 
-use diorama_seeds::expr::{Expr, ExprType, Node};
+use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{FieldId, Member, Record, ResourceId, Shape, Source};
 use diorama_seeds::value::{Str, Value};
 
@@ -15,7 +15,7 @@ type Members = Vec<(Str, Body)>;
 impl Run<'_> {
     /// The body that shows one record.
     pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
-        let shown = self.show_record(resource, record)?;
+        let shown = self.show(&self.api.reply.members, resource, record)?;
         let outer = self.bind_record(resource, record);
         let body = self.show_members(shown);
         self.unbind_record(outer);
@@ -32,7 +32,7 @@ impl Run<'_> {
     ) -> Outcome<Body> {
         let mut items = Vec::with_capacity(page.len());
         for record in page {
-            items.push(Body::Object(self.show_record(resource, record)?));
+            items.push(Body::Object(self.show(&self.api.reply.members, resource, record)?));
         }
         self.show_items(items, total, window)
     }
@@ -78,27 +78,6 @@ impl Run<'_> {
             Some(name) => Body::Object(vec![(name.clone(), body)]),
             None => body,
         }
-    }
-
-    /// What a reply shows of a record: the declared members, or every field.
-    fn show_record(&mut self, resource: ResourceId, record: &Record) -> Outcome<Members> {
-        let members = &self.api.reply.members;
-        if members.is_empty() {
-            self.show_fields(resource, record)
-        } else {
-            self.show(members, resource, record)
-        }
-    }
-
-    fn show_fields(&mut self, resource: ResourceId, record: &Record) -> Outcome<Members> {
-        let declared = self.resource(resource);
-        let mut shown = Vec::with_capacity(declared.fields.len());
-        for (position, field) in declared.fields.iter().enumerate() {
-            if let Some(body) = self.show_field(resource, record, FieldId(position as u16))? {
-                shown.push((field.name.clone(), body));
-            }
-        }
-        Ok(shown)
     }
 
     fn show(&mut self, members: &[Member], resource: ResourceId, record: &Record) -> Outcome<Members> {
@@ -160,9 +139,6 @@ impl Run<'_> {
 
     fn shaped(&mut self, shape: &Shape, resource: ResourceId, record: &Record) -> Outcome<Option<Body>> {
         match shape {
-            Shape::Object(members) if members.is_empty() => {
-                Ok(Some(Body::Object(self.show_fields(resource, record)?)))
-            }
             Shape::Object(members) => Ok(Some(Body::Object(self.show(members, resource, record)?))),
             Shape::Bare(source) => self.show_source(source, resource, record),
         }
@@ -187,15 +163,9 @@ impl Run<'_> {
     /// An expression's value with its origin: a bare field of a record keeps that field's, a literal or an
     /// argument says nothing about records, everything else is computed.
     fn show_expr(&mut self, expr: &Expr) -> Outcome<Body> {
-        let value = match self.env().evaluate(expr)? {
-            Bound::Record(record) => {
-                let ExprType::Record(resource) = expr.kind else {
-                    return Ok(Body::computed(Value::Null));
-                };
-                return Ok(Body::Object(self.show_fields(resource, &record)?));
-            }
-            Bound::Value(Value::Absent) | Bound::Empty => Value::Null,
-            Bound::Value(value) => value,
+        let value = match self.env().value(&expr.node)? {
+            Value::Absent => Value::Null,
+            value => value,
         };
         let origin = self.expr_origin(&expr.node)?;
         Ok(Body::of(&value, &origin))

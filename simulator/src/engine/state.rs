@@ -12,7 +12,7 @@ use rpds::RedBlackTreeMapSync;
 
 use super::base::Base;
 use super::digest::{Digest, Sum, record_hash, state_digest};
-use super::index::{Form, fingerprint, folded_fingerprint};
+use super::index::Form;
 
 /// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
 #[derive(Clone, Debug)]
@@ -139,8 +139,7 @@ impl State {
         form: Form,
         value: &Value,
     ) -> Option<Merged<'a>> {
-        let hash = if form == Form::Folded { folded_fingerprint(value) } else { fingerprint(value) }?;
-        let positions = base.positions(resource, field, form, hash)?;
+        let positions = base.positions(resource, field, form, value)?;
         Some(self.merged(base, resource, Frozen::Some(base.records(resource), positions.iter())))
     }
 

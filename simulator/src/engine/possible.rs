@@ -1,0 +1,201 @@
+//! Which APIs cannot succeed on the records a world starts with.
+//!
+//! A search, not a proof: it tries arguments that the records suggest, a bounded number of them, and reports an
+//! API only when calls that were well-formed were all refused.
+
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Parameter, Record, ResourceId};
+use diorama_seeds::schema::{KeyKind, Type};
+use diorama_seeds::task::Call;
+use diorama_seeds::value::{Date, Instant, Time, Value};
+use serde_json::{Map, Value as Json, json};
+
+use super::base::Base;
+use super::state::{State, Token};
+use super::{Applied, apply};
+
+/// Calls tried for one API.
+const TRIES: usize = 600;
+
+/// Records looked at for one parameter, spread over the resource.
+const SAMPLE: usize = 150;
+
+/// The APIs of which no tried call succeeded, though some were well-formed.
+///
+/// Only the initial records count: an API that needs something another API makes first is reported too.
+#[must_use]
+pub fn never_succeeding(base: &Base) -> Vec<ApiId> {
+    let count = u16::try_from(base.world().apis.len()).unwrap_or(u16::MAX);
+    (0..count).map(ApiId).filter(|api| !succeeds(base, *api)).collect()
+}
+
+/// Whether a tried call succeeds, or none could be well-formed.
+fn succeeds(base: &Base, id: ApiId) -> bool {
+    let api = base.world().api(id);
+    let users = signed_in(base, api);
+    let rows = sample(base, subject(base, api));
+    let mut well_formed = false;
+    for number in 0..TRIES {
+        let Some((state, token)) = users.get(number % users.len().max(1)) else { return false };
+        // Row and user advance at different rates, so that they meet in all combinations.
+        let row = rows.get(number / users.len().max(1) % rows.len().max(1));
+        let arguments = arguments(base, api, row, token.as_deref(), number);
+        let call = Call { api: api.name.to_string(), arguments };
+        let Applied { reply, .. } = apply(base, state, &call);
+        if reply.is_success() {
+            return true;
+        }
+        well_formed |= reply.status != 400;
+    }
+    !well_formed
+}
+
+/// States in which someone is signed in; the initial state alone where no token is needed. Empty when a token is
+/// needed and there are no users.
+fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<String>)> {
+    let initial = State::initial(base, 0);
+    let auth = base.world().domains.get(api.domain.index()).and_then(|domain| domain.auth.as_ref());
+    let (Some(_), Some(auth)) = (api.token, auth) else { return vec![(initial, None)] };
+    let key = base.world().resource(auth.user).key.index();
+    let users = sample(base, Some(auth.user)).into_iter().map(|(_, user)| {
+        let mut state = initial.clone();
+        let expires = Instant(state.clock().0.saturating_add(1));
+        state.issue("possible".into(), Token { domain: api.domain, user: user[key].clone(), expires });
+        (state, Some("possible".to_owned()))
+    });
+    users.collect()
+}
+
+/// The resource a call is about: its record gives arguments that belong together.
+fn subject(base: &Base, api: &Api) -> Option<ResourceId> {
+    match &api.behaviour.kind {
+        BehaviourKind::Get { resource, .. }
+        | BehaviourKind::Lookup { resource, .. }
+        | BehaviourKind::Create { resource, .. }
+        | BehaviourKind::Replace { resource, .. }
+        | BehaviourKind::Patch { resource, .. }
+        | BehaviourKind::Delete { resource, .. }
+        | BehaviourKind::Action { target: Some((resource, _)) }
+        | BehaviourKind::Members { resource, .. }
+        | BehaviourKind::AddMembers { resource, .. }
+        | BehaviourKind::RemoveMembers { resource, .. } => Some(*resource),
+        BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => Some(query.resource),
+        BehaviourKind::SignIn { .. } => {
+            base.world().domains.get(api.domain.index())?.auth.as_ref().map(|auth| auth.user)
+        }
+        BehaviourKind::Action { target: None } | BehaviourKind::Compute(_) | BehaviourKind::SignOut => {
+            api.parameters.iter().find_map(|parameter| match parameter.schema.kind {
+                Type::Reference { resource, .. } => Some(resource),
+                _ => None,
+            })
+        }
+    }
+}
+
+fn sample(base: &Base, resource: Option<ResourceId>) -> Vec<(ResourceId, Record)> {
+    let Some(resource) = resource else { return Vec::new() };
+    let records = base.records(resource);
+    let step = records.len().div_ceil(SAMPLE).max(1);
+    records.iter().step_by(step).map(|record| (resource, record.clone())).collect()
+}
+
+fn arguments(
+    base: &Base,
+    api: &Api,
+    row: Option<&(ResourceId, Record)>,
+    token: Option<&str>,
+    number: usize,
+) -> Map<String, Json> {
+    let mut arguments = Map::new();
+    for (position, parameter) in api.parameters.iter().enumerate() {
+        let name = parameter.name.to_string();
+        if api.token.is_some_and(|token| token.index() == position) {
+            arguments.extend(token.map(|token| (name, json!(token))));
+            continue;
+        }
+        // Optional arguments are left out in half of the tries, so that a filter cannot spoil them all.
+        if !parameter.required && mix(number, position) % 2 == 0 {
+            continue;
+        }
+        let values = suggestions(base, parameter, row);
+        // The first tries take what belongs to the row; later ones anything.
+        let chosen = if number % 3 == 0 { 0 } else { mix(number, position + 64) % values.len().max(1) };
+        arguments.extend(values.into_iter().nth(chosen).map(|value| (name, value)));
+    }
+    arguments
+}
+
+/// Values worth trying for a parameter; those that belong to the row first.
+fn suggestions(base: &Base, parameter: &Parameter, row: Option<&(ResourceId, Record)>) -> Vec<Json> {
+    let world = base.world();
+    let zone = &world.zone;
+    let mut values: Vec<Value> = Vec::new();
+    if let (Some((resource, field)), Some((of, record))) = (parameter.field, row)
+        && resource == *of
+    {
+        values.extend(record.get(field.index()).cloned());
+    }
+    if let Some((resource, record)) = row {
+        let declared = world.resource(*resource);
+        let named = declared.field_named(&parameter.name);
+        values.extend(named.and_then(|field| record.get(field.index()).cloned()));
+    }
+    let (kind, listed) = match &parameter.schema.kind {
+        Type::List(item) => (&item.kind, true),
+        kind => (kind, false),
+    };
+    let mut single: Vec<Value> = Vec::new();
+    if let Type::Reference { resource, .. } = kind {
+        let key = world.resource(*resource).key.index();
+        single.extend(row.filter(|(of, _)| of == resource).map(|(_, record)| record[key].clone()));
+        single.extend(sample(base, Some(*resource)).into_iter().map(|(_, record)| record[key].clone()));
+    } else if let Some((resource, field)) = parameter.field {
+        let records = sample(base, Some(resource)).into_iter();
+        single.extend(records.filter_map(|(_, record)| record.get(field.index()).cloned()).take(40));
+    }
+    single.extend(typical(world.clock, zone.date_of(world.clock), kind));
+    single.extend(parameter.schema.limits.min.clone());
+    single.extend(parameter.schema.limits.max.clone());
+    match listed {
+        true => values.extend(single.into_iter().map(|value| Value::List([value].into()))),
+        false => values.extend(single),
+    }
+    values.extend(parameter.default.clone());
+    let values = values.iter().filter(|value| !value.is_missing()).map(|value| value.to_json(zone));
+    values.filter(|json| parameter.schema.parse_json(json, zone).is_ok()).collect()
+}
+
+fn typical(clock: Instant, today: Date, kind: &Type) -> Vec<Value> {
+    let texts = |texts: &[&str]| texts.iter().map(|text| Value::string(text)).collect::<Vec<_>>();
+    match kind {
+        Type::Integer => [1, 2, 5, 10, 100].map(Value::Integer).to_vec(),
+        Type::Number | Type::Decimal { .. } => [1, 10, 100, 1_000].map(Value::Integer).to_vec(),
+        Type::Boolean => vec![Value::Bool(true), Value::Bool(false)],
+        Type::Date => {
+            [1, 2, 3, 7, 14, 30, 0, -1, -7, -30, -365].map(|days| Value::Date(Date(today.0 + days))).to_vec()
+        }
+        Type::Time => [9, 10, 12, 14, 18].map(|hour| Value::Time(Time(hour * 3600))).to_vec(),
+        Type::DateTime => {
+            // Whole hours of coming days, and some that are past.
+            let hour = clock.0 - clock.0.rem_euclid(3600);
+            let at = |hours: i64| Value::DateTime(Instant(hour.saturating_add(hours * 3600)));
+            [1, 2, 25, 28, 51, 77, 124, 171, 341, 725, -24, -170].map(at).to_vec()
+        }
+        Type::Enum(values) => values.iter().cloned().map(Value::String).collect(),
+        Type::String => texts(&["text", "a", "2026", "anna@example.org", "AB12"]),
+        Type::Reference { key: KeyKind::Integer, .. } => vec![Value::Integer(1)],
+        Type::Reference { key: KeyKind::String, .. } => texts(&["a"]),
+        Type::Any => vec![Value::Integer(1), Value::object([])],
+        Type::Object(_) => vec![Value::object([])],
+        Type::List(_) => vec![Value::List([].into())],
+    }
+}
+
+/// A fixed scramble, so that parameters vary independently of each other.
+const fn mix(number: usize, position: usize) -> usize {
+    let mut bits = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        ^ (position as u64).wrapping_mul(0xd1b5_4a32_d192_ed03);
+    bits ^= bits >> 31;
+    bits = bits.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits ^= bits >> 29;
+    (bits >> 8) as usize
+}

@@ -1,0 +1,171 @@
+//! Laws that hold for any calls.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value as Json, json};
+
+use super::shop;
+use crate::engine::{Base, State, apply, diff};
+use crate::session::{Session, SessionOptions};
+use diorama_seeds::task::Call;
+
+/// Any JSON, small.
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        any::<f64>().prop_map(Json::from),
+        "\\PC{0,12}".prop_map(Json::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::from),
+            prop::collection::vec(("\\PC{0,6}", inner), 0..4)
+                .prop_map(|members| Json::Object(members.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+/// Values that the shop's records make meaningful.
+fn likely() -> impl Strategy<Value = Json> {
+    prop_oneof![
+        6 => (10_i64..20).prop_map(Json::from),
+        3 => (100_i64..105).prop_map(Json::from),
+        3 => (-2_i64..8).prop_map(Json::from),
+        2 => prop::sample::select(vec!["food", "tool", "toy", "price", "-price", "ORD-1001", "ORD-1002", "2026-03-02"]).prop_map(Json::from),
+        2 => prop::sample::select(vec!["ana@example.org", "1111", "rui@example.org", "2222", "Bread", "Hammer", "$token"]).prop_map(Json::from),
+        1 => prop::collection::vec(10_i64..16, 0..3).prop_map(Json::from),
+        1 => any::<bool>().prop_map(Json::from),
+        1 => any_json(),
+    ]
+}
+
+/// A call of one of the shop's APIs: its parameters by position, each perhaps given.
+fn any_call() -> impl Strategy<Value = (usize, Vec<Option<Json>>, Option<(String, Json)>)> {
+    let extra = prop::option::weighted(0.03, ("\\PC{0,8}", any_json()));
+    (0_usize..1_000, prop::collection::vec(prop::option::weighted(0.85, likely()), 16), extra)
+}
+
+type Drawn = (usize, Vec<Option<Json>>, Option<(String, Json)>);
+
+fn made(base: &Base, (api, values, extra): &Drawn, token: &str) -> Call {
+    let apis = &base.world().apis;
+    let api = &apis[api % apis.len()];
+    let mut arguments = Map::new();
+    for (parameter, value) in api.parameters.iter().zip(values) {
+        // A token mostly is the one that was issued, so that calls get past it.
+        let value = match value {
+            Some(_) if &*parameter.name == "token" => Some(json!(token)),
+            value => value.clone(),
+        };
+        arguments.extend(value.map(|value| (parameter.name.to_string(), value)));
+    }
+    arguments.extend(extra.clone());
+    Call { api: api.name.to_string(), arguments }
+}
+
+fn token_after(session: &mut Session) -> String {
+    let entry = session.call(&super::call("SignIn {\"email\": \"ana@example.org\", \"pin\": \"1111\"}"));
+    entry
+        .reply
+        .body
+        .at("token")
+        .and_then(|body| body.value())
+        .and_then(|value| value.as_str())
+        .unwrap()
+        .to_owned()
+}
+
+fn fresh(seed: u64) -> Session {
+    Session::new(shop(), SessionOptions { seed, ..SessionOptions::default() })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_refusal_changes_nothing_and_the_digest_is_that_of_the_records(drawn in prop::collection::vec(any_call(), 1..25)) {
+        let base = shop();
+        let mut session = fresh(3);
+        let token = token_after(&mut session);
+        let mut state = session.state().clone();
+        for drawn in &drawn {
+            let call = made(&base, drawn, &token);
+            let applied = apply(&base, &state, &call);
+            prop_assert!((200..600).contains(&applied.reply.status));
+            prop_assert!(serde_json::from_str::<Json>(&applied.reply.to_json(&base.world().zone)).is_ok());
+            if !applied.reply.is_success() {
+                prop_assert_eq!(applied.state.digest(), state.digest());
+                prop_assert!(applied.changes.is_empty());
+            }
+            prop_assert_eq!(&applied.changes, &diff(&base, &state, &applied.state));
+            prop_assert_eq!(applied.state.digest(), applied.state.digest_from_scratch(&base));
+            for resource in 0..base.world().resources.len() {
+                let id = diorama_seeds::model::ResourceId(resource as u16);
+                prop_assert_eq!(applied.state.count(&base, id), applied.state.iter(&base, id).count());
+            }
+            state = applied.state;
+        }
+    }
+
+    #[test]
+    fn a_log_replays_to_the_same_replies_and_digest(drawn in prop::collection::vec(any_call(), 1..25), seed in any::<u64>()) {
+        let base = shop();
+        let mut session = fresh(seed);
+        let token = token_after(&mut session);
+        for drawn in &drawn {
+            session.call(&made(&base, drawn, &token));
+        }
+        let mut again = fresh(seed);
+        for entry in session.log() {
+            let replayed = again.call(&entry.call);
+            prop_assert_eq!(&replayed.reply, &entry.reply);
+            prop_assert_eq!(&replayed.changes, &entry.changes);
+        }
+        prop_assert_eq!(again.digest(), session.digest());
+        prop_assert_eq!(again.diff(), session.diff());
+    }
+
+    #[test]
+    fn forks_never_see_each_others_writes(
+        before in prop::collection::vec(any_call(), 0..8),
+        left in prop::collection::vec(any_call(), 1..10),
+        right in prop::collection::vec(any_call(), 1..10),
+    ) {
+        let base = shop();
+        let mut session = fresh(5);
+        let token = token_after(&mut session);
+        let run = |session: &mut Session, calls: &[Drawn]| {
+            calls.iter().map(|drawn| session.call(&made(&base, drawn, &token)).reply.clone()).collect::<Vec<_>>()
+        };
+        run(&mut session, &before);
+        let (digest, length) = (session.digest(), session.log().len());
+        // Interleaved with a fork, and alone: the same.
+        let (mut one, mut other) = (session.fork(), session.fork());
+        let mut interleaved = Vec::new();
+        for at in 0..left.len().max(right.len()) {
+            if let Some(drawn) = left.get(at) {
+                interleaved.push(one.call(&made(&base, drawn, &token)).reply.clone());
+            }
+            if let Some(drawn) = right.get(at) {
+                other.call(&made(&base, drawn, &token));
+            }
+        }
+        let mut alone = session.fork();
+        prop_assert_eq!(interleaved, run(&mut alone, &left));
+        prop_assert_eq!(one.digest(), alone.digest());
+        prop_assert_eq!((session.digest(), session.log().len()), (digest, length));
+        one.reset();
+        prop_assert_eq!(one.digest(), State::initial(&base, 5).digest());
+        prop_assert!(one.diff().is_empty());
+    }
+
+    #[test]
+    fn any_names_and_arguments_end_in_a_reply(api in "\\PC{0,40}", arguments in prop::collection::vec(("\\PC{0,10}", any_json()), 0..4)) {
+        let base = shop();
+        let state = State::initial(&base, 1);
+        let call = Call { api, arguments: arguments.into_iter().collect() };
+        let applied = apply(&base, &state, &call);
+        prop_assert_eq!(applied.reply.status, 404);
+    }
+}
