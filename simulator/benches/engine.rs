@@ -22,10 +22,10 @@ resources:
     key: shelf_id
     fields: {shelf_id: {type: integer}, hall: {type: string}}
     records: []
-  item:
-    key: item_id
+  good:
+    key: good_id
     fields:
-      item_id: {type: integer, min: 1, max: 999999999}
+      good_id: {type: integer, min: 1, max: 999999999}
       name: {type: string, unique: true}
       kind: {enum: [a, b, c, d]}
       price: {type: decimal}
@@ -34,20 +34,20 @@ resources:
       note: {type: string, optional: true}
     records: []
 apis:
-  - {name: GetItem, method: GET, path: '/items/{item_id}', description: Gets., parameters: {item_id: {ref: item}}, behaviour: {get: item}}
+  - {name: GetItem, method: GET, path: '/items/{good_id}', description: Gets., parameters: {good_id: {ref: good}}, behaviour: {get: good}}
   - name: ListItems
     method: GET
     path: /items
     description: Lists.
-    parameters: {kind: {like: item.kind}, max_price: {like: item.price}, page: {type: integer, default: 1}}
-    behaviour: {list: item, filters: {kind: kind, max_price: {field: price, op: le}}, sort: {by: -price}, page: {style: page, size: 20}}
+    parameters: {kind: {like: good.kind}, max_price: {like: good.price}, page: {type: integer, default: 1}}
+    behaviour: {list: good, filters: {kind: kind, max_price: {field: price, op: le}}, sort: {by: -price}, page: {style: page, size: 20}}
   - name: AddItem
     method: POST
     path: /items
     description: Adds.
-    parameters: {name: {like: item.name}, kind: {like: item.kind}, price: {like: item.price}, stock: {like: item.stock}, shelf_id: {ref: shelf}}
+    parameters: {name: {like: good.name}, kind: {like: good.kind}, price: {like: good.price}, stock: {like: good.stock}, shelf_id: {ref: shelf}}
     behaviour:
-      create: item
+      create: good
       require: [{that: 'shelf.exists(args.shelf_id)', else: {status: 404, message: no such shelf}}]
 ";
 
@@ -97,14 +97,14 @@ fn used(base: &Base, creates: usize) -> State {
 #[divan::bench(args = [0, 100])]
 fn get_by_key(bencher: Bencher<'_, '_>, creates: usize) {
     let state = used(&LARGE, creates);
-    let call = call("GetItem", serde_json::json!({"item_id": 350_001}));
+    let call = call("GetItem", serde_json::json!({"good_id": 350_001}));
     bencher.bench_local(|| apply(&LARGE, black_box(&state), black_box(&call)));
 }
 
 #[divan::bench]
 fn get_by_key_as_json(bencher: Bencher<'_, '_>) {
     let state = State::initial(&LARGE, 7);
-    let call = call("GetItem", serde_json::json!({"item_id": 350_001}));
+    let call = call("GetItem", serde_json::json!({"good_id": 350_001}));
     let zone = &LARGE.world().zone;
     bencher.bench_local(|| apply(&LARGE, black_box(&state), black_box(&call)).reply.to_json(zone));
 }
@@ -128,7 +128,7 @@ fn create(bencher: Bencher<'_, '_>, creates: usize) {
 #[divan::bench]
 fn session_call_with_log(bencher: Bencher<'_, '_>) {
     let mut session = Session::new(Arc::clone(&LARGE), SessionOptions::default());
-    let call = call("GetItem", serde_json::json!({"item_id": 350_001}));
+    let call = call("GetItem", serde_json::json!({"good_id": 350_001}));
     bencher.bench_local(|| session.call(black_box(&call)));
 }
 
