@@ -41,6 +41,10 @@ impl Findings {
         }
     }
 
+    pub(super) const fn errors(&self) -> usize {
+        self.errors
+    }
+
     pub(super) const fn has_errors(&self) -> bool {
         self.errors > 0
     }

@@ -124,9 +124,11 @@ fn message_of(error: &serde_saphyr::Error) -> String {
     if let Some(end) = message.rfind(" at line ") {
         message.truncate(end);
     }
-    match message.strip_prefix("error: ") {
-        Some(rest) => rest.to_owned(),
-        None => message,
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    match message {
+        "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => "expected a whole number from 0".to_owned(),
+        "invalid bool" | "invalid boolean" => "expected true or false".to_owned(),
+        _ => message.to_owned(),
     }
 }
 

@@ -75,3 +75,284 @@ fn a_name_given_twice_is_an_error_in_both_formats() {
     let json = r#"{"world": 1, "name": "x", "clock": "2026-01-01T00:00", "resources": {"a": {"key": "k", "fields": {}}, "a": {"key": "k", "fields": {}}}}"#;
     assert!(refused("w.json", json).contains("`a` twice"), "{}", refused("w.json", json));
 }
+
+/// A world of one resource of every type, written out.
+fn materialised() -> serde_json::Value {
+    let text = r#"
+world: 1
+name: tiny
+clock: 2026-03-02T9:00
+zone: Europe/Lisbon
+materialised: 7
+resources:
+  shelf:
+    key: code
+    fields:
+      code: {type: string, fake: {provider: code, format: "S-##"}}
+      name: {type: string, unique: true, ask: ["Where is {it}?"], say: ["{it} is {value}."]}
+    records: [{code: S-11, name: Upper}, {code: S-02, name: Lower}]
+  book:
+    key: book_id
+    unique_together: [[title, shelf]]
+    fields:
+      title: {type: string, fake: book_title, min_length: 1}
+      shelf: {ref: shelf, on_delete: cascade}
+      price: {type: decimal, currency: EUR, min: 1.00, max: 90, default: 12.50}
+      weight: {type: number, unit: kg, nullable: true}
+      opens: {type: time, default: 9:00}
+      lent: {type: list, items: {type: date, min: 2020-01-01}, default: []}
+      seen: {type: date-time, optional: true}
+      state: {enum: [in, out], default: in, synonyms: {in: [there, here]}}
+      size: {type: object, fields: {width: {type: integer, max: 100.0}, depth: {type: integer, optional: true}}, optional: true}
+      rest: {type: any, optional: true}
+    records:
+      - {book_id: 20, title: B, shelf: S-02, weight: 1.0, opens: 8:30, lent: [2026-01-05], seen: 2026-03-01T10:00}
+      - {book_id: 10, title: A, shelf: S-11, price: 5.5, size: {width: 3, depth: 4}, rest: {b: 1.0, a: [null, true]}}
+apis:
+  - name: ListBooks
+    method: GET
+    path: /books
+    parameters: {under: {like: book.price, optional: true, max: 50.0}, state: {like: book.state, optional: true}}
+    behaviour: {list: book, filters: {under: {field: price, op: lt}, state: {field: state, op: eq}}, sort: {by: title}}
+    reply: {fields: [title, {as: shelf, follow: shelf, fields: [{as: "", field: name}]}, {as: kind, value: 1.0}], total: ""}
+    phrases: {noun: ["books[ under {under}]"]}
+  - name: AddBook
+    method: POST
+    path: /books
+    parameters: {title: {like: book.title}, shelf: {like: book.shelf}}
+    behaviour:
+      create: book
+      let: {b: "a + 1", a: "book.count(x, x.shelf == args.shelf)"}
+      require: [{that: "b < 10", else: {status: 409, message: the shelf is full}}]
+"#;
+    serde_json::to_value(read("tiny.yaml", text.as_bytes()).unwrap()).unwrap()
+}
+
+fn canonical_of(json: &serde_json::Value) -> String {
+    let text = serde_json::to_vec(json).unwrap();
+    let (doc, world) = load("tiny.json", &text).map_err(|report| report.to_string()).unwrap();
+    assert!(world.materialised);
+    let canonical = canonical_json(&doc, &world);
+    assert_eq!(world.hash.as_deref(), Some(hash(&canonical).as_str()));
+    canonical
+}
+
+#[test]
+fn the_documented_world_compiles() {
+    let world = load("guide.yaml", example().as_bytes()).map_err(|report| report.to_string()).unwrap().1;
+    assert_eq!(world.apis.len(), 5);
+    assert!(world.resources.iter().all(|resource| resource.records.is_empty()));
+}
+
+#[test]
+fn the_catalog_compiles() {
+    assert!(!crate::catalog::names().is_empty());
+    for name in crate::catalog::names() {
+        let text = crate::catalog::source(name).unwrap();
+        load(name, text.as_bytes()).map_err(|report| report.to_string()).unwrap();
+    }
+}
+
+#[test]
+fn the_canonical_form_is_one_world_document() {
+    let canonical = canonical_of(&materialised());
+    let (doc, world) = load("canonical.json", canonical.as_bytes()).map_err(|report| report.to_string()).unwrap();
+    assert_eq!(canonical_json(&doc, &world), canonical);
+    let records = canonical.split("\"records\":").nth(1).unwrap();
+    let book = r#"[{"book_id":10,"lent":[],"opens":"09:00","price":5.5,"rest":{"a":[null,true],"b":1},"shelf":"S-11","size":{"depth":4,"width":3},"state":"in","title":"A","weight":null},{"book_id":20,"lent":["2026-01-05"],"opens":"08:30","price":12.5,"seen":"2026-03-01T10:00:00+00:00","shelf":"S-02","state":"in","title":"B","weight":1}]"#;
+    assert!(records.starts_with(book), "{records}");
+    for left_out in ["phrases", "ask", "say", "book_title"] {
+        assert!(!canonical.contains(&format!("\"{left_out}\"")), "{left_out}");
+    }
+}
+
+/// A small stream of numbers from a seed.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// Puts the keys of every mapping in another order, spells values in another way, and drops what is not hashed.
+fn respell(json: &mut serde_json::Value, draw: &mut Draw) {
+    match json {
+        serde_json::Value::Object(map) => {
+            let mut entries: Vec<_> = std::mem::take(map).into_iter().collect();
+            for i in (1..entries.len()).rev() {
+                entries.swap(i, draw.below(i + 1));
+            }
+            // The format version stays in front.
+            entries.sort_by_key(|(name, _)| name != "world");
+            entries.retain(|(name, _)| !matches!(name.as_str(), "phrases" | "ask" | "say"));
+            for (name, value) in &mut entries {
+                let other = draw.below(2) == 0;
+                match name.as_str() {
+                    "fake" if value.is_string() => *value = "word".into(),
+                    "book_id" if other => *value = serde_json::from_str(&format!("{value}.0")).unwrap(),
+                    "price" if value.is_number() && other => *value = format!("{value}0").into(),
+                    "opens" if value == "8:30" && other => *value = "08:30:00".into(),
+                    "seen" if value.is_string() && other => *value = "2026-03-01T11:00:00+01:00".into(),
+                    _ => respell(value, draw),
+                }
+            }
+            map.extend(entries);
+        }
+        serde_json::Value::Array(items) => {
+            let records = items.first().is_some_and(|item| item.get("book_id").is_some() || item.get("code").is_some());
+            if records && draw.below(2) == 0 {
+                items.reverse();
+            }
+            items.iter_mut().for_each(|item| respell(item, draw));
+        }
+        _ => {}
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn the_hash_ignores_key_order_and_spelling(seed: u64) {
+        let mut other = materialised();
+        respell(&mut other, &mut Draw(seed));
+        proptest::prop_assert_eq!(canonical_of(&other), canonical_of(&materialised()));
+    }
+
+    #[test]
+    fn the_hash_changes_with_every_record_value(record in 0_usize..2, field in 0_usize..5) {
+        let mut other = materialised();
+        let row = &mut other["resources"]["book"]["records"][record];
+        let (name, value) = [
+            ("book_id", serde_json::json!(77)),
+            ("title", "a".into()),
+            ("price", "5.51".into()),
+            ("weight", serde_json::json!(1.25)),
+            ("opens", "09:00:01".into()),
+        ][field].clone();
+        row[name] = value;
+        proptest::prop_assert_ne!(canonical_of(&other), canonical_of(&materialised()));
+    }
+}
+
+#[test]
+fn the_hash_changes_with_behaviour() {
+    let original = canonical_of(&materialised());
+    let pointers = [
+        ("/apis/1/behaviour/require/0/that", "b < 11".into()),
+        ("/apis/1/behaviour/require/0/else/message", "full".into()),
+        ("/apis/0/reply/total", "count".into()),
+        ("/resources/book/fields/state/default", "out".into()),
+        ("/resources/book/fields/price/max", serde_json::json!(89)),
+        ("/resources/shelf/fields/code/fake/format", "S-###".into()),
+        ("/clock", "2026-03-02T09:01".into()),
+        ("/zone", "Europe/Paris".into()),
+    ];
+    for (pointer, value) in pointers {
+        let mut other = materialised();
+        *other.pointer_mut(pointer).unwrap() = value;
+        assert_ne!(canonical_of(&other), original, "{pointer}");
+    }
+    // The short and the long form of one domain are one world.
+    let mut long = materialised();
+    let map = long.as_object_mut().unwrap();
+    let (resources, apis) = (map.remove("resources").unwrap(), map.remove("apis").unwrap());
+    map.insert("domains".into(), serde_json::json!([{"domain": {"name": "tiny"}, "resources": resources, "apis": apis}]));
+    assert_eq!(canonical_of(&long), original);
+}
+
+/// Changes one place of the tiny world (the value is JSON) and gives back what is found there.
+fn findings_with(changes: &[(&str, &str)]) -> String {
+    let mut json = materialised();
+    for (pointer, value) in changes {
+        let (parent, name) = pointer.rsplit_once('/').unwrap();
+        let value: serde_json::Value = serde_json::from_str(value).unwrap();
+        match json.pointer_mut(parent).unwrap() {
+            serde_json::Value::Array(items) => items.insert(name.parse().unwrap(), value),
+            other => other[name] = value,
+        }
+    }
+    match compile(&serde_json::from_value(json).unwrap()) {
+        Ok(_) => "fine".to_owned(),
+        Err(report) => report.findings.iter().map(|finding| format!("{}: {}", finding.path, finding.message)).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn check_finding(pointer: &str, value: &str, expect: &str) {
+    assert_eq!(findings_with(&[(pointer, value)]), expect);
+}
+
+#[test]
+fn wrong_records_are_found() {
+    let check = |field: &str, value: &str, expect: &str| {
+        check_finding(&format!("/resources/book/records/0/{field}"), value, expect);
+    };
+    check("price", "12.555", "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 12.555");
+    check("price", "91", "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 91");
+    check("lent", "[\"2026-01-01\", \"x\"]", "resources.book.records[0].lent[1]: expected a date as YYYY-MM-DD of at least 2020-01-01, found \"x\"");
+    check("size", "{\"width\": 101}", "resources.book.records[0].size.width: expected an integer of at most 100, found 101");
+    check("book_id", "10", "resources.book.records[1]: found the key 10 a second time, after records[0]");
+    check("shelf", "\"S-99\"", "resources.book.records[0].shelf: found a reference to S-99, which no `shelf` has as its key");
+    check("colour", "1", "resources.book.records[0].colour: found the field `colour`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest");
+    check_finding("/resources/shelf/records/0/name", "\"Lower\"", "resources.shelf.records[0].name: found Lower a second time in a unique field");
+    check_finding("/resources/shelf/records", "3", "resources.shelf.records: found the count 3 in a materialised world, expected the records\nresources.book.records[1].shelf: found a reference to S-11, which no `shelf` has as its key\nresources.book.records[0].shelf: found a reference to S-02, which no `shelf` has as its key");
+    assert_eq!(
+        findings_with(&[("/resources/book/records/0/title", "\"A\""), ("/resources/book/records/0/shelf", "\"S-11\"")]),
+        "resources.book.records[0]: found the same title and shelf a second time"
+    );
+    check_finding("/resources/book/records/0", "{\"book_id\": 5}", "resources.book.records[0]: found no `title`, expected a string of length 1 or more\nresources.book.records[0]: found no `shelf`, expected a string");
+}
+
+#[test]
+fn wrong_types_and_names_are_found() {
+    let check = check_finding;
+    check("/resources/book/fields/title/type", "\"text\"", "resources.book.fields.title.type: found the type `text`, expected one of integer, number, decimal, date, time, date-time, boolean, string, list, object, any");
+    check("/resources/book/fields/shelf/ref", "\"rack\"", "resources.book.fields.shelf.ref: found the resource `rack`, expected one of shelf, book");
+    check("/resources/book/owner", "\"shelf\"", "resources.book.owner: found an owner in a domain without sign-in");
+    check("/apis/0/path", "\"/books/{book_id}\"", "apis[0].path: found `{book_id}`, expected one of the parameters: under, state");
+    check("/apis/0/parameters/under/in", "\"path\"", "apis[0].parameters.under.in: found `in: path` for a parameter that the path does not name\napis[0].parameters.under: found a path parameter that may be left out");
+    check("/apis/1/method", "\"GET\"", "apis[1].path: found the route GET /books, which cannot be told from that of `ListBooks`");
+    check("/apis/1/name", "\"ListBooks\"", "apis[1].name: found the API `ListBooks` a second time, after apis[0]");
+    check("/apis/0/parameters/under/like", "\"book.cost\"", "apis[0].parameters.under.like: found the field `cost` of `book`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest");
+    check("/apis/0/behaviour/get", "\"book\"", "apis[0].behaviour.list: found both `get` and `list`, expected one kind");
+    check("/apis/0/behaviour/filters/colour", "\"title\"", "apis[0].behaviour.filters.colour: found `colour`, expected one of the parameters: under, state");
+    check("/apis/0/behaviour/filters/state", "\"lent\"", "apis[0].behaviour.filters.state: found a filter `eq` of `lent` with an argument whose type does not fit");
+    check("/apis/1/behaviour/set", "{\"price\": \"'cheap'\"}", "apis[1].behaviour.set.price: found a string; expected a number with at most 2 decimal places from 1 to 90");
+    check("/apis/1/auth", "true", "apis[1].auth: found an API of signed-in users in a domain without sign-in");
+    check("/clock", "\"soon\"", "clock: found `soon`, expected a date-time");
+}
+
+#[test]
+fn one_pass_finds_many_and_says_where() {
+    let text = "world: 1
+name: x
+clock: 2026-01-01T00:00
+resources:
+  room:
+    key: room_id
+    fields: {name: {type: strin}, size: {type: integer}}
+    records: 2
+apis:
+  - name: GetRoom
+    method: GET
+    path: /rooms/{room_id}
+    description: Shows a room.
+    parameters: {room_id: {ref: room}}
+    behaviour:
+      get: room
+      require:
+        - {that: 'record.size > args.least', else: {status: 200, message: too small}}
+    reply: {fields: [nme]}
+";
+    let report = load("x.yaml", text.as_bytes()).unwrap_err();
+    let lines: Vec<String> = report.findings.iter().map(|f| format!("{}:{} {}", f.line.unwrap(), f.column.unwrap(), f.path)).collect();
+    assert_eq!(
+        lines,
+        [
+            "7:27 resources.room.fields.name.type",
+            "18:33 apis[0].behaviour.require[0].that",
+            "18:61 apis[0].behaviour.require[0].else.status",
+            "19:22 apis[0].reply.fields[0]",
+        ]
+    );
+}

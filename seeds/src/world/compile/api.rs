@@ -134,13 +134,6 @@ fn api(doc: &ApiDoc, path: &Path<'_>, types: &Types<'_>, shared: &Shared<'_>, fi
     let (behaviour, shown) = builder.behaviour();
     let reply = builder.reply(&behaviour, &shown);
     let slots = builder.scope.slots();
-    if doc.description.trim().is_empty() {
-        findings.warning(
-            path.name("description"),
-            "found no description",
-            "say in a sentence what the API does; callers choose by it",
-        );
-    }
     Api {
         name: nfc(&doc.name),
         domain: shared.domain,

@@ -22,6 +22,8 @@ pub(super) enum Shown {
     Groups,
     /// No record.
     Nothing,
+    /// The behaviour could not be made, so nothing more can be found in the reply.
+    Unknown,
 }
 
 impl Builder<'_> {
@@ -31,7 +33,7 @@ impl Builder<'_> {
         let here = path.name("behaviour");
         let doc = &self.doc.behaviour;
         let Some((kind, name)) = options::kind_of(doc, &here, self.findings) else {
-            return (nothing(), Shown::Nothing);
+            return (nothing(), Shown::Unknown);
         };
         options::check(doc, kind, &here, self.findings);
         let at = here.name(kind.name());
@@ -40,13 +42,13 @@ impl Builder<'_> {
             Kind::Action if name == "none" => None,
             Kind::Members | Kind::AddMembers | Kind::RemoveMembers => {
                 let (holder, list) = name.split_once('.').unwrap_or((name, ""));
-                let Some(holder) = self.find_resource(holder, &at) else { return (nothing(), Shown::Nothing) };
-                let Some(list) = self.find_field(holder, list, &at) else { return (nothing(), Shown::Nothing) };
+                let Some(holder) = self.find_resource(holder, &at) else { return (nothing(), Shown::Unknown) };
+                let Some(list) = self.find_field(holder, list, &at) else { return (nothing(), Shown::Unknown) };
                 Some((holder, Some(list)))
             }
             _ => match self.find_resource(name, &at) {
                 Some(resource) => Some((resource, None)),
-                None => return (nothing(), Shown::Nothing),
+                None => return (nothing(), Shown::Unknown),
             },
         };
         let resource = target.map(|(resource, _)| resource);
@@ -75,7 +77,7 @@ impl Builder<'_> {
             (Kind::Aggregate, _) => Shown::Groups,
             (Kind::Members, Some(holder)) => {
                 let member = target.and_then(|(_, list)| self.member_of(holder, list?, &at));
-                member.map_or(Shown::Nothing, |member| Shown::Many(member, Some(holder)))
+                member.map_or(Shown::Unknown, |member| Shown::Many(member, Some(holder)))
             }
             (_, Some(resource)) => Shown::One(resource),
             (_, None) => Shown::Nothing,
@@ -85,7 +87,7 @@ impl Builder<'_> {
             self.scope.set_record(resource);
         }
         let also = self.effects(&here);
-        let Some(kind) = made else { return (nothing(), Shown::Nothing) };
+        let Some(kind) = made else { return (nothing(), Shown::Unknown) };
         (Behaviour { kind, bindings, require, also }, shown)
     }
 

@@ -92,10 +92,15 @@ impl Types<'_> {
             findings.error(path, format!("found types nested deeper than {MAX_DEPTH}"), "use `type: any` here");
             return Schema::of(Type::Any);
         }
+        let before = findings.errors();
         let mut schema = match &doc.like {
             Some(like) => self.base_of_like(doc, like, path, findings),
             None => Schema::of(self.kind(doc, path, findings, depth)),
         };
+        if matches!(schema.kind, Type::Any) && findings.errors() > before {
+            // The limits of a type that could not be read would only be findings that follow from the first.
+            return schema;
+        }
         self.limit(doc, &mut schema, path, findings);
         schema.nullable = doc.nullable;
         if let Some(unit) = &doc.unit {

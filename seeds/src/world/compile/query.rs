@@ -395,7 +395,7 @@ impl Builder<'_> {
 }
 
 fn is_ordered(kind: &Type) -> bool {
-    !matches!(kind, Type::List(_) | Type::Object(_) | Type::Any)
+    !matches!(kind, Type::List(_) | Type::Object(_))
 }
 
 /// Whether a field can be compared with an argument; else what to do.

@@ -18,12 +18,15 @@ const MAX_DEPTH: u32 = 8;
 impl Builder<'_> {
     /// The reply of a behaviour.
     pub(super) fn reply(&mut self, behaviour: &Behaviour, shown: &Shown) -> Reply {
+        if *shown == Shown::Unknown {
+            return unknown();
+        }
         let api_path = self.path;
         let path = api_path.name("reply");
         let doc = &self.doc.reply;
         let record = match shown {
             Shown::One(resource) | Shown::Many(resource, _) => Some(*resource),
-            Shown::Groups | Shown::Nothing => None,
+            Shown::Groups | Shown::Nothing | Shown::Unknown => None,
         };
         let is_list = matches!(shown, Shown::Many(..));
         self.scope.set_item(None);
@@ -40,7 +43,7 @@ impl Builder<'_> {
         self.scope.set_record(match shown {
             Shown::One(resource) => Some(*resource),
             Shown::Many(_, holder) => *holder,
-            Shown::Groups | Shown::Nothing => None,
+            Shown::Groups | Shown::Nothing | Shown::Unknown => None,
         });
         let with_path = path.name("with");
         let mut with = Vec::with_capacity(doc.with.len());
@@ -166,7 +169,7 @@ impl Builder<'_> {
                 }
             }
         }
-        if members.is_empty() {
+        if fields.is_empty() {
             self.findings.error(path, "found a reply that shows nothing", "list at least one field");
         }
         let bare = members.len() == 1 && members[0].name.is_empty();
@@ -228,7 +231,12 @@ impl Builder<'_> {
             "follow" => {
                 let here = path.name("follow");
                 let field = self.find_field(of, doc.follow.as_deref()?, &here)?;
-                let Some(target) = target_of(&self.resource(of).field(field).schema) else {
+                let schema = &self.resource(of).field(field).schema;
+                let Some(target) = target_of(schema) else {
+                    // A type that could not be read has been reported at the field.
+                    if matches!(schema.kind, Type::Any) && self.findings.has_errors() {
+                        return None;
+                    }
                     self.findings.error(
                         here,
                         format!("found `{}`, which is no reference", doc.follow.as_deref().unwrap_or("")),
@@ -312,6 +320,20 @@ impl Builder<'_> {
         } else {
             Shape::Object(members)
         }
+    }
+}
+
+/// The reply of a behaviour that could not be made; never handed out.
+fn unknown() -> Reply {
+    let empty = || Str::from("");
+    Reply {
+        status: 200,
+        members: Vec::new(),
+        items: empty(),
+        total: empty(),
+        paging: Vec::new(),
+        envelope: None,
+        with: Vec::new(),
     }
 }
 

@@ -216,7 +216,7 @@ fn field(
             OnDelete::Restrict
         }
     };
-    if doc.on_delete.is_some() && !reference {
+    if doc.on_delete.is_some() && !reference && doc.reference.is_none() {
         findings.error(path.name("on_delete"), "found `on_delete` on a field that is no reference", "remove it");
     }
     if on_delete == OnDelete::Clear && points(&schema.kind) && !doc.nullable && !doc.optional {
