@@ -4,4 +4,5 @@
 //! only grader. It knows nothing of chat models, datasets or files.
 
 pub mod engine;
+pub mod grade;
 pub mod session;

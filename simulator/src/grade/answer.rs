@@ -1,0 +1,164 @@
+//! Answers: which expected facts a text states, which it contradicts, and what it says beside them.
+//!
+//! Needs no world: rivals of names come as lists. Whether a reply of the episode holds a stated fact is the
+//! grader's business ([`super::evidence`]).
+
+pub(crate) mod anchors;
+pub(crate) mod goal;
+mod hits;
+pub(crate) mod reading;
+mod rivals;
+pub(crate) mod yes_no;
+
+use std::sync::Arc;
+
+use diorama_seeds::task::{AnswerCheck, Fact};
+use diorama_seeds::value::Zone;
+
+pub use self::goal::FactError;
+use self::goal::Goal;
+pub use self::reading::{AnswerReading, FactState};
+use super::extract::lexicon::Roles;
+use super::extract::tokens::Text;
+use super::names::{Names, Vocabulary};
+use crate::engine::Base;
+
+/// An answer fails as a dump above so many mentions beside what is expected and allowed, or twice the expected.
+pub const MAX_UNASKED: usize = 4;
+/// At most so many different context facts may be stated, or four for each expected fact.
+pub const MAX_CONTEXT: usize = 12;
+
+/// Expected facts, ready to read many answers.
+#[derive(Debug)]
+pub struct AnswerKey {
+    pub(crate) tops: Vec<Top>,
+    pub(crate) atoms: Vec<Atom>,
+    pub(crate) context: Vec<Goal>,
+    /// Names of the fields that expected entities are of.
+    pub(crate) names: Vec<Arc<Names>>,
+}
+
+/// One answer check: a single fact or a list of them.
+#[derive(Debug)]
+pub(crate) struct Top {
+    pub(crate) about: String,
+    /// Stems of the words in `about` that say something.
+    pub(crate) words: Vec<u64>,
+    /// Its atoms in [`AnswerKey::atoms`].
+    pub(crate) atoms: std::ops::Range<usize>,
+    pub(crate) list: bool,
+    pub(crate) ordered: bool,
+}
+
+/// One value that must be stated.
+#[derive(Debug)]
+pub(crate) struct Atom {
+    pub(crate) top: usize,
+    pub(crate) goal: Goal,
+}
+
+/// The values of a field, which contradict each other: resource, field, values.
+pub type Rivals = (String, String, Vec<String>);
+
+impl AnswerKey {
+    /// Makes checks ready, with the values that would contradict expected names.
+    ///
+    /// # Errors
+    /// [`FactError`] for a fact that no answer can state.
+    pub fn new(
+        checks: &[AnswerCheck],
+        context: &[Fact],
+        rivals: &[Rivals],
+        zone: &Zone,
+    ) -> Result<Self, FactError> {
+        let made: Vec<((&str, &str), Arc<Names>)> = rivals
+            .iter()
+            .map(|(resource, field, values)| {
+                ((resource.as_str(), field.as_str()), Arc::new(Names::of(values.iter().map(String::as_str))))
+            })
+            .collect();
+        Self::build(checks, context, zone, |resource, field| {
+            made.iter().find(|(of, _)| *of == (resource, field)).map(|(_, names)| Arc::clone(names))
+        })
+    }
+
+    /// The same with the names of a world's records.
+    pub(crate) fn of_world(
+        checks: &[AnswerCheck],
+        context: &[Fact],
+        base: &Base,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, FactError> {
+        let world = base.world();
+        Self::build(checks, context, &world.zone, |resource, field| {
+            let resource = world.resource_named(resource)?;
+            let field = world.resource(resource).field_named(field)?;
+            Some(vocabulary.field(base, resource, field))
+        })
+    }
+
+    fn build(
+        checks: &[AnswerCheck],
+        context: &[Fact],
+        zone: &Zone,
+        lookup: impl Fn(&str, &str) -> Option<Arc<Names>>,
+    ) -> Result<Self, FactError> {
+        let mut fields: Vec<(String, String)> = Vec::new();
+        let mut names: Vec<Arc<Names>> = Vec::new();
+        let mut position = |fact: &Fact, names: &mut Vec<Arc<Names>>| -> Option<usize> {
+            let Fact::Entity { of: Some((resource, field)), .. } = fact else { return None };
+            if let Some(known) = fields.iter().position(|(r, f)| r == resource && f == field) {
+                return Some(known);
+            }
+            names.push(lookup(resource, field)?);
+            fields.push((resource.clone(), field.clone()));
+            Some(names.len() - 1)
+        };
+        let mut ready = |fact: &Fact, names: &mut Vec<Arc<Names>>| -> Result<Goal, FactError> {
+            let field = position(fact, names);
+            Goal::new(
+                fact,
+                zone,
+                field.and_then(|position| names.get(position).map(|names| (position, &**names))),
+            )
+        };
+        let mut tops = Vec::with_capacity(checks.len());
+        let mut atoms = Vec::with_capacity(checks.len());
+        for check in checks {
+            let start = atoms.len();
+            let (facts, ordered) = match &check.fact {
+                Fact::List { items, .. } if items.is_empty() => {
+                    return Err(FactError::List(
+                        "an expected list has no items; expect a count of 0 or an empty reply instead",
+                    ));
+                }
+                Fact::List { items, ordered } => (items.as_slice(), *ordered),
+                single => (std::slice::from_ref(single), false),
+            };
+            for fact in facts {
+                atoms.push(Atom { top: tops.len(), goal: ready(fact, &mut names)? });
+            }
+            let about = Text::of_value(&check.about);
+            let words = about.tokens.iter().filter(|token| token.hash != 0 && !token.is(Roles::FUNCTION));
+            tops.push(Top {
+                about: check.about.clone(),
+                words: words.map(|token| token.stem).collect(),
+                atoms: start..atoms.len(),
+                list: matches!(check.fact, Fact::List { .. }),
+                ordered,
+            });
+        }
+        let mut around = Vec::with_capacity(context.len());
+        for fact in context {
+            match fact {
+                Fact::List { items, .. } => {
+                    for item in items {
+                        around.push(ready(item, &mut names)?);
+                    }
+                }
+                single => around.push(ready(single, &mut names)?),
+            }
+        }
+        Ok(Self { tops, atoms, context: around, names })
+    }
+}

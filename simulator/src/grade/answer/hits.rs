@@ -1,0 +1,144 @@
+//! Names in an answer: expected ones, allowed ones and their rivals, each place taken by the longest.
+
+use super::AnswerKey;
+use super::goal::{Entity, Goal};
+use crate::grade::extract::lexicon::Roles;
+use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
+use crate::grade::extract::{Stance, stance};
+use crate::grade::names::Names;
+
+/// A name at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) identity: u64,
+    /// The field whose values have it; `None` for names that only this task knows.
+    pub(crate) field: Option<usize>,
+    pub(crate) stance: Stance,
+    /// Said of it beside others: it is denied something, or stands in a clause after `while`.
+    pub(crate) aside: bool,
+}
+
+/// Finds names, the longest at each place. `extra` are rivals made in the episode.
+pub(crate) fn find(key: &AnswerKey, text: &Text, source: &str, extra: &[(usize, Names)]) -> Vec<Hit> {
+    let entities: Vec<&Entity> = key
+        .atoms
+        .iter()
+        .map(|atom| &atom.goal)
+        .chain(&key.context)
+        .filter_map(|goal| if let Goal::Entity(entity) = goal { Some(entity) } else { None })
+        .collect();
+    let mut hits: Vec<Hit> = Vec::new();
+    if entities.is_empty() {
+        return hits;
+    }
+    let mut at = 0;
+    while at < text.tokens.len() {
+        let best = longest(key, &entities, text, source, extra, at);
+        let Some((end, identity, field)) = best else {
+            at += 1;
+            continue;
+        };
+        // A longer name may start one word later (`the dark forest` in `of the dark forest park`); the leftmost
+        // wins, as people read.
+        hits.push(Hit {
+            start: at,
+            end,
+            identity,
+            field,
+            stance: stance::of(text, at, end),
+            aside: is_aside(text, at, end),
+        });
+        at = end;
+    }
+    hits
+}
+
+fn longest(
+    key: &AnswerKey,
+    entities: &[&Entity],
+    text: &Text,
+    source: &str,
+    extra: &[(usize, Names)],
+    at: usize,
+) -> Option<(usize, u64, Option<usize>)> {
+    if matches!(text.get(at)?.kind, Kind::Symbol(_)) {
+        return None;
+    }
+    let mut best: Option<(usize, u64, Option<usize>)> = None;
+    let mut offer = |end: usize, identity: u64, field: Option<usize>| {
+        if best.is_none_or(|(known, ..)| end > known) {
+            best = Some((end, identity, field));
+        }
+    };
+    for entity in entities {
+        let identity = entity.identities.first().copied().unwrap_or(0);
+        for name in &entity.names {
+            if let Some(end) =
+                name.at(text, at, false).or_else(|| name.digits_at(text, at, &entity.digits, source))
+            {
+                offer(end, identity, entity.field);
+            }
+        }
+    }
+    for (field, names) in key.names.iter().enumerate() {
+        if let Some((identity, end)) = names.longest_at(text, at) {
+            offer(end, identity, Some(field));
+        }
+    }
+    for (field, names) in extra {
+        if let Some((identity, end)) = names.longest_at(text, at) {
+            offer(end, identity, Some(*field));
+        }
+    }
+    best
+}
+
+/// Token ranges that names take from the recognisers of numbers and dates: those with letters, unless one word.
+pub(crate) fn taken(text: &Text, hits: &[Hit]) -> Vec<(usize, usize)> {
+    let masks = |hit: &&Hit| {
+        let tokens = &text.tokens[hit.start..hit.end];
+        tokens.iter().any(Token::is_word) && tokens.len() > 1
+    };
+    hits.iter().filter(masks).map(|hit| (hit.start, hit.end)).collect()
+}
+
+/// Whether the clause denies something of a name, or sets it beside another.
+fn is_aside(text: &Text, start: usize, end: usize) -> bool {
+    let Some(token) = text.get(start) else { return false };
+    let line = text.lines.get(token.line as usize).copied().unwrap_or(LineKind::Plain);
+    let same = |other: &Token| match line {
+        LineKind::Row => other.line == token.line && other.cell == token.cell,
+        _ => other.sentence == token.sentence,
+    };
+    for before in text.tokens[..start].iter().rev().take(4).take_while(|before| same(before)) {
+        if before.is(Roles::WHEREAS) {
+            return true;
+        }
+        if before.is_symbol(',') {
+            break;
+        }
+    }
+    for after in text.tokens[end..].iter().take(4).take_while(|after| same(after)) {
+        if after.is(Roles::NEGATOR) || after.hash == crate::grade::extract::lexicon::word!("unavailable") {
+            return true;
+        }
+        if matches!(after.kind, Kind::Symbol(',' | ';' | '(' | '—')) || after.is(Roles::BUT) {
+            break;
+        }
+    }
+    false
+}
+
+/// Whether one lower-case word, such as a status, is only the verb of what the speaker did (`I have cancelled`).
+pub(crate) fn is_deed(text: &Text, hit: &Hit) -> bool {
+    if hit.end != hit.start + 1 {
+        return false;
+    }
+    let Some(token) = text.get(hit.start).filter(|token| token.is_word()) else { return false };
+    let emphasised = token.has(Marks::EMPHASISED);
+    let subject =
+        text.tokens[..hit.start].iter().rev().take(4).take_while(|before| before.sentence == token.sentence);
+    !emphasised && subject.into_iter().any(|before| before.is(Roles::FIRST_PERSON))
+}

@@ -1,0 +1,530 @@
+//! Reading one answer against its key.
+
+use super::anchors::Anchors;
+use super::goal::Goal;
+use super::hits::{self, Hit};
+use super::rivals::{Echo, comparable, is_listed, is_picked, label, speaks_for_all};
+use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, yes_no};
+use crate::grade::extract::tokens::{Kind, LineKind, Text};
+use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
+use crate::grade::names::Names;
+
+/// What an answer does with one expected fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactState {
+    /// It states it.
+    Stated,
+    /// It does not.
+    NotStated,
+    /// It states something that cannot be true beside it.
+    Contradicted,
+}
+
+/// An answer, read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnswerReading {
+    /// One for each answer check, in order.
+    pub facts: Vec<FactState>,
+    /// Contradictions: the fact's position, and the words that contradict it.
+    pub contradictions: Vec<(usize, String)>,
+    /// Why the answer is a dump, if it is.
+    pub dump: Option<String>,
+    /// Lists whose items do not come in their order.
+    pub out_of_order: Vec<usize>,
+}
+
+impl AnswerReading {
+    /// Whether every fact is stated and nothing speaks against it.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.facts.iter().all(|state| *state == FactState::Stated)
+            && self.contradictions.is_empty()
+            && self.dump.is_none()
+            && self.out_of_order.is_empty()
+    }
+}
+
+impl AnswerKey {
+    /// Reads an answer.
+    #[must_use]
+    pub fn read(&self, answer: &str, user_turns: &[String], clock: &Clock) -> AnswerReading {
+        self.read_text(&Text::read(answer), answer, user_turns, clock, &[])
+    }
+
+    /// Reads an answer whose tokens are there already; `extra` are rivals made in the episode.
+    pub(crate) fn read_text(
+        &self,
+        text: &Text,
+        answer: &str,
+        user_turns: &[String],
+        clock: &Clock,
+        extra: &[(usize, Names)],
+    ) -> AnswerReading {
+        let hits = hits::find(self, text, answer, extra);
+        let mentions = extract::read(text, clock, &hits::taken(text, &hits));
+        let reader = Reader { key: self, text, answer, clock, hits, mentions };
+        reader.run(&mut Echo::new(user_turns, clock, self))
+    }
+}
+
+struct Reader<'a> {
+    key: &'a AnswerKey,
+    text: &'a Text,
+    answer: &'a str,
+    clock: &'a Clock,
+    hits: Vec<Hit>,
+    mentions: Vec<Mention>,
+}
+
+/// What states an atom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Mention(usize),
+    Hit(usize),
+}
+
+impl Reader<'_> {
+    fn run(&self, echo: &mut Echo<'_>) -> AnswerReading {
+        let key = self.key;
+        let mut served = self.serve(echo);
+        let booleans = key.atoms.iter().filter(|atom| matches!(atom.goal, Goal::Boolean(_))).count();
+        let mut stated: Vec<bool> = served.iter().map(Option::is_some).collect();
+        let mut denied = vec![false; key.atoms.len()];
+        for (position, atom) in key.atoms.iter().enumerate() {
+            let Goal::Boolean(question) = &atom.goal else { continue };
+            let about = key.tops.get(atom.top).map_or(&[][..], |top| &top.words);
+            let said = yes_no::read(self.text, question, about, booleans == 1);
+            stated[position] = said.says(question.value);
+            denied[position] = said.says(!question.value);
+        }
+        for (position, atom) in key.atoms.iter().enumerate() {
+            if let (Goal::Count(count), None) = (&atom.goal, served[position]) {
+                stated[position] = self.lists(*count);
+            }
+        }
+        let mut reading = AnswerReading {
+            facts: Vec::with_capacity(key.tops.len()),
+            contradictions: Vec::new(),
+            dump: None,
+            out_of_order: Vec::new(),
+        };
+        for (position, atom) in key.atoms.iter().enumerate() {
+            if denied[position] {
+                reading.contradictions.push((atom.top, "the answer says the opposite".to_owned()));
+            }
+        }
+        let unasked = self.rest(&mut served, &stated, echo, &mut reading);
+        for (position, top) in key.tops.iter().enumerate() {
+            let contradicted = reading.contradictions.iter().any(|(fact, _)| *fact == position);
+            let all = top.atoms.clone().all(|atom| stated[atom]);
+            reading.facts.push(match (contradicted, all) {
+                (true, _) => FactState::Contradicted,
+                (false, true) => FactState::Stated,
+                (false, false) => FactState::NotStated,
+            });
+            if top.ordered && all && !self.in_order(top.atoms.clone()) {
+                reading.out_of_order.push(position);
+            }
+        }
+        let bound = MAX_UNASKED.max(2 * key.atoms.len());
+        if unasked.0 > bound {
+            reading.dump =
+                Some(format!("{} values that were not asked for, at most {bound} may be", unasked.0));
+        }
+        let bound = MAX_CONTEXT.max(4 * key.atoms.len());
+        if unasked.1 > bound {
+            reading.dump = Some(format!("{} facts around what was asked, at most {bound} may be", unasked.1));
+        }
+        reading
+    }
+
+    /// Gives each atom a mention or name of its own, as many as can have one.
+    fn serve(&self, echo: &mut Echo<'_>) -> Vec<Option<Source>> {
+        let key = self.key;
+        let anchors = Anchors::all(key, self.text);
+        let mut candidates: Vec<Vec<Source>> = Vec::with_capacity(key.atoms.len());
+        for (position, atom) in key.atoms.iter().enumerate() {
+            let group = anchors.iter().find(|(group, _)| group.contains(&position));
+            let mut own: Vec<Source> = Vec::new();
+            match &atom.goal {
+                Goal::Boolean(_) => {}
+                Goal::Entity(entity) => {
+                    own.extend(
+                        self.hits
+                            .iter()
+                            .enumerate()
+                            .filter(|(_, hit)| entity.is(hit.identity) && states_name(hit.stance))
+                            .map(|(at, _)| Source::Hit(at)),
+                    );
+                }
+                goal => {
+                    let states = |mention: &Mention| {
+                        goal.accepts(mention.stance) && goal.is_stated_by(mention, self.clock)
+                    };
+                    let mut found: Vec<usize> = Vec::new();
+                    for (at, mention) in self.mentions.iter().enumerate() {
+                        if states(mention) && self.belongs(goal, mention, echo) {
+                            found.push(at);
+                        }
+                    }
+                    // What measures or counts goes before what names something.
+                    found.sort_by_key(|at| self.mentions.get(*at).map_or(0, weakness));
+                    own.extend(found.into_iter().map(Source::Mention));
+                }
+            }
+            if let Some((members, anchors)) = group {
+                let places = self.places_of(members);
+                own.retain(|source| {
+                    let at = self.token_of(*source);
+                    anchors.owner(self.text, at, &places).is_none_or(|owner| owner == position)
+                });
+            }
+            candidates.push(own);
+        }
+        assign(&candidates, |source| speaks_for_all(self.text, self.token_of(source)))
+    }
+
+    fn token_of(&self, source: Source) -> usize {
+        match source {
+            Source::Mention(at) => self.mentions.get(at).map_or(0, |mention| mention.tokens.0),
+            Source::Hit(at) => self.hits.get(at).map_or(0, |hit| hit.start),
+        }
+    }
+
+    /// Tokens of all asserted values that could state one of these atoms or rival it.
+    fn places_of(&self, atoms: &[usize]) -> Vec<usize> {
+        let Some(goal) = atoms.first().and_then(|atom| self.key.atoms.get(*atom)).map(|atom| &atom.goal)
+        else {
+            return Vec::new();
+        };
+        if let Goal::Entity(entity) = goal {
+            return self.hits.iter().filter(|hit| hit.field == entity.field).map(|hit| hit.start).collect();
+        }
+        let like = |mention: &&Mention| {
+            goal.rivals(mention)
+                || (goal.takes_bare_numbers()
+                    && matches!(&mention.what, What::Number(number) if number.unit.is_none() && number.role == NumberRole::Plain))
+        };
+        self.mentions.iter().filter(like).map(|mention| mention.tokens.0).collect()
+    }
+
+    /// A time states a date-time only with its day: said beside it, above it, or by the user.
+    fn belongs(&self, goal: &Goal, mention: &Mention, echo: &mut Echo<'_>) -> bool {
+        let (Goal::DateTime(date, _), What::Time(_)) = (goal, &mention.what) else { return true };
+        match self.day_of(mention) {
+            Some(day) => matches!(&day.what, What::Date(said) if said.means(*date, self.clock.today)),
+            None => echo.states(&Goal::Date(*date)),
+        }
+    }
+
+    /// The day a time is on: in its sentence or row (the nearest, those before first), else the last one before,
+    /// else the first in the answer.
+    fn day_of(&self, mention: &Mention) -> Option<&Mention> {
+        let (start, end) = mention.tokens;
+        let token = self.text.get(start)?;
+        let row = self.text.lines.get(token.line as usize).is_some_and(|line| *line != LineKind::Plain);
+        let days = || {
+            self.mentions.iter().filter(|other| {
+                matches!(other.what, What::Date(_))
+                    && matches!(other.stance, Stance::Asserted | Stance::Limit | Stance::Echoed)
+            })
+        };
+        let near = |other: &&Mention| {
+            self.text
+                .get(other.tokens.0)
+                .is_some_and(|t| if row { t.line == token.line } else { t.sentence == token.sentence })
+        };
+        let before = days().filter(near).filter(|day| day.tokens.1 <= start).last();
+        let after = days().filter(near).find(|day| day.tokens.0 >= end);
+        match (before, after) {
+            (Some(before), Some(after)) => {
+                // `14:30 on Thursday` against `On Tuesday, the 14:30`: what is nearer, without another time between.
+                let gap_before = start - before.tokens.1;
+                let gap_after = after.tokens.0 - end;
+                let between = self.mentions.iter().any(|other| {
+                    matches!(other.what, What::Time(_))
+                        && other.tokens.0 >= before.tokens.1
+                        && other.tokens.1 <= start
+                });
+                Some(if gap_after < gap_before && (between || gap_after <= 2) { after } else { before })
+            }
+            (Some(day), None) | (None, Some(day)) => Some(day),
+            (None, None) => days().filter(|day| day.tokens.1 <= start).last().or_else(|| days().next()),
+        }
+    }
+
+    /// Whether a list in the answer has so many items.
+    fn lists(&self, count: u64) -> bool {
+        let Ok(count) = usize::try_from(count) else { return false };
+        if count == 0 {
+            return false;
+        }
+        let lines = |kind| self.text.lines.iter().filter(|line| **line == kind).count();
+        let rows = lines(LineKind::Row);
+        if lines(LineKind::Item) == count || (rows > 1 && rows - 1 == count) {
+            return true;
+        }
+        let mut names: Vec<u64> = self
+            .hits
+            .iter()
+            .filter(|hit| states_name(hit.stance) && !hit.aside)
+            .map(|hit| hit.identity)
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len() == count || enumerated(self.text) == Some(count)
+    }
+
+    /// Judges what serves no atom: contradictions go into the reading; gives the counts of unasked and of context
+    /// values.
+    fn rest(
+        &self,
+        served: &mut [Option<Source>],
+        stated: &[bool],
+        echo: &mut Echo<'_>,
+        reading: &mut AnswerReading,
+    ) -> (usize, usize) {
+        let key = self.key;
+        let mut unasked = 0;
+        let mut context = vec![false; key.context.len()];
+        for (position, mention) in self.mentions.iter().enumerate() {
+            if served.contains(&Some(Source::Mention(position))) || mention.stance != Stance::Asserted {
+                continue;
+            }
+            if key.atoms.iter().any(|atom| atom.goal.covers(mention, self.clock)) {
+                continue;
+            }
+            if let Some(around) = key.context.iter().position(|goal| goal.covers(mention, self.clock)) {
+                context[around] = true;
+                continue;
+            }
+            if matches!(mention.what, What::None) || is_chatter(mention) {
+                continue;
+            }
+            let rival = self.rival(served, stated, mention);
+            if echo.has(mention) {
+                continue;
+            }
+            match rival {
+                Some(top) => reading.contradictions.push((top, self.words(mention.start, mention.end))),
+                None => unasked += 1,
+            }
+        }
+        for (position, hit) in self.hits.iter().enumerate() {
+            let expected = key
+                .atoms
+                .iter()
+                .any(|atom| matches!(&atom.goal, Goal::Entity(entity) if entity.is(hit.identity)));
+            if expected || hit.stance != Stance::Asserted {
+                continue;
+            }
+            let around = key
+                .context
+                .iter()
+                .position(|goal| matches!(goal, Goal::Entity(entity) if entity.is(hit.identity)));
+            if let Some(around) = around {
+                context[around] = true;
+                continue;
+            }
+            if hit.aside || hits::is_deed(self.text, hit) {
+                continue;
+            }
+            let Some(top) = self.rival_name(stated, hit) else { continue };
+            let list = key.tops.get(top).is_some_and(|top| top.list);
+            let excused = if list {
+                !is_listed(self.text, &self.hits, position)
+            } else {
+                !is_picked(self.text, &self.hits, position)
+            };
+            if excused && echo.names(hit.identity) {
+                continue;
+            }
+            let bytes = |at: usize| {
+                self.text.get(at).map_or((0, 0), |token| (token.start as usize, token.end as usize))
+            };
+            reading
+                .contradictions
+                .push((top, self.words(bytes(hit.start).0, bytes(hit.end.saturating_sub(1)).1)));
+        }
+        (unasked, context.iter().filter(|used| **used).count())
+    }
+
+    /// The fact that a mention contradicts; one that is not stated before one that is.
+    fn rival(&self, served: &[Option<Source>], stated: &[bool], mention: &Mention) -> Option<usize> {
+        let key = self.key;
+        let against = |position: usize| {
+            let atom = key.atoms.get(position)?;
+            let top = key.tops.get(atom.top)?;
+            let serving = match served.get(position).copied().flatten() {
+                Some(Source::Mention(at)) => self.mentions.get(at),
+                _ => None,
+            };
+            let bare = atom.goal.takes_bare_numbers() && {
+                let labelled = !matches!(atom.goal, Goal::Money { .. } | Goal::Number { unit: Some(_), .. })
+                    || (no_noun(mention) && !label(self.text, mention.tokens.0).is_empty());
+                labelled && comparable(self.text, top, mention, serving)
+            };
+            (atom.goal.rivals(mention) || bare).then_some(atom.top)
+        };
+        let order = |wanted: bool| (0..key.atoms.len()).filter(move |at| stated[*at] == wanted);
+        order(false).chain(order(true)).find_map(against)
+    }
+
+    fn rival_name(&self, stated: &[bool], hit: &Hit) -> Option<usize> {
+        let field = hit.field?;
+        let of_field = |wanted: bool| {
+            self.key.atoms.iter().enumerate().find(|(position, atom)| {
+                stated[*position] == wanted
+                    && matches!(&atom.goal, Goal::Entity(entity) if entity.field == Some(field))
+            })
+        };
+        of_field(false).or_else(|| of_field(true)).map(|(_, atom)| atom.top)
+    }
+
+    /// Whether the atoms of an ordered list can be found one after another.
+    fn in_order(&self, atoms: std::ops::Range<usize>) -> bool {
+        let mut from = 0;
+        for position in atoms {
+            let Some(atom) = self.key.atoms.get(position) else { return false };
+            let next = match &atom.goal {
+                Goal::Entity(entity) => self
+                    .hits
+                    .iter()
+                    .filter(|hit| hit.start >= from && entity.is(hit.identity) && states_name(hit.stance))
+                    .map(|hit| hit.end)
+                    .next(),
+                goal => self
+                    .mentions
+                    .iter()
+                    .filter(|mention| {
+                        mention.tokens.0 >= from
+                            && goal.accepts(mention.stance)
+                            && goal.is_stated_by(mention, self.clock)
+                    })
+                    .map(|mention| mention.tokens.1)
+                    .next(),
+            };
+            match next {
+                Some(end) => from = end,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    fn words(&self, start: usize, end: usize) -> String {
+        self.answer.get(start..end).unwrap_or("").chars().take(60).collect()
+    }
+}
+
+const fn states_name(stance: Stance) -> bool {
+    matches!(stance, Stance::Asserted | Stance::Limit)
+}
+
+fn weakness(mention: &Mention) -> u8 {
+    match &mention.what {
+        What::Number(number) => match number.role {
+            NumberRole::Plain => 0,
+            NumberRole::Subset => 1,
+            NumberRole::Weak => 2,
+            NumberRole::Identifier => 3,
+        },
+        _ => 0,
+    }
+}
+
+fn no_noun(mention: &Mention) -> bool {
+    matches!(&mention.what, What::Number(number) if number.noun[0] == 0)
+}
+
+/// Numbers that are not meant to tell anything: `one of them`, `option 2`, `the 3rd`.
+fn is_chatter(mention: &Mention) -> bool {
+    match &mention.what {
+        What::Number(number) => number.role != NumberRole::Plain,
+        What::Date(day) => day.derived,
+        What::Time(time) => time.end,
+        _ => false,
+    }
+}
+
+/// The number of items of the longest enumeration `X, Y and Z` of capitalised items in a sentence.
+fn enumerated(text: &Text) -> Option<usize> {
+    use crate::grade::extract::lexicon::word;
+    let mut best = None;
+    let mut items = 0;
+    let mut open = false;
+    let mut sentence = u32::MAX;
+    let mut length = 0;
+    for token in &text.tokens {
+        if token.sentence != sentence {
+            sentence = token.sentence;
+            items = 0;
+            open = false;
+            length = 0;
+        }
+        let capital = token.has(crate::grade::extract::tokens::Marks::CAPITAL);
+        if token.is_word() && capital && !open {
+            open = true;
+            items += 1;
+            length = 0;
+        } else if token.is_symbol(',') || token.hash == word!("and") {
+            open = false;
+        } else if open && !capital && token.is_word() {
+            length += 1;
+            if length > 3 {
+                items = 0;
+                open = false;
+            }
+        } else if !open && token.is_word() && items > 0 {
+            items = 0;
+        }
+        if items > 1 && matches!(token.kind, Kind::Word) {
+            best = best.max(Some(items));
+        }
+    }
+    best
+}
+
+/// Assigns sources to atoms so that as many as possible have one: augmenting paths, atoms in order. Sources that
+/// speak for all may serve any number.
+fn assign(candidates: &[Vec<Source>], shared: impl Fn(Source) -> bool) -> Vec<Option<Source>> {
+    let mut served: Vec<Option<Source>> = vec![None; candidates.len()];
+    for atom in 0..candidates.len() {
+        let mut seen: Vec<Source> = Vec::new();
+        augment(atom, candidates, &mut served, &mut seen, &shared, 0);
+    }
+    served
+}
+
+/// Paths longer than this are not followed: an answer with so many equal values is judged by the rest.
+const MAX_PATH: usize = 64;
+
+fn augment(
+    atom: usize,
+    candidates: &[Vec<Source>],
+    served: &mut Vec<Option<Source>>,
+    seen: &mut Vec<Source>,
+    shared: &impl Fn(Source) -> bool,
+    depth: usize,
+) -> bool {
+    if depth > MAX_PATH {
+        return false;
+    }
+    let Some(own) = candidates.get(atom) else { return false };
+    for source in own {
+        if seen.contains(source) {
+            continue;
+        }
+        seen.push(*source);
+        let holder = served.iter().position(|taken| *taken == Some(*source));
+        let free = match holder {
+            None => true,
+            Some(holder) => shared(*source) || augment(holder, candidates, served, seen, shared, depth + 1),
+        };
+        if free {
+            served[atom] = Some(*source);
+            return true;
+        }
+    }
+    false
+}

@@ -1,0 +1,284 @@
+//! Whether the text asserts what it mentions, or denies, contrasts, asks, imagines, bounds or echoes it.
+//!
+//! Looks at the words around a mention inside its sentence, never at what is expected.
+
+use super::Stance;
+use super::lexicon::{Roles, word};
+use super::tokens::{Kind, Marks, Text, Token};
+
+/// How far back cues are looked for.
+const REACH: usize = 14;
+/// How far a negation reaches.
+const NEGATION: usize = 5;
+
+/// The stance of the tokens `start..end`.
+pub(crate) fn of(text: &Text, start: usize, end: usize) -> Stance {
+    let Some(token) = text.get(start) else { return Stance::Asserted };
+    if token.has(Marks::STRUCK) {
+        return Stance::Contrasted;
+    }
+    if text.asks(token) && start >= question_start(text, start) {
+        return Stance::Questioned;
+    }
+    before(text, start, token).or_else(|| after(text, start, end, token)).unwrap_or(Stance::Asserted)
+}
+
+/// Where the question of a sentence starts: `It is at 14:30, shall I confirm?` asks in its second part only.
+fn question_start(text: &Text, at: usize) -> usize {
+    let Some(token) = text.get(at) else { return at };
+    let sentence = token.sentence;
+    let first = text.tokens[..at].iter().rposition(|t| t.sentence != sentence).map_or(0, |i| i + 1);
+    let asks = |token: &Token| {
+        token.is(Roles::ASKING)
+            || [
+                word!("shall"),
+                word!("would"),
+                word!("do"),
+                word!("does"),
+                word!("did"),
+                word!("is"),
+                word!("are"),
+                word!("can"),
+                word!("could"),
+                word!("should"),
+                word!("will"),
+                word!("want"),
+                word!("ok"),
+                word!("okay"),
+                word!("right"),
+                word!("anything"),
+                word!("may"),
+                word!("correct"),
+                word!("or"),
+            ]
+            .contains(&token.hash)
+    };
+    let mut start = first;
+    let mut open = true;
+    for (i, token) in
+        text.tokens.iter().enumerate().skip(first).take_while(|(_, t)| t.sentence == sentence).take(120)
+    {
+        match token.kind {
+            Kind::Symbol(',' | '—' | '–' | ':' | ')') => open = true,
+            Kind::Word => {
+                if open && i > first && asks(token) {
+                    start = i;
+                }
+                open = token.hash == word!("and") || token.hash == word!("so") || token.hash == word!("but");
+            }
+            _ => {}
+        }
+    }
+    start
+}
+
+/// Cues in front of a mention.
+fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
+    let mut clause = true;
+    let mut came_to = false;
+    let directly = text.before(start).map_or(0, |token| token.hash);
+    let until = directly == word!("until") || directly == word!("till") || directly == word!("before");
+    for (distance, i) in (0..start).rev().take(REACH).enumerate() {
+        let cue = text.get(i)?;
+        if cue.sentence != token.sentence || cue.cell != token.cell {
+            break;
+        }
+        let next = |ahead: usize| text.get(i + ahead).map_or(0, |token| token.hash);
+        let earlier =
+            |back: usize| i.checked_sub(back).and_then(|at| text.get(at)).map_or(0, |token| token.hash);
+        match cue.kind {
+            Kind::Symbol(',' | ':' | ';' | '(' | '—' | '–' | '|' | '→') => {
+                clause = false;
+                continue;
+            }
+            Kind::Symbol('~' | '≈') | Kind::Digits => continue,
+            Kind::Symbol('<' | '>' | '≥' | '≤') if distance == 0 => return Some(Stance::Bound),
+            Kind::Symbol(_) => continue,
+            Kind::Word => {}
+        }
+        let hash = cue.hash;
+        if clause {
+            if cue.is(Roles::THAN) && distance < 6 {
+                let bounded = distance == 0
+                    && [
+                        word!("more"),
+                        word!("less"),
+                        word!("fewer"),
+                        word!("greater"),
+                        word!("later"),
+                        word!("earlier"),
+                        word!("higher"),
+                        word!("lower"),
+                        word!("longer"),
+                    ]
+                    .contains(&earlier(1));
+                let limit = bounded && (earlier(2) == word!("no") || earlier(2) == word!("not"));
+                return Some(if limit {
+                    Stance::Limit
+                } else if bounded {
+                    Stance::Bound
+                } else {
+                    Stance::Contrasted
+                });
+            }
+            let contrasting = (hash == word!("instead") && next(1) == word!("of"))
+                || (hash == word!("place") && next(1) == word!("of"))
+                || (hash == word!("opposed") && next(1) == word!("to"))
+                || (hash == word!("compared") && (next(1) == word!("to") || next(1) == word!("with")))
+                || ((hash == word!("apart")
+                    || hash == word!("aside")
+                    || hash == word!("different")
+                    || hash == word!("up")
+                    || hash == word!("down"))
+                    && next(1) == word!("from"))
+                || hash == word!("except")
+                || hash == word!("excluding")
+                || hash == word!("besides")
+                || hash == word!("contrary")
+                || (hash == word!("used") && next(1) == word!("to"));
+            if contrasting && distance < 7 {
+                return Some(Stance::Contrasted);
+            }
+            if distance == 0
+                && [word!("over"), word!("under"), word!("above"), word!("below"), word!("beyond")]
+                    .contains(&hash)
+            {
+                return Some(Stance::Bound);
+            }
+            if distance < 2 && is_limit(hash, next(1), earlier(1)) {
+                return Some(Stance::Limit);
+            }
+            if cue.is(Roles::NEGATOR) && distance < NEGATION && !until && negates(cue, distance, next(1)) {
+                return Some(Stance::Negated);
+            }
+            if cue.is(Roles::FORMERLY) && distance < 6 {
+                return Some(Stance::Contrasted);
+            }
+            if cue.is(Roles::HYPOTHETICAL) {
+                return Some(Stance::Hypothetical);
+            }
+            if cue.is(Roles::WANTING)
+                && (1..=3).any(|back| {
+                    i.checked_sub(back).and_then(|at| text.get(at)).is_some_and(|t| {
+                        t.is(Roles::SECOND_PERSON) && t.sentence == token.sentence && t.hash != word!("your")
+                    })
+                })
+            {
+                return Some(Stance::Echoed);
+            }
+            if cue.is(Roles::WAS) && distance < 5 && now_follows(text, start, token) {
+                return Some(Stance::Contrasted);
+            }
+            let offering = (hash == word!("let") && next(1) == word!("me") && next(2) == word!("know"))
+                || (hash == word!("feel") && next(1) == word!("free"))
+                || (hash == word!("happy") && next(1) == word!("to"))
+                || ((hash == word!("i") || hash == word!("you"))
+                    && (next(1) == word!("can") || next(1) == word!("could"))
+                    && next(2) == word!("also"))
+                || ((hash == word!("i") || hash == word!("you")) && next(1) == word!("could"));
+            if offering {
+                return Some(Stance::Hypothetical);
+            }
+        }
+        if cue.is(Roles::UNCERTAIN) && uncertain(cue, next(1)) {
+            return Some(Stance::Uncertain);
+        }
+        if (hash == word!("sure") || hash == word!("certain"))
+            && [earlier(1), earlier(2)].contains(&word!("not"))
+        {
+            return Some(Stance::Uncertain);
+        }
+        if hash == word!("to") {
+            came_to = true;
+        }
+        if hash == word!("from") && !came_to && distance < 7 && changes(text, i, token) {
+            return Some(Stance::Contrasted);
+        }
+        if cue.is(Roles::BUT) {
+            clause = false;
+        }
+    }
+    None
+}
+
+/// Cues behind a mention: it is the subject of a denial, or an earlier value.
+fn after(text: &Text, start: usize, end: usize, token: &Token) -> Option<Stance> {
+    let next = |ahead: usize| {
+        text.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell)
+    };
+    let first = next(0)?;
+    let denied = first.is(Roles::COPULA)
+        && (first.is(Roles::NEGATOR) || next(1).is_some_and(|second| second.hash == word!("not")));
+    let just = next(2).is_some_and(|third| third.hash == word!("only") || third.hash == word!("just"));
+    if denied && !just {
+        return Some(Stance::Negated);
+    }
+    // `it is 5, not sure though`
+    let _ = start;
+    let doubt = (0..8).any(|ahead| {
+        next(ahead).is_some_and(|cue| {
+            (cue.hash == word!("sure") || cue.hash == word!("certain"))
+                && next(ahead.wrapping_sub(1)).is_some_and(|not| not.hash == word!("not"))
+                || cue.hash == word!("unsure")
+        })
+    });
+    doubt.then_some(Stance::Uncertain)
+}
+
+fn is_limit(hash: u64, next: u64, earlier: u64) -> bool {
+    (hash == word!("up") && next == word!("to"))
+        || (hash == word!("to") && earlier == word!("up"))
+        || ((hash == word!("least") || hash == word!("most")) && earlier == word!("at"))
+        || [word!("within"), word!("minimum"), word!("maximum"), word!("max"), word!("min")].contains(&hash)
+}
+
+fn negates(cue: &Token, distance: usize, next: u64) -> bool {
+    if next == word!("only")
+        || next == word!("just")
+        || next == word!("merely")
+        || next == word!("problem")
+        || next == word!("worries")
+    {
+        return false;
+    }
+    // `No it is at 15:00` answers; it does not negate what follows.
+    if cue.hash == word!("no")
+        && cue.has(Marks::FIRST)
+        && [
+            word!("it"),
+            word!("its"),
+            word!("the"),
+            word!("your"),
+            word!("they"),
+            word!("there"),
+            word!("theres"),
+        ]
+        .contains(&next)
+    {
+        return false;
+    }
+    cue.hash != word!("without") || distance < 2
+}
+
+/// `may` and `could` say doubt only before `be` or `have`.
+fn uncertain(cue: &Token, next: u64) -> bool {
+    let modal = cue.hash == word!("may") || cue.hash == word!("could") || cue.hash == word!("might");
+    !modal || next == word!("be") || next == word!("have")
+}
+
+fn changes(text: &Text, from: usize, token: &Token) -> bool {
+    text.tokens[..from]
+        .iter()
+        .rev()
+        .take(12)
+        .take_while(|cue| cue.sentence == token.sentence)
+        .any(|cue| cue.is(Roles::CHANGING))
+}
+
+fn now_follows(text: &Text, start: usize, token: &Token) -> bool {
+    text.tokens[start..]
+        .iter()
+        .take(14)
+        .take_while(|cue| cue.sentence == token.sentence)
+        .any(|cue| cue.is(Roles::NOW))
+}

@@ -1,0 +1,807 @@
+//! An answer as tokens with their places: markup dropped, words folded, lines, cells and sentences marked.
+//!
+//! Owns everything about how text is written down (Markdown, LaTeX, quotes, diacritics). It must not know what a
+//! number or a date is.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::lexicon::{self, HASH_START, Lex, Roles, hash_byte, word};
+
+/// Longer answers are cut here: an answer of this size is a dump in any case.
+pub(crate) const MAX_BYTES: usize = 200_000;
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Letters.
+    Word,
+    /// ASCII digits.
+    Digits,
+    /// One other character that may matter.
+    Symbol(char),
+}
+
+/// One token.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    /// First byte in the text.
+    pub(crate) start: u32,
+    /// Byte after the last.
+    pub(crate) end: u32,
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Hash of the folded word or of the digits; 0 for symbols.
+    pub(crate) hash: u64,
+    /// The same with a plural ending taken off.
+    pub(crate) stem: u64,
+    /// Digits: their value, when it fits.
+    pub(crate) value: u64,
+    /// Position in the lexicon.
+    lex: u16,
+    /// Line, from 0.
+    pub(crate) line: u32,
+    /// Cell of a table row, from 0.
+    pub(crate) cell: u16,
+    /// Sentence, from 0.
+    pub(crate) sentence: u32,
+    /// See [`Marks`].
+    marks: u8,
+}
+
+/// Flags of a token.
+pub(crate) struct Marks;
+
+impl Marks {
+    /// No white space before it.
+    pub(crate) const GLUED: u8 = 1;
+    /// First letter is a capital.
+    pub(crate) const CAPITAL: u8 = 2;
+    /// All letters are capitals.
+    pub(crate) const UPPER: u8 = 4;
+    /// Bold, quoted or code.
+    pub(crate) const EMPHASISED: u8 = 8;
+    /// Struck through.
+    pub(crate) const STRUCK: u8 = 16;
+    /// First of its sentence or cell.
+    pub(crate) const FIRST: u8 = 32;
+    /// Inside the address of a link.
+    pub(crate) const LINK: u8 = 64;
+}
+
+impl Token {
+    /// Whether all these marks are set.
+    pub(crate) const fn has(&self, marks: u8) -> bool {
+        self.marks & marks == marks
+    }
+
+    /// What the word can mean.
+    pub(crate) fn lex(&self) -> &'static Lex {
+        lexicon::entry(self.lex)
+    }
+
+    /// Whether the word has any of these roles.
+    pub(crate) fn is(&self, roles: Roles) -> bool {
+        self.lex != 0 && self.lex().roles.any(roles)
+    }
+
+    pub(crate) const fn is_symbol(&self, symbol: char) -> bool {
+        matches!(self.kind, Kind::Symbol(c) if c == symbol)
+    }
+
+    pub(crate) fn is_word(&self) -> bool {
+        self.kind == Kind::Word
+    }
+
+    pub(crate) fn is_digits(&self) -> bool {
+        self.kind == Kind::Digits
+    }
+
+    /// Length in bytes.
+    pub(crate) const fn len(&self) -> usize {
+        (self.end - self.start) as usize
+    }
+
+    /// A word that says something by itself.
+    pub(crate) fn has_content(&self) -> bool {
+        self.kind == Kind::Word && !self.is(Roles::FUNCTION)
+    }
+}
+
+/// What a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    Plain,
+    /// A bullet or a numbered item.
+    Item,
+    /// A table row.
+    Row,
+    Heading,
+}
+
+/// A text as tokens.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) lines: Vec<LineKind>,
+    /// For each sentence, whether it is a question.
+    pub(crate) questions: Vec<bool>,
+}
+
+impl Text {
+    /// Reads a text.
+    pub(crate) fn read(text: &str) -> Self {
+        Reader::new(text).run()
+    }
+
+    /// Reads a short text that is no answer, such as a name: a number or a dash at its start is part of it.
+    pub(crate) fn of_value(value: &str) -> Self {
+        let mut reader = Reader::new(value);
+        reader.value = true;
+        reader.run()
+    }
+
+    pub(crate) fn get(&self, position: usize) -> Option<&Token> {
+        self.tokens.get(position)
+    }
+
+    /// The token, when it follows in the same line and cell as the one before.
+    pub(crate) fn next(&self, position: usize) -> Option<&Token> {
+        let token = self.tokens.get(position)?;
+        let before = self.tokens.get(position.checked_sub(1)?)?;
+        (token.line == before.line && token.cell == before.cell).then_some(token)
+    }
+
+    /// Whether the token at a position is this word, in the same line as the one before.
+    pub(crate) fn is_word(&self, position: usize, hash: u64) -> bool {
+        self.next(position).is_some_and(|token| token.kind == Kind::Word && token.hash == hash)
+    }
+
+    /// Whether the token at a position is this symbol, glued to the one before.
+    pub(crate) fn is_glued(&self, position: usize, symbol: char) -> bool {
+        self.get(position).is_some_and(|token| token.is_symbol(symbol) && token.has(Marks::GLUED))
+    }
+
+    /// The token before, in the same sentence.
+    pub(crate) fn before(&self, position: usize) -> Option<&Token> {
+        let before = self.tokens.get(position.checked_sub(1)?)?;
+        let token = self.tokens.get(position)?;
+        (before.sentence == token.sentence && before.cell == token.cell).then_some(before)
+    }
+
+    /// Whether the sentence of a token is a question.
+    pub(crate) fn asks(&self, token: &Token) -> bool {
+        self.questions.get(token.sentence as usize).copied().unwrap_or(false)
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    out: Text,
+    line: u32,
+    cell: u16,
+    sentence: u32,
+    glued: bool,
+    first: bool,
+    bold: bool,
+    quoted: bool,
+    code: bool,
+    struck: bool,
+    row: bool,
+    /// The text is a value, not an answer: no thinking, bullets or numbers of lists.
+    value: bool,
+    link_until: usize,
+    /// Byte of a `$` that closes LaTeX on this line.
+    closing_dollar: Option<usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a str) -> Self {
+        let mut end = text.len().min(MAX_BYTES);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
+        let mut out = Text::default();
+        out.tokens.reserve(text.len() / 4);
+        out.lines.push(LineKind::Plain);
+        out.questions.push(false);
+        Self {
+            text,
+            bytes: text.as_bytes(),
+            at: 0,
+            out,
+            line: 0,
+            cell: 0,
+            sentence: 0,
+            glued: false,
+            first: true,
+            bold: false,
+            quoted: false,
+            code: false,
+            struck: false,
+            row: false,
+            value: false,
+            link_until: 0,
+            closing_dollar: None,
+        }
+    }
+
+    fn run(mut self) -> Text {
+        if !self.value {
+            self.skip_thinking();
+            self.start_line();
+        }
+        while self.at < self.bytes.len() {
+            let byte = self.bytes[self.at];
+            match byte {
+                b'\n' => self.end_line(),
+                b' ' | b'\t' | b'\r' => self.skip(1),
+                b'0'..=b'9' => self.digits(),
+                b'a'..=b'z' | b'A'..=b'Z' => self.word(),
+                b'*' => self.stars(),
+                b'`' => {
+                    self.code = !self.code;
+                    self.at += 1;
+                }
+                b'_' => self.at += 1,
+                b'~' => self.tilde(),
+                b'\\' => self.backslash(),
+                b'$' => self.dollar(),
+                b'"' => {
+                    self.quoted = !self.quoted;
+                    self.at += 1;
+                }
+                b'\'' => self.at += 1,
+                b'|' => self.bar(),
+                b'&' => self.ampersand(),
+                b'[' => self.at += 1,
+                b']' => self.link(),
+                b'<' => self.tag(),
+                b'.' | b'!' | b'?' | b';' => self.stop(byte),
+                0..=0x7f => self.symbol(char::from(byte), 1),
+                _ => self.other(),
+            }
+        }
+        self.out
+    }
+
+    /// Leaves out what a model thought aloud before its answer.
+    fn skip_thinking(&mut self) {
+        let head = self.text.trim_start();
+        if head.starts_with("<think")
+            && let Some(end) = self.text.find("</think")
+        {
+            self.at = self.text[end..].find('>').map_or(self.text.len(), |close| end + close + 1);
+        }
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
+        self.glued = false;
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn previous(&self) -> u8 {
+        self.at.checked_sub(1).and_then(|before| self.bytes.get(before)).copied().unwrap_or(b' ')
+    }
+
+    fn push(&mut self, token: Token) {
+        let mut token = token;
+        if self.first {
+            token.marks |= Marks::FIRST;
+            self.first = matches!(token.kind, Kind::Symbol(_));
+        }
+        self.glued = true;
+        self.out.tokens.push(token);
+    }
+
+    fn token(&self, end: usize, kind: Kind) -> Token {
+        let mut marks = if self.glued { Marks::GLUED } else { 0 };
+        if self.bold || self.quoted || self.code {
+            marks |= Marks::EMPHASISED;
+        }
+        if self.struck {
+            marks |= Marks::STRUCK;
+        }
+        if self.at < self.link_until {
+            marks |= Marks::LINK;
+        }
+        Token {
+            start: self.at as u32,
+            end: end as u32,
+            kind,
+            hash: 0,
+            stem: 0,
+            value: 0,
+            lex: 0,
+            line: self.line,
+            cell: self.cell,
+            sentence: self.sentence,
+            marks,
+        }
+    }
+
+    fn symbol(&mut self, symbol: char, bytes: usize) {
+        let token = self.token(self.at + bytes, Kind::Symbol(symbol));
+        self.push(token);
+        self.at += bytes;
+    }
+
+    fn end_sentence(&mut self) {
+        self.first = true;
+        // A sentence without a token yet is used again.
+        if self.out.tokens.last().is_some_and(|token| token.sentence == self.sentence) {
+            self.sentence += 1;
+            self.out.questions.push(false);
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.skip(1);
+        self.end_sentence();
+        self.line += 1;
+        self.cell = 0;
+        self.row = false;
+        self.bold = false;
+        self.quoted = false;
+        self.struck = false;
+        self.code = false;
+        self.closing_dollar = None;
+        self.out.lines.push(LineKind::Plain);
+        self.start_line();
+    }
+
+    /// Takes off what marks a heading, a quotation, a bullet, a number of a list or a table row.
+    fn start_line(&mut self) {
+        let rest = &self.text[self.at..];
+        let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
+        let mut body = line.trim_start();
+        let mut kind = LineKind::Plain;
+        while let Some(quoted) = body.strip_prefix('>') {
+            body = quoted.trim_start();
+        }
+        if body.starts_with("```") || body.starts_with("~~~") || is_rule(body) {
+            self.at += line.len();
+            return;
+        }
+        if body.starts_with('#') {
+            let heading = body.trim_start_matches('#');
+            if heading.starts_with(' ') {
+                kind = LineKind::Heading;
+                body = heading;
+            }
+        } else if let Some(item) = bullet(body).or_else(|| numbered(body)) {
+            kind = LineKind::Item;
+            body = item;
+            for check in ["[ ] ", "[x] ", "[X] "] {
+                body = body.strip_prefix(check).unwrap_or(body);
+            }
+        } else if body.starts_with('|') {
+            kind = LineKind::Row;
+            self.row = true;
+            body = &body[1..];
+        } else if body.matches(" | ").count() >= 1 || body.matches('\t').count() >= 1 {
+            kind = LineKind::Row;
+            self.row = true;
+        }
+        if let Some(last) = self.out.lines.last_mut() {
+            *last = kind;
+        }
+        self.at += line.len() - body.len();
+        self.glued = false;
+    }
+
+    fn digits(&mut self) {
+        let mut end = self.at;
+        let mut hash = HASH_START;
+        let mut value = 0_u64;
+        while let Some(byte) = self.bytes.get(end).filter(|byte| byte.is_ascii_digit()) {
+            hash = hash_byte(hash, *byte);
+            value = value.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
+            end += 1;
+        }
+        let mut token = self.token(end, Kind::Digits);
+        token.hash = hash;
+        token.stem = hash;
+        token.value = value;
+        self.push(token);
+        self.at = end;
+    }
+
+    fn word(&mut self) {
+        let mut fold = Fold::default();
+        let mut end = self.at;
+        let mut upper = true;
+        let mut possessive = false;
+        let capital = self.text[self.at..].chars().next().is_some_and(char::is_uppercase);
+        let mut letters = 0;
+        while let Some(byte) = self.bytes.get(end).copied() {
+            if byte.is_ascii_alphabetic() {
+                upper &= byte.is_ascii_uppercase();
+                fold.push(byte.to_ascii_lowercase());
+                end += 1;
+                letters += 1;
+                continue;
+            }
+            if byte < 0x80 && byte != b'\'' {
+                break;
+            }
+            let Some(c) = self.text[end..].chars().next() else { break };
+            if matches!(c, '\'' | '’' | 'ʼ') {
+                let rest = &self.text[end + c.len_utf8()..];
+                let next = rest.chars().next();
+                let after = next.and_then(|next| rest[next.len_utf8()..].chars().next());
+                // The possessive, or `is` in short: not part of the word.
+                if matches!(next, Some('s' | 'S')) && !after.is_some_and(char::is_alphanumeric) {
+                    possessive = true;
+                    break;
+                }
+                if !next.is_some_and(char::is_alphabetic) {
+                    break;
+                }
+                end += c.len_utf8();
+                continue;
+            }
+            if is_ideograph(c) {
+                if letters == 0 {
+                    fold.char(c);
+                    end += c.len_utf8();
+                }
+                break;
+            }
+            if !c.is_alphabetic() && !is_combining_mark(c) {
+                break;
+            }
+            upper &= c.is_uppercase();
+            fold.char(c);
+            letters += 1;
+            end += c.len_utf8();
+        }
+        if end == self.at {
+            // Not a letter after all; the caller saw one, so this cannot loop.
+            self.skip(self.text[self.at..].chars().next().map_or(1, char::len_utf8));
+            return;
+        }
+        let mut token = self.token(end, Kind::Word);
+        token.hash = lexicon::canonical(fold.hash());
+        token.stem = lexicon::canonical(fold.stem());
+        token.lex = lexicon::find(fold.hash());
+        if capital {
+            token.marks |= Marks::CAPITAL;
+        }
+        if upper && letters > 1 {
+            token.marks |= Marks::UPPER;
+        }
+        self.push(token);
+        self.at = end;
+        if possessive {
+            let mark = self.text[end..].chars().next().map_or(1, char::len_utf8);
+            self.at = end + mark + 1;
+        }
+    }
+
+    fn stars(&mut self) {
+        let run = self.bytes[self.at..].iter().take_while(|byte| **byte == b'*').count();
+        let spaced = self.previous() == b' ' && matches!(self.peek(run), b' ' | 0);
+        if !spaced {
+            self.bold = !self.bold;
+        }
+        self.at += run;
+    }
+
+    fn tilde(&mut self) {
+        if self.peek(1) == b'~' {
+            self.struck = !self.struck;
+            self.at += 2;
+        } else {
+            self.symbol('~', 1);
+        }
+    }
+
+    fn backslash(&mut self) {
+        let next = self.peek(1);
+        match next {
+            b'(' | b')' | b'[' | b']' => self.skip(2),
+            b',' | b';' | b':' | b'!' | b' ' | b'\\' => self.skip(2),
+            b'"' | b'\'' => self.at += 2,
+            b'$' => {
+                self.at += 1;
+                self.symbol('$', 1);
+            }
+            b'%' | b'&' | b'#' => {
+                self.at += 1;
+                if next == b'&' {
+                    self.ampersand();
+                } else {
+                    self.symbol(char::from(next), 1);
+                }
+            }
+            b'n' if !self.peek(2).is_ascii_lowercase() => self.skip(2),
+            b'u' => match self
+                .text
+                .get(self.at + 2..self.at + 6)
+                .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+            {
+                // An escape of JSON; only currency signs and the like matter.
+                Some(code) => {
+                    let symbol = char::from_u32(code).filter(|c| !c.is_alphanumeric()).unwrap_or(' ');
+                    self.symbol(symbol, 6);
+                }
+                None => self.skip(1),
+            },
+            b'a'..=b'z' | b'A'..=b'Z' => {
+                let name =
+                    self.bytes[self.at + 1..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+                let command = &self.text[self.at + 1..self.at + 1 + name];
+                let glued = self.glued;
+                match command {
+                    "approx" | "sim" | "simeq" => self.symbol('~', name + 1),
+                    "euro" | "texteuro" => self.symbol('€', name + 1),
+                    "pounds" => self.symbol('£', name + 1),
+                    "circ" | "degree" => self.symbol('°', name + 1),
+                    _ => self.at += name + 1,
+                }
+                self.glued = glued;
+            }
+            _ => self.at += 1,
+        }
+    }
+
+    /// `$` opens and closes LaTeX when it stands on both sides of something without blanks at its inner ends and
+    /// no digit follows the second; else it is a dollar sign.
+    fn dollar(&mut self) {
+        if self.closing_dollar == Some(self.at) {
+            self.closing_dollar = None;
+            self.at += 1;
+            return;
+        }
+        let rest = &self.bytes[self.at + 1..];
+        let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let close = rest[..line].iter().position(|byte| *byte == b'$');
+        if let Some(close) = close {
+            let inner = &rest[..close];
+            let glued = close > 0 && inner[0] != b' ' && inner[close - 1] != b' ';
+            let words = inner.windows(3).any(|three| three.iter().all(u8::is_ascii_alphabetic))
+                && !inner.contains(&b'\\');
+            let next = rest.get(close + 1).copied().unwrap_or(b' ');
+            if glued
+                && !words
+                && !next.is_ascii_alphanumeric()
+                && !inner.ends_with(b"/")
+                && !inner.ends_with(b"-")
+            {
+                self.closing_dollar = Some(self.at + 1 + close);
+                self.at += 1;
+                return;
+            }
+        }
+        self.symbol('$', 1);
+    }
+
+    fn bar(&mut self) {
+        if self.row {
+            self.cell = self.cell.saturating_add(1);
+            self.end_sentence();
+            self.bold = false;
+            self.skip(1);
+        } else {
+            self.symbol('|', 1);
+        }
+    }
+
+    /// After the text of a link comes its address.
+    fn link(&mut self) {
+        self.at += 1;
+        if self.peek(0) == b'('
+            && let Some(close) = self.text[self.at..].find([')', '\n'])
+            && !self.text[self.at..self.at + close].contains(' ')
+        {
+            self.at += close + usize::from(self.bytes[self.at + close] == b')');
+        }
+    }
+
+    fn tag(&mut self) {
+        let rest = &self.bytes[self.at + 1..];
+        let close = rest.iter().take(40).position(|byte| *byte == b'>');
+        let named = rest.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'/');
+        match close {
+            Some(close) if named => {
+                let line_break = rest[..close].starts_with(b"br") || rest[..close].starts_with(b"/li");
+                self.at += close + 2;
+                if line_break {
+                    self.glued = false;
+                    self.end_sentence();
+                }
+            }
+            _ => self.symbol('<', 1),
+        }
+    }
+
+    /// A stop ends a sentence before white space, unless it belongs to an abbreviation.
+    fn stop(&mut self, byte: u8) {
+        let rest = self.text[self.at + 1..]
+            .trim_start_matches(['*', '_', '"', '\'', '”', ')', '’', '`', '.', '!', '?']);
+        let gap = rest.is_empty() || rest.starts_with(char::is_whitespace) || rest.starts_with('<');
+        let upper = rest.trim_start().starts_with(|c: char| c.is_uppercase());
+        let abbreviated = byte == b'.'
+            && self.out.tokens.last().is_some_and(|last| {
+                last.sentence == self.sentence && last.is_word() && {
+                    let honorific =
+                        last.is(Roles::HONORIFIC) || last.hash == word!("st") || last.hash == word!("vs");
+                    let number = last.hash == word!("no")
+                        && rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+                    let short = last.is(Roles::ABBREVIATION) && last.hash != word!("no") && !upper;
+                    let initial = last.len() == 1 && (last.has(Marks::CAPITAL) || !upper);
+                    honorific || number || short || initial
+                }
+            });
+        if byte == b'?'
+            && let Some(question) = self.out.questions.get_mut(self.sentence as usize)
+        {
+            *question = true;
+        }
+        self.symbol(char::from(byte), 1);
+        if gap && !abbreviated {
+            self.end_sentence();
+        }
+    }
+
+    fn ampersand(&mut self) {
+        let mut token = self.token(self.at + 1, Kind::Word);
+        token.hash = word!("and");
+        token.stem = token.hash;
+        token.lex = lexicon::find(token.hash);
+        self.push(token);
+        self.at += 1;
+    }
+
+    fn other(&mut self) {
+        let Some(c) = self.text[self.at..].chars().next() else {
+            self.at = self.bytes.len();
+            return;
+        };
+        let bytes = c.len_utf8();
+        match c {
+            '“' | '«' | '„' => {
+                self.quoted = true;
+                self.at += bytes;
+            }
+            '”' | '»' => {
+                self.quoted = false;
+                self.at += bytes;
+            }
+            '‘' | '’' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' => self.at += bytes,
+            // Narrow blanks group digits; they are kept apart from common blanks.
+            '\u{a0}' | '\u{202f}' | '\u{2009}' => {
+                let grouped = self.previous().is_ascii_digit() && self.peek(bytes).is_ascii_digit();
+                if grouped { self.symbol('\u{a0}', bytes) } else { self.skip(bytes) }
+            }
+            '？' => {
+                if let Some(question) = self.out.questions.get_mut(self.sentence as usize) {
+                    *question = true;
+                }
+                self.symbol('?', bytes);
+                self.end_sentence();
+            }
+            '。' | '！' => {
+                self.symbol('.', bytes);
+                self.end_sentence();
+            }
+            '•' | '·' | '▪' => {
+                self.symbol('•', bytes);
+            }
+            '−' | '‐' | '‑' => self.symbol('-', bytes),
+            c if c.is_whitespace() => self.skip(bytes),
+            c if c.is_alphabetic() => self.word(),
+            '–' | '—' | '½' | '¼' | '¾' | '°' | '²' | '×' | '≈' | '≥' | '≤' | '→' | '…' | '✓' | '✔'
+            | '✅' | '✗' | '✘' | '❌' | '✖' | '☑' | '☐' => self.symbol(c, bytes),
+            c if super::units::Currency::sign(c).is_some() => self.symbol(c, bytes),
+            // Emoji and ornaments.
+            _ => self.skip(bytes),
+        }
+    }
+}
+
+/// The folded letters of a word; hashes only what is pushed.
+#[derive(Default)]
+struct Fold {
+    letters: [u8; 32],
+    length: usize,
+    /// Hash over all letters, however many.
+    hash: Option<u64>,
+}
+
+impl Fold {
+    fn push(&mut self, byte: u8) {
+        if let Some(slot) = self.letters.get_mut(self.length) {
+            *slot = byte;
+        }
+        self.length += 1;
+        self.hash = Some(hash_byte(self.hash.unwrap_or(HASH_START), byte));
+    }
+
+    fn char(&mut self, c: char) {
+        let plain = match c {
+            'ß' => "ss",
+            'ø' | 'Ø' => "o",
+            'æ' | 'Æ' => "ae",
+            'œ' | 'Œ' => "oe",
+            'ł' | 'Ł' => "l",
+            'đ' | 'Đ' | 'ð' | 'Ð' => "d",
+            'ı' => "i",
+            'þ' | 'Þ' => "th",
+            _ => "",
+        };
+        if !plain.is_empty() {
+            plain.bytes().for_each(|byte| self.push(byte));
+            return;
+        }
+        for part in
+            c.to_lowercase().flat_map(|c| std::iter::once(c).nfd()).filter(|part| !is_combining_mark(*part))
+        {
+            let mut buffer = [0; 4];
+            part.encode_utf8(&mut buffer).bytes().for_each(|byte| self.push(byte));
+        }
+    }
+
+    fn hash(&self) -> u64 {
+        self.hash.unwrap_or(HASH_START)
+    }
+
+    /// The hash without a plural ending: `dentists`, `cities`, `boxes`.
+    fn stem(&self) -> u64 {
+        let Some(word) = self.letters.get(..self.length).filter(|word| word.len() > 3) else {
+            return self.hash();
+        };
+        let over = |letters: &[u8]| letters.iter().fold(HASH_START, |hash, byte| hash_byte(hash, *byte));
+        match word {
+            [start @ .., b'i', b'e', b's'] => hash_byte(over(start), b'y'),
+            [.., b's' | b'u' | b'i', b's'] => self.hash(),
+            [start @ .., b'e', b's']
+                if matches!(start, [.., b'x' | b'z' | b's'] | [.., b'c' | b's', b'h']) =>
+            {
+                over(start)
+            }
+            [start @ .., b's'] => over(start),
+            _ => self.hash(),
+        }
+    }
+}
+
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+/// A line of dashes, or the line under a table's head.
+fn is_rule(body: &str) -> bool {
+    let body = body.trim();
+    body.len() >= 3
+        && body.bytes().all(|byte| matches!(byte, b'-' | b'|' | b':' | b' ' | b'=' | b'*' | b'_' | b'+'))
+        && body.bytes().filter(|byte| matches!(byte, b'-' | b'=' | b'*' | b'_')).count() >= 3
+}
+
+fn bullet(body: &str) -> Option<&str> {
+    let rest =
+        body.strip_prefix(['-', '*', '+', '•', '–', '—', '·', '▪', '◦', '●', '→', '➤', '✅', '✓', '✔'])?;
+    let rest = rest.strip_prefix('\u{fe0f}').unwrap_or(rest);
+    rest.starts_with([' ', '\t']).then(|| rest.trim_start()).filter(|rest| !rest.is_empty())
+}
+
+/// `1. `, `2) `, `(3) `: only where something follows on the line.
+fn numbered(body: &str) -> Option<&str> {
+    let open = body.strip_prefix('(').unwrap_or(body);
+    let bold = open.strip_prefix("**").unwrap_or(open);
+    let digits = bold.bytes().take_while(u8::is_ascii_digit).count();
+    if digits == 0 || digits > 3 {
+        return None;
+    }
+    let rest = bold[digits..].strip_prefix(['.', ')'])?;
+    let rest = rest.strip_prefix("**").unwrap_or(rest);
+    (rest.starts_with([' ', '\t'])).then(|| rest.trim_start()).filter(|rest| !rest.is_empty())
+}
