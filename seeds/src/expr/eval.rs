@@ -183,12 +183,12 @@ impl<'e> Env<'e> {
 
     fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<Out<'v>, EvalError> {
         self.budget.take(1)?;
+        if let Some(value) = self.borrowed(node, frame) {
+            return Ok(Out::Ref(value));
+        }
         Ok(match node {
             Node::Literal(value) => Out::Ref(value),
-            Node::Argument(id) => match self.arguments.get(id.index()) {
-                Some(value) => Out::Ref(value),
-                None => Out::NULL,
-            },
+            Node::Argument(_) => Out::NULL,
             Node::Variable(slot) => self.variable(*slot, frame),
             Node::Now => Out::Own(Value::DateTime(self.clock)),
             Node::Today => Out::Own(Value::Date(self.zone.date_of(self.clock))),
@@ -264,10 +264,17 @@ impl<'e> Env<'e> {
                 | Operator::Multiply
                 | Operator::Divide
                 | Operator::Remainder => self.run(node, frame).map(|out| out.is_true()),
-                _ => {
-                    let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
-                    Ok(compare::holds(*operator, &left, &right))
-                }
+                _ => match (self.borrowed(left, frame), self.borrowed(right, frame)) {
+                    // The commonest comparisons, of a field with an argument or literal, need no more than this.
+                    (Some(left), Some(right)) => {
+                        self.budget.take(2)?;
+                        Ok(compare::holds(*operator, Some(left), Some(right)))
+                    }
+                    _ => {
+                        let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
+                        Ok(compare::holds(*operator, left.value(), right.value()))
+                    }
+                },
             },
             Node::Not(operand) => Ok(!self.truth(operand, frame)?),
             Node::Exists(resource, key) => Ok(match self.run(key, frame)?.value() {
@@ -279,6 +286,22 @@ impl<'e> Env<'e> {
                 Ok(text.value().and_then(Value::as_str).is_some_and(|text| pattern.matches(text)))
             }
             other => self.run(other, frame).map(|out| out.is_true()),
+        }
+    }
+
+    /// The value of a node that only points at one: a literal, an argument, a field of a variable.
+    fn borrowed<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Option<&'v Value> {
+        match node {
+            Node::Literal(value) => Some(value),
+            Node::Argument(id) => Some(self.arguments.get(id.index()).unwrap_or(&NULL)),
+            Node::Field(record, field) => match **record {
+                Node::Variable(slot) => match self.variable(slot, frame) {
+                    Out::Record(record) => Some(record.get(field.index()).unwrap_or(&NULL)),
+                    _ => Some(&NULL),
+                },
+                _ => None,
+            },
+            _ => None,
         }
     }
 
@@ -296,6 +319,8 @@ impl<'e> Env<'e> {
         }
     }
 }
+
+static NULL: Value = Value::Null;
 
 /// A fold's variable while its fold runs, or a record under test; inner ones first.
 struct Frame<'v> {

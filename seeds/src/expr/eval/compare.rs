@@ -3,20 +3,21 @@
 use std::cmp::Ordering;
 
 use crate::expr::Operator;
-use crate::expr::eval::Out;
 use crate::value::{Decimal, Value};
 
 /// Whether a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
 /// and take null, absent and a record that is not there for the same.
-pub(super) fn holds(operator: Operator, left: &Out<'_>, right: &Out<'_>) -> bool {
+///
+/// An operand that is none is a record.
+pub(super) fn holds(operator: Operator, left: Option<&Value>, right: Option<&Value>) -> bool {
     match operator {
         Operator::Equal => equal(left, right),
         Operator::NotEqual => !equal(left, right),
-        Operator::In => match (left.value(), right.value()) {
+        Operator::In => match (left, right) {
             (Some(item), Some(Value::List(items))) => items.iter().any(|other| equal_values(item, other)),
             _ => false,
         },
-        _ => match left.value().zip(right.value()).and_then(|(left, right)| order(left, right)) {
+        _ => match left.zip(right).and_then(|(left, right)| order(left, right)) {
             Some(ordering) => match operator {
                 Operator::Less => ordering.is_lt(),
                 Operator::LessOrEqual => ordering.is_le(),
@@ -29,8 +30,8 @@ pub(super) fn holds(operator: Operator, left: &Out<'_>, right: &Out<'_>) -> bool
     }
 }
 
-fn equal(left: &Out<'_>, right: &Out<'_>) -> bool {
-    match (left.value(), right.value()) {
+fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
+    match (left, right) {
         (Some(left), Some(right)) => equal_values(left, right),
         // The checker lets a record be compared with null alone, and a record that is there is not null.
         _ => false,
