@@ -1,5 +1,7 @@
 //! How fast expressions are compiled and evaluated: `cargo bench -p diorama-seeds`.
 
+#![expect(clippy::panic, reason = "a benchmark that cannot be set up has nothing to measure")]
+
 use std::ops::ControlFlow;
 
 use diorama_seeds::expr::eval::{Bound, Budget, Env, Records};

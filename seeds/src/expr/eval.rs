@@ -289,18 +289,26 @@ impl<'e> Env<'e> {
         }
     }
 
-    /// The value of a node that only points at one: a literal, an argument, a field of a variable.
+    /// The value of a node that only points at one: a literal, an argument, a field of a variable or of a record
+    /// got by such a value.
     fn borrowed<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Option<&'v Value> {
         match node {
             Node::Literal(value) => Some(value),
             Node::Argument(id) => Some(self.arguments.get(id.index()).unwrap_or(&NULL)),
-            Node::Field(record, field) => match **record {
-                Node::Variable(slot) => match self.variable(slot, frame) {
-                    Out::Record(record) => Some(record.get(field.index()).unwrap_or(&NULL)),
-                    _ => Some(&NULL),
-                },
-                _ => None,
-            },
+            Node::Field(record, field) => {
+                let record = match &**record {
+                    Node::Variable(slot) => match self.variable(*slot, frame) {
+                        Out::Record(record) => Some(record),
+                        _ => None,
+                    },
+                    Node::Get(resource, key) => {
+                        let key = self.borrowed(key, frame)?;
+                        if key.is_missing() { None } else { self.records.get(*resource, key) }
+                    }
+                    _ => return None,
+                };
+                Some(record.and_then(|record| record.get(field.index())).unwrap_or(&NULL))
+            }
             _ => None,
         }
     }

@@ -224,6 +224,16 @@ mod tests {
     }
 
     #[test]
+    fn the_format_lists_every_unit() {
+        let text = include_str!("../../../docs/world-format.md");
+        let (_, units) = text.split_once("**Units** of `convert`").unwrap();
+        let (units, _) = units.split_once("##").unwrap();
+        let listed: Vec<&str> = units.split(|each: char| each.is_whitespace() || each == '`').collect();
+        let missing: Vec<&str> = all_symbols().filter(|symbol| !listed.contains(symbol)).collect();
+        assert_eq!(missing, [""; 0]);
+    }
+
+    #[test]
     fn strange_units_have_no_conversion() {
         for (from, to) in [("kg", "m"), ("furlong", "m"), ("", "m"), ("M", "m"), ("mb", "MB")] {
             assert_eq!(convert(1.0, from, to), None, "{from} {to}");

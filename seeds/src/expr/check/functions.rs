@@ -10,7 +10,7 @@ use crate::schema::{Pattern, Type};
 use crate::value::{Date, Time, Value};
 
 /// Name, function, least and greatest number of arguments.
-const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
+pub(super) const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
     ("size", Function::Size, 1, 1),
     ("lower", Function::Lower, 1, 1),
     ("upper", Function::Upper, 1, 1),

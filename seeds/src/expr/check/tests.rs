@@ -57,6 +57,19 @@ fn types_follow_from_operands() {
 }
 
 #[test]
+fn the_format_lists_every_function() {
+    let text = include_str!("../../../../docs/world-format.md");
+    let (_, section) = text.split_once("## Expressions").unwrap();
+    let (section, _) = section.split_once("## Made-up values").unwrap();
+    let listed =
+        |name: &str| section.contains(&format!("`{name}(")) || section.contains(&format!("s.{name}("));
+    let missing: Vec<&str> =
+        super::functions::FUNCTIONS.iter().map(|(name, ..)| *name).filter(|name| !listed(name)).collect();
+    // Second spellings, for those who expect one style throughout.
+    assert_eq!(missing, ["starts_with", "ends_with"]);
+}
+
+#[test]
 fn folds_have_the_type_of_what_they_gather() {
     check("visit.any(v, v.status == 'booked')", "Boolean");
     check("visit.count(v, true)", "Integer");

@@ -52,6 +52,7 @@ fn equal_values(left: &Value, right: &Value) -> bool {
 pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
+        (Value::Decimal(a), Value::Decimal(b)) if a.scale == b.scale => Some(a.minor.cmp(&b.minor)),
         (Value::Decimal(a), Value::Decimal(b)) => Some(a.cmp(b)),
         (Value::Decimal(a), Value::Integer(b)) => Some(a.cmp(&Decimal { minor: *b, scale: 0 })),
         (Value::Integer(a), Value::Decimal(b)) => Some(Decimal { minor: *a, scale: 0 }.cmp(b)),
