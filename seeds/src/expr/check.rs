@@ -283,18 +283,19 @@ impl<'a> Checker<'_, 'a> {
         if matches!(kind, ExprType::Record(_)) {
             return error(offset, "a list cannot hold records; list their keys");
         }
-        let literals: Option<Vec<Value>> = items
+        let nodes: Vec<Node> = items.into_iter().map(|item| self.cast(item, &kind)).collect();
+        let literals: Option<Vec<Value>> = nodes
             .iter()
-            .map(|item| match &item.node {
+            .map(|node| match node {
                 Node::Literal(value) => Some(value.clone()),
                 _ => None,
             })
             .collect();
-        let item_kind = if items.is_empty() { ExprType::Any } else { kind };
+        let item_kind = if nodes.is_empty() { ExprType::Any } else { kind };
         // A list of literals is one value: nothing is allocated when it is evaluated.
         let node = match literals {
             Some(values) => Node::Literal(Value::List(values.into())),
-            None => Node::List(items.into_iter().map(|item| item.node).collect()),
+            None => Node::List(nodes),
         };
         Ok(Typed::new(node, ExprType::List(Box::new(item_kind)), offset))
     }

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::expr::compile;
 use crate::expr::fixture::{Clinic, VISIT};
+use crate::expr::{ExprType, compile};
 use crate::value::Decimal;
 
 fn run(clinic: &Clinic, source: &str, budget: u64) -> Result<String, EvalError> {
@@ -263,6 +263,131 @@ fn conditions() -> impl Strategy<Value = String> {
         }
         text
     })
+}
+
+/// Whether a value is one of the type that the checker promised.
+fn keeps_promise(kind: &ExprType, value: &Value) -> bool {
+    match (kind, value) {
+        (ExprType::Any, _) | (_, Value::Null | Value::Absent) => true,
+        (ExprType::Boolean, Value::Bool(_))
+        | (ExprType::Integer | ExprType::Duration, Value::Integer(_))
+        | (ExprType::Number, Value::Number(_))
+        | (ExprType::Date, Value::Date(_))
+        | (ExprType::Time, Value::Time(_))
+        | (ExprType::DateTime, Value::DateTime(_))
+        | (ExprType::String, Value::String(_))
+        | (ExprType::Key(_), Value::Integer(_) | Value::String(_))
+        | (ExprType::Object, Value::Object(_)) => true,
+        (ExprType::Decimal(scale), Value::Decimal(decimal)) => decimal.scale == *scale,
+        (ExprType::List(item), Value::List(items)) => items.iter().all(|value| keeps_promise(item, value)),
+        _ => false,
+    }
+}
+
+const OPERANDS: &[&str] = &[
+    "1",
+    "2.5",
+    "record.fee",
+    "args.amount",
+    "args.share",
+    "args.n",
+    "item.minutes",
+    "visit.get('V-3').minutes",
+    "now",
+    "item.starts_at",
+    "today",
+    "record.since",
+    "time(now)",
+    "days(1)",
+    "minutes(args.n)",
+    "'a'",
+    "record.name",
+    "item.status",
+    "record.doctor_id",
+    "item.visit_id",
+    "record.active",
+    "args.absent",
+    "null",
+    "record.tags",
+    "[1, 2.5, record.fee]",
+    "record.address",
+    "record.address.floor",
+];
+
+const SHAPES: &[&str] = &[
+    "A + B",
+    "A - B",
+    "A * B",
+    "A / B",
+    "A % B",
+    "A == B",
+    "A < B",
+    "A in B",
+    "A && B",
+    "A || !B",
+    "-A",
+    "true ? A : B",
+    "[A, B]",
+    "[A, B][1]",
+    "A[0]",
+    "coalesce(A, B)",
+    "min(A, B)",
+    "max(A, B)",
+    "round(A)",
+    "round(A, 1)",
+    "floor(A)",
+    "ceil(A)",
+    "abs(A)",
+    "sqrt(A)",
+    "integer(A)",
+    "number(A)",
+    "string(A)",
+    "concat(A, B)",
+    "size(A)",
+    "upper(A)",
+    "date(A)",
+    "time(A)",
+    "datetime(A, B)",
+    "days(A)",
+    "days_between(A, B)",
+    "minutes_between(A, B)",
+    "weekday(A)",
+    "convert(A, 'km', 'mi')",
+    "distance_km(A, A, B, B)",
+    "visit.sum(v, A == B, A)",
+    "visit.avg(v, true, A)",
+    "visit.min(v, true, A)",
+    "visit.max(v, v.paid > 1, A)",
+    "visit.count(v, v.doctor_id == A)",
+];
+
+/// Each shape over every pair of operands: what the checker lets pass must evaluate to what it promised, or fail
+/// by its numbers alone.
+#[test]
+fn results_are_of_the_type_that_was_checked() {
+    let clinic = Clinic::new();
+    let (arguments, bound) = (clinic.arguments(), clinic.bound());
+    let mut passed = 0;
+    for shape in SHAPES {
+        let before = passed;
+        for left in OPERANDS {
+            for right in OPERANDS {
+                let source = shape.replace('A', &format!("({left})")).replace('B', &format!("({right})"));
+                let Ok(expr) = compile(&source, &mut clinic.scope()) else { continue };
+                let budget = Budget::default();
+                match clinic.env(&arguments, &bound, &budget).evaluate(&expr) {
+                    Ok(Bound::Value(value)) => {
+                        assert!(keeps_promise(&expr.kind, &value), "{source}: {:?} {value:?}", expr.kind);
+                    }
+                    Ok(other) => panic!("{source}: {other:?}"),
+                    Err(EvalError::Overflow(_) | EvalError::NotFinite(_) | EvalError::DivisionByZero) => {}
+                    Err(error) => panic!("{source}: {error}"),
+                }
+                passed += 1;
+            }
+        }
+        assert!(passed > before, "no operands fit {shape}");
+    }
 }
 
 proptest! {
