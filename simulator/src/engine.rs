@@ -13,6 +13,7 @@ pub mod eval;
 mod filter;
 mod fit;
 mod index;
+mod overlay;
 mod page;
 mod perform;
 mod possible;

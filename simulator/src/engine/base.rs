@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
-use super::index::{Form, Index, fingerprint, folded_fingerprint};
-use super::state::Table;
+use super::index::{Form, Index, fingerprints, placed, wanted};
+use super::overlay::Table;
 use super::tools::{TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
@@ -98,7 +98,7 @@ impl Base {
                 return Err(BaseError::DuplicateApi(api.name.clone()));
             }
         }
-        let wanted = wanted_indexes(&world);
+        let indexed = wanted_indexes(&world);
         let mut resources = Vec::with_capacity(world.resources.len());
         let mut tables = Vec::with_capacity(world.resources.len());
         for (position, resource) in world.resources.iter_mut().enumerate() {
@@ -126,7 +126,7 @@ impl Base {
                 }
                 sum.add(record_hash(&mut scratch, &resource.qualified, &record[key], record));
             }
-            let indexes = wanted
+            let indexes = indexed
                 .range((id, FieldId(0), Form::Exact)..=(id, FieldId(u16::MAX), Form::Items))
                 .filter(|(_, field, form)| (*field, *form) != (resource.key, Form::Exact))
                 .map(|(_, field, form)| (*field, *form, Index::new(&resource.records, *field, *form)))
@@ -195,8 +195,21 @@ impl Base {
             return Some(frozen.by_key.get(&as_key(value)).map_or(&[], std::slice::from_ref));
         }
         let (_, _, index) = frozen.indexes.iter().find(|(of, kind, _)| *of == field && *kind == form)?;
-        let hash = if form == Form::Folded { folded_fingerprint(value) } else { fingerprint(value) }?;
-        Some(index.positions(hash))
+        Some(index.positions(wanted(form, value)?))
+    }
+
+    /// The hashes under which a record of a resource is found, by the indexes that the resource has.
+    pub(super) fn found_by(&self, resource: ResourceId, record: &Record) -> Vec<u64> {
+        let mut hashes = Vec::new();
+        let indexes = self.resources.get(resource.index()).map_or(&[][..], |frozen| &frozen.indexes);
+        for (field, form, _) in indexes {
+            if let Some(value) = record.get(field.index()) {
+                fingerprints(*form, value, |hash| hashes.push(placed(*field, *form, hash)));
+            }
+        }
+        hashes.sort_unstable();
+        hashes.dedup();
+        hashes
     }
 }
 

@@ -13,8 +13,9 @@ use diorama_seeds::value::{Str, Value};
 use super::base::{Base, Referrer};
 use super::eval::Records;
 use super::index::Form;
+use super::overlay::Candidates;
 use super::refusal::{Outcome, Refusal};
-use super::state::{Merged, RecordChange, State};
+use super::state::{RecordChange, State};
 
 /// A state in the making.
 pub(super) struct Draft<'a> {
@@ -46,7 +47,7 @@ impl<'a> Draft<'a> {
         field: FieldId,
         form: Form,
         value: &Value,
-    ) -> Option<Merged<'_>> {
+    ) -> Option<Candidates<'_>> {
         self.state.candidates(self.base, resource, field, form, value)
     }
 

@@ -32,17 +32,7 @@ impl Index {
         let mut hashes: Vec<(u64, u32)> = Vec::with_capacity(records.len());
         for (position, record) in records.iter().enumerate() {
             let value = record.get(field.index()).unwrap_or(&Value::Absent);
-            let position = position as u32;
-            match (form, value) {
-                (Form::Items, Value::List(items)) => {
-                    hashes.extend(items.iter().filter_map(|item| Some((fingerprint(item)?, position))));
-                }
-                (Form::Items, _) => {}
-                (Form::Exact, value) => hashes.extend(fingerprint(value).map(|hash| (hash, position))),
-                (Form::Folded, value) => {
-                    hashes.extend(folded_fingerprint(value).map(|hash| (hash, position)))
-                }
-            }
+            fingerprints(form, value, |hash| hashes.push((hash, position as u32)));
         }
         hashes.sort_unstable();
         hashes.dedup();
@@ -62,8 +52,30 @@ impl Index {
     }
 }
 
+/// The hashes under which an index of this form finds a value.
+pub(super) fn fingerprints(form: Form, value: &Value, found: impl FnMut(u64)) {
+    match (form, value) {
+        (Form::Items, Value::List(items)) => items.iter().filter_map(fingerprint).for_each(found),
+        (Form::Items, _) => {}
+        (Form::Exact, value) => fingerprint(value).into_iter().for_each(found),
+        (Form::Folded, value) => folded_fingerprint(value).into_iter().for_each(found),
+    }
+}
+
+/// The hash under which a value is asked for.
+pub(super) fn wanted(form: Form, value: &Value) -> Option<u64> {
+    if form == Form::Folded { folded_fingerprint(value) } else { fingerprint(value) }
+}
+
+/// A value's hash together with the field and form it is of, so that one map serves all indexes of a resource.
+pub(super) fn placed(field: FieldId, form: Form, hash: u64) -> u64 {
+    let mut hasher = FxHasher::default();
+    (field.0, form as u8, hash).hash(&mut hasher);
+    hasher.finish()
+}
+
 /// A hash that is the same for values that are loosely equal; none for a missing value.
-pub(super) fn fingerprint(value: &Value) -> Option<u64> {
+fn fingerprint(value: &Value) -> Option<u64> {
     let mut hasher = FxHasher::default();
     let number = match value {
         Value::Absent | Value::Null => return None,
@@ -78,7 +90,7 @@ pub(super) fn fingerprint(value: &Value) -> Option<u64> {
 }
 
 /// As [`fingerprint`], for text whatever its case.
-pub(super) fn folded_fingerprint(value: &Value) -> Option<u64> {
+fn folded_fingerprint(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => fingerprint(&Value::String(fold(text).into())),
         other => fingerprint(other),

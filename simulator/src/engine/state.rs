@@ -3,7 +3,6 @@
 //! A state owns only its changes, in persistent maps, so a copy shares everything and a fork costs a handful of
 //! reference counts. A record that is changed back to what the base has leaves the overlay again.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use diorama_seeds::model::{DomainId, FieldId, Record, ResourceId};
@@ -12,7 +11,9 @@ use rpds::RedBlackTreeMapSync;
 
 use super::base::Base;
 use super::digest::{Digest, Sum, record_hash, state_digest};
-use super::index::Form;
+use super::draft::as_key;
+use super::index::{Form, placed, wanted};
+use super::overlay::{Candidates, Merged, Picked, Table};
 
 /// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
 #[derive(Clone, Debug)]
@@ -24,15 +25,6 @@ pub struct State {
     token_sum: Sum,
     issued: u64,
     names: Arc<[Str]>,
-}
-
-/// What a state has changed in one resource.
-#[derive(Clone, Debug)]
-pub(super) struct Table {
-    changed: RedBlackTreeMapSync<Value, Option<Record>>,
-    sum: Sum,
-    count: usize,
-    creates: u64,
 }
 
 /// A token that is out.
@@ -54,12 +46,6 @@ pub struct RecordChange {
     pub before: Option<Record>,
     /// The record after; none when it is gone.
     pub after: Option<Record>,
-}
-
-impl Table {
-    pub(super) fn new(sum: Sum, count: usize) -> Self {
-        Self { changed: RedBlackTreeMapSync::new_sync(), sum, count, creates: 0 }
-    }
 }
 
 impl State {
@@ -97,36 +83,34 @@ impl State {
     /// The record of a key.
     #[must_use]
     pub fn get<'a>(&'a self, base: &'a Base, resource: ResourceId, key: &Value) -> Option<&'a Record> {
-        let table = self.tables.get(resource.index())?;
-        if !table.changed.is_empty()
-            && let Some(changed) = table.changed.get(key)
-        {
-            return changed.as_ref();
+        match self.tables.get(resource.index())?.changed(key) {
+            Some(changed) => changed.as_ref(),
+            None => base.find(resource, key),
         }
-        base.find(resource, key)
     }
 
     /// All records of a resource in the order of their keys.
     pub fn iter<'a>(&'a self, base: &'a Base, resource: ResourceId) -> impl Iterator<Item = &'a Record> {
-        self.merged(base, resource, Frozen::All(base.records(resource).iter()))
+        let records = base.records(resource).iter();
+        let table = self.tables.get(resource.index());
+        Merged::new(key_of(base, resource), records, table.and_then(Table::all))
     }
 
     /// How many records a resource has.
     #[must_use]
     pub fn count(&self, _base: &Base, resource: ResourceId) -> usize {
-        self.tables.get(resource.index()).map_or(0, |table| table.count)
+        self.tables.get(resource.index()).map_or(0, Table::count)
     }
 
     /// The hash of all records and tokens.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        state_digest(self.names.iter().zip(self.tables.iter().map(|table| table.sum)), self.token_sum)
+        state_digest(self.names.iter().zip(self.tables.iter().map(Table::sum)), self.token_sum)
     }
 
-    /// The records of a resource at positions `start..end` of the key order, when none of them is overlaid.
+    /// The frozen records of a resource, when none of them is overlaid.
     pub(super) fn untouched<'a>(&self, base: &'a Base, resource: ResourceId) -> Option<&'a [Record]> {
-        let table = self.tables.get(resource.index())?;
-        table.changed.is_empty().then(|| base.records(resource))
+        self.tables.get(resource.index())?.is_empty().then(|| base.records(resource))
     }
 
     /// A superset of the records whose field has this value (by an index, in key order); `None` when there is no
@@ -138,20 +122,31 @@ impl State {
         field: FieldId,
         form: Form,
         value: &Value,
-    ) -> Option<Merged<'a>> {
+    ) -> Option<Candidates<'a>> {
+        let key = key_of(base, resource);
+        if field == key && form == Form::Exact {
+            return Some(Candidates::One(self.get(base, resource, &as_key(value)).into_iter()));
+        }
         let positions = base.positions(resource, field, form, value)?;
-        Some(self.merged(base, resource, Frozen::Some(base.records(resource), positions.iter())))
+        let table = self.tables.get(resource.index())?;
+        let records = Picked::new(base.records(resource), positions);
+        let changed = if table.is_empty() {
+            None
+        } else {
+            Some(table.found(placed(field, form, wanted(form, value)?)))
+        };
+        Some(Candidates::Many(Merged::new(key, records, changed)))
     }
 
     /// How many creates of a resource have succeeded.
     pub(super) fn creates(&self, resource: ResourceId) -> u64 {
-        self.tables.get(resource.index()).map_or(0, |table| table.creates)
+        self.tables.get(resource.index()).map_or(0, Table::creates)
     }
 
     /// Counts one more successful create.
     pub(super) fn count_create(&mut self, resource: ResourceId) {
         if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
-            table.creates += 1;
+            table.count_create();
         }
     }
 
@@ -168,19 +163,9 @@ impl State {
         let name = self.names.get(resource.index()).map_or("", |name| &**name);
         let removed = before.as_ref().map(|before| record_hash(scratch, name, key, before));
         let added = record.as_ref().map(|record| record_hash(scratch, name, key, record));
-        let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) else { return before };
-        if let Some(sum) = removed {
-            table.sum.subtract(sum);
-            table.count -= 1;
-        }
-        if let Some(sum) = added {
-            table.sum.add(sum);
-            table.count += 1;
-        }
-        if base.find(resource, key) == record.as_ref() {
-            table.changed.remove_mut(key);
-        } else {
-            table.changed.insert_mut(key.clone(), record);
+        if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
+            table.account(removed, added);
+            table.put(base, resource, key, record);
         }
         before
     }
@@ -205,14 +190,6 @@ impl State {
             self.token_sum.subtract(token.hash(text));
             self.tokens.remove_mut(text);
         }
-    }
-
-    fn merged<'a>(&'a self, base: &'a Base, resource: ResourceId, frozen: Frozen<'a>) -> Merged<'a> {
-        let key = base.world().resources.get(resource.index()).map_or(FieldId(0), |resource| resource.key);
-        let changed =
-            self.tables.get(resource.index()).map(|table| &table.changed).filter(|map| !map.is_empty());
-        let changed: Option<Overlaid<'a>> = changed.map(|map| Overlaid::new(map));
-        Merged { frozen, changed, key, held: None }
     }
 
     /// The digest computed from every record; for tests of the incremental one.
@@ -242,16 +219,20 @@ impl Token {
     }
 }
 
+fn key_of(base: &Base, resource: ResourceId) -> FieldId {
+    base.world().resources.get(resource.index()).map_or(FieldId(0), |resource| resource.key)
+}
+
 /// What differs between two states of a base, sorted by resource and key.
 #[must_use]
 pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
     let mut changes = Vec::new();
     for (position, (old, new)) in from.tables.iter().zip(to.tables.iter()).enumerate() {
-        if old.changed.ptr_eq(&new.changed) {
+        if old.same_as(new) {
             continue;
         }
         let resource = ResourceId(position as u16);
-        let mut keys: Vec<&Value> = old.changed.keys().chain(new.changed.keys()).collect();
+        let mut keys: Vec<&Value> = old.keys().chain(new.keys()).collect();
         keys.sort_unstable();
         keys.dedup();
         for key in keys {
@@ -263,66 +244,4 @@ pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
         }
     }
     changes
-}
-
-/// Frozen records with the overlay's laid over them, in key order.
-pub(super) struct Merged<'a> {
-    frozen: Frozen<'a>,
-    changed: Option<Overlaid<'a>>,
-    key: FieldId,
-    held: Option<&'a Record>,
-}
-
-enum Frozen<'a> {
-    All(std::slice::Iter<'a, Record>),
-    Some(&'a [Record], std::slice::Iter<'a, u32>),
-}
-
-type Entry<'a> = (&'a Value, &'a Option<Record>);
-
-struct Overlaid<'a> {
-    rest: Box<dyn Iterator<Item = Entry<'a>> + 'a>,
-    held: Option<Entry<'a>>,
-}
-
-impl<'a> Overlaid<'a> {
-    fn new(map: &'a RedBlackTreeMapSync<Value, Option<Record>>) -> Self {
-        let mut rest = map.iter();
-        let held = rest.next();
-        Self { rest: Box::new(rest), held }
-    }
-}
-
-impl<'a> Iterator for Frozen<'a> {
-    type Item = &'a Record;
-
-    fn next(&mut self) -> Option<&'a Record> {
-        match self {
-            Self::All(records) => records.next(),
-            Self::Some(records, positions) => records.get(*positions.next()? as usize),
-        }
-    }
-}
-
-impl<'a> Iterator for Merged<'a> {
-    type Item = &'a Record;
-
-    fn next(&mut self) -> Option<&'a Record> {
-        let Some(changed) = &mut self.changed else { return self.frozen.next() };
-        loop {
-            let frozen = self.held.take().or_else(|| self.frozen.next());
-            let Some((key, record)) = changed.held else { return frozen };
-            let order = frozen.map_or(Ordering::Greater, |frozen| frozen[self.key.index()].cmp(key));
-            if order == Ordering::Less {
-                return frozen;
-            }
-            if order == Ordering::Greater {
-                self.held = frozen;
-            }
-            changed.held = changed.rest.next();
-            if record.is_some() {
-                return record.as_ref();
-            }
-        }
-    }
 }

@@ -4,9 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
 use super::shop;
+use crate::engine::index::{Form, same_folded};
 use crate::engine::{Base, State, apply, diff};
 use crate::session::{Session, SessionOptions};
+use diorama_seeds::model::{FieldId, Record, ResourceId};
 use diorama_seeds::task::Call;
+use diorama_seeds::value::Value;
 
 /// Any JSON, small.
 fn any_json() -> impl Strategy<Value = Json> {
@@ -76,6 +79,41 @@ fn token_after(session: &mut Session) -> String {
         .to_owned()
 }
 
+/// Whether every index finds what a scan finds, in the same order.
+fn indexes_agree(base: &Base, state: &State) {
+    for resource in (0..base.world().resources.len()).map(|at| ResourceId(at as u16)) {
+        let records: Vec<&Record> = state.iter(base, resource).collect();
+        let keys = records.iter().map(|record| &record[base.world().resource(resource).key.index()]);
+        assert!(keys.clone().is_sorted() && keys.clone().all(|key| state.get(base, resource, key).is_some()));
+        for field in (0..base.world().resource(resource).fields.len()).map(|at| FieldId(at as u16)) {
+            for form in [Form::Exact, Form::Folded, Form::Items] {
+                let matches = |record: &Record, value: &Value| match (form, &record[field.index()]) {
+                    (Form::Items, Value::List(items)) => items.contains(value),
+                    (Form::Items, _) => false,
+                    (Form::Exact, found) => found.loosely_equals(value),
+                    (Form::Folded, found) => same_folded(found, value),
+                };
+                let asked = base
+                    .records(resource)
+                    .iter()
+                    .chain(records.iter().copied())
+                    .map(|record| &record[field.index()]);
+                let asked = asked.flat_map(|value| match value {
+                    Value::List(items) if form == Form::Items => items.to_vec(),
+                    value => vec![value.clone()],
+                });
+                for value in asked {
+                    let Some(found) = state.candidates(base, resource, field, form, &value) else { continue };
+                    let found: Vec<&Record> = found.filter(|record| matches(record, &value)).collect();
+                    let scanned: Vec<&Record> =
+                        records.iter().copied().filter(|record| matches(record, &value)).collect();
+                    assert_eq!(found, scanned, "{resource:?} {field:?} {form:?} {value:?}");
+                }
+            }
+        }
+    }
+}
+
 fn fresh(seed: u64) -> Session {
     Session::new(shop(), SessionOptions { seed, ..SessionOptions::default() })
 }
@@ -101,11 +139,12 @@ proptest! {
             prop_assert_eq!(&applied.changes, &diff(&base, &state, &applied.state));
             prop_assert_eq!(applied.state.digest(), applied.state.digest_from_scratch(&base));
             for resource in 0..base.world().resources.len() {
-                let id = diorama_seeds::model::ResourceId(resource as u16);
+                let id = ResourceId(resource as u16);
                 prop_assert_eq!(applied.state.count(&base, id), applied.state.iter(&base, id).count());
             }
             state = applied.state;
         }
+        indexes_agree(&base, &state);
     }
 
     #[test]

@@ -1,0 +1,224 @@
+//! Overlays: what a state has changed in one resource, and how it shows through to readers.
+//!
+//! An overlay is ordered by key and indexed as the base is, in persistent maps, so that copies share it and a
+//! session with thousands of changes still answers in microseconds.
+
+use std::cmp::Ordering;
+
+use diorama_seeds::model::{FieldId, Record, ResourceId};
+use diorama_seeds::value::Value;
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
+
+use super::base::Base;
+use super::digest::Sum;
+
+/// What a state has changed in one resource, with the resource's sum, size and counter.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    /// By key: the record as it is now, or that it is gone.
+    changed: RedBlackTreeMapSync<Value, Option<Record>>,
+    /// The changed records that are there, by the hashes under which indexes find them.
+    found: RedBlackTreeSetSync<(u64, Value)>,
+    sum: Sum,
+    count: usize,
+    creates: u64,
+}
+
+impl Table {
+    pub(super) fn new(sum: Sum, count: usize) -> Self {
+        let (changed, found) = (RedBlackTreeMapSync::new_sync(), RedBlackTreeSetSync::new_sync());
+        Self { changed, found, sum, count, creates: 0 }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.changed.is_empty()
+    }
+
+    /// Whether both are the very same overlay. Equal ones that came about separately may be told apart.
+    pub(super) fn same_as(&self, other: &Self) -> bool {
+        (self.is_empty() && other.is_empty()) || self.changed.ptr_eq(&other.changed)
+    }
+
+    pub(super) const fn sum(&self) -> Sum {
+        self.sum
+    }
+
+    pub(super) const fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(super) const fn creates(&self) -> u64 {
+        self.creates
+    }
+
+    pub(super) const fn count_create(&mut self) {
+        self.creates += 1;
+    }
+
+    /// The record of a key, when it is changed.
+    pub(super) fn changed(&self, key: &Value) -> Option<&Option<Record>> {
+        if self.changed.is_empty() { None } else { self.changed.get(key) }
+    }
+
+    /// The changed keys in order.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Value> {
+        self.changed.keys()
+    }
+
+    /// Takes a record out of the digest and the count, and another one in.
+    pub(super) fn account(&mut self, removed: Option<Sum>, added: Option<Sum>) {
+        if let Some(sum) = removed {
+            self.sum.subtract(sum);
+            self.count -= 1;
+        }
+        if let Some(sum) = added {
+            self.sum.add(sum);
+            self.count += 1;
+        }
+    }
+
+    /// Sets or removes the record of a key. What is as the base has it leaves the overlay.
+    pub(super) fn put(&mut self, base: &Base, resource: ResourceId, key: &Value, record: Option<Record>) {
+        let hashes =
+            |record: Option<&Record>| record.map_or_else(Vec::new, |record| base.found_by(resource, record));
+        let kept = base.find(resource, key) == record.as_ref();
+        let old = hashes(self.changed(key).and_then(Option::as_ref));
+        let new = if kept { Vec::new() } else { hashes(record.as_ref()) };
+        for hash in old.iter().filter(|hash| !new.contains(hash)) {
+            self.found.remove_mut(&(*hash, key.clone()));
+        }
+        for hash in new.iter().filter(|hash| !old.contains(hash)) {
+            self.found.insert_mut((*hash, key.clone()));
+        }
+        if kept {
+            self.changed.remove_mut(key);
+        } else {
+            self.changed.insert_mut(key.clone(), record);
+        }
+    }
+
+    /// All changes in key order; none when nothing is changed.
+    pub(super) fn all(&self) -> Option<Changes<'_>> {
+        (!self.is_empty()).then(|| Changes { hidden: None, rest: Box::new(self.changed.iter()) })
+    }
+
+    /// The changed records that an index finds under a hash, in key order.
+    pub(super) fn found(&self, hash: u64) -> Changes<'_> {
+        // Nothing sorts before an absent key.
+        let entries = self.found.range((hash, Value::Absent)..).take_while(move |(of, _)| *of == hash);
+        let rest = entries.filter_map(|(_, key)| self.changed.get_key_value(key));
+        Changes { hidden: Some(self), rest: Box::new(rest) }
+    }
+}
+
+type Entry<'a> = (&'a Value, &'a Option<Record>);
+
+/// Changes of one resource in key order.
+pub(super) struct Changes<'a> {
+    /// The overlay that hides frozen records, when not all of its changes are among these.
+    hidden: Option<&'a Table>,
+    rest: Box<dyn Iterator<Item = Entry<'a>> + 'a>,
+}
+
+/// Frozen records at some positions.
+pub(super) struct Picked<'a> {
+    records: &'a [Record],
+    positions: std::slice::Iter<'a, u32>,
+}
+
+impl<'a> Picked<'a> {
+    pub(super) fn new(records: &'a [Record], positions: &'a [u32]) -> Self {
+        Self { records, positions: positions.iter() }
+    }
+}
+
+impl<'a> Iterator for Picked<'a> {
+    type Item = &'a Record;
+
+    fn next(&mut self) -> Option<&'a Record> {
+        self.records.get(*self.positions.next()? as usize)
+    }
+}
+
+/// Frozen records with changes laid over them, in key order.
+pub(super) struct Merged<'a, F> {
+    key: FieldId,
+    frozen: F,
+    changes: Option<Changes<'a>>,
+    next_frozen: Option<&'a Record>,
+    next_change: Option<Entry<'a>>,
+}
+
+impl<'a, F: Iterator<Item = &'a Record>> Merged<'a, F> {
+    pub(super) fn new(key: FieldId, frozen: F, changes: Option<Changes<'a>>) -> Self {
+        let mut merged = Self { key, frozen, changes, next_frozen: None, next_change: None };
+        if merged.changes.is_some() {
+            merged.advance_frozen();
+            merged.advance_change();
+        }
+        merged
+    }
+
+    fn advance_frozen(&mut self) {
+        let key = self.key.index();
+        self.next_frozen = match self.changes.as_ref().and_then(|changes| changes.hidden) {
+            Some(table) => {
+                self.frozen.find(|record| record.get(key).is_none_or(|key| table.changed(key).is_none()))
+            }
+            None => self.frozen.next(),
+        };
+    }
+
+    fn advance_change(&mut self) {
+        self.next_change = self.changes.as_mut().and_then(|changes| changes.rest.next());
+    }
+}
+
+impl<'a, F: Iterator<Item = &'a Record>> Iterator for Merged<'a, F> {
+    type Item = &'a Record;
+
+    fn next(&mut self) -> Option<&'a Record> {
+        if self.changes.is_none() {
+            return self.frozen.next();
+        }
+        loop {
+            let order = match (self.next_frozen, self.next_change) {
+                (Some(frozen), Some((key, _))) => frozen.get(self.key.index()).cmp(&Some(key)),
+                (Some(_), None) => Ordering::Less,
+                (None, _) => Ordering::Greater,
+            };
+            if order == Ordering::Less {
+                let frozen = self.next_frozen;
+                self.advance_frozen();
+                return frozen;
+            }
+            if order == Ordering::Equal {
+                self.advance_frozen();
+            }
+            let (_, record) = self.next_change?;
+            self.advance_change();
+            if record.is_some() {
+                return record.as_ref();
+            }
+        }
+    }
+}
+
+/// Records that may be what is looked for.
+pub(super) enum Candidates<'a> {
+    /// The record of a key.
+    One(std::option::IntoIter<&'a Record>),
+    /// What an index finds.
+    Many(Merged<'a, Picked<'a>>),
+}
+
+impl<'a> Iterator for Candidates<'a> {
+    type Item = &'a Record;
+
+    fn next(&mut self) -> Option<&'a Record> {
+        match self {
+            Self::One(record) => record.next(),
+            Self::Many(records) => records.next(),
+        }
+    }
+}
