@@ -5,6 +5,7 @@
 //! clock or draw an unseeded random number.
 
 pub mod catalog;
+pub mod compose;
 pub mod doc;
 pub mod expr;
 pub mod keys;

@@ -4,18 +4,22 @@
 //! makes no records up ([`crate::materialise`]) and runs no call.
 
 mod canonical;
+mod check;
 mod compile;
 mod findings;
 mod locate;
 mod path;
 mod read;
 mod report;
+mod show;
 mod words;
 
 pub use canonical::{canonical_json, hash};
+pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use read::{MAX_BYTES, MAX_DEPTH, read};
 pub use report::{Finding, Report, Severity};
+pub use show::show;
 
 use crate::doc::WorldDoc;
 use crate::model::World;

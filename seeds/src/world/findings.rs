@@ -34,11 +34,24 @@ impl Findings {
         }
     }
 
-    pub(super) fn expression(&mut self, path: impl Display, error: &ExprError) {
-        self.error(path, error.message.clone(), "see the section Expressions of docs/world-format.md");
-        if let Some(finding) = self.list.last_mut().filter(|_| self.hidden == 0) {
-            finding.offset = u32::try_from(error.offset).ok();
+    /// An error inside the text at the path: `at` is the byte where it begins.
+    pub(super) fn error_at(
+        &mut self,
+        path: impl Display,
+        at: usize,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) {
+        let before = self.list.len();
+        self.error(path, message, fix);
+        if let Some(finding) = self.list.get_mut(before) {
+            finding.offset = u32::try_from(at).ok();
         }
+    }
+
+    pub(super) fn expression(&mut self, path: impl Display, error: &ExprError) {
+        let fix = "see the section Expressions of docs/world-format.md";
+        self.error_at(path, error.offset, error.message.clone(), fix);
     }
 
     pub(super) const fn errors(&self) -> usize {

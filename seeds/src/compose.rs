@@ -1,0 +1,163 @@
+//! Several worlds as one: each domain keeps its resources and behaviours, under a base path of its own.
+//!
+//! Works on documents, so that what it makes is checked like anything else. It never changes what an API does.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::doc::{DomainDoc, WORLD_VERSION, WorldDoc};
+use crate::world::{Finding, Report};
+
+/// Joins worlds into one.
+///
+/// A domain without a base path gets one from its name (`dental_clinic`: `/dental-clinic`), unless it is the only
+/// domain. Domains and base paths that occur twice get a number. API names that occur in several domains get their
+/// domain's name in front in each (`DentalClinicListRooms`). Clock and zone are the first world's; the result stands
+/// for a benchmark when one of the worlds does. It is materialised when all of them are, with the first's seed.
+///
+/// # Errors
+/// There is no world, or only some of them are materialised.
+pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
+    let Some(first) = docs.first() else {
+        return Err(Report::one(name, Finding::error("", "found no world to compose", "name at least one world")));
+    };
+    if let Some(other) = docs.iter().find(|doc| doc.materialised.is_some() != first.materialised.is_some()) {
+        let (made, not) = if first.materialised.is_some() { (first, other) } else { (other, first) };
+        return Err(Report::one(
+            name,
+            Finding::error(
+                "materialised",
+                format!("found the materialised world `{}` beside the source world `{}`", made.name, not.name),
+                "compose worlds of one kind: materialise all of them, or none",
+            ),
+        ));
+    }
+    let mut domains: Vec<DomainDoc> = docs.iter().flat_map(|doc| doc.clone().into_domains().1).collect();
+    if domains.len() > 1 {
+        tell_apart(&mut domains);
+    }
+    let mut licences: Vec<&str> = Vec::new();
+    for licence in docs.iter().filter_map(|doc| doc.license.as_deref()) {
+        if !licences.contains(&licence) {
+            licences.push(licence);
+        }
+    }
+    Ok(WorldDoc {
+        world: WORLD_VERSION,
+        name: name.to_owned(),
+        clock: first.clock.clone(),
+        zone: first.zone.clone(),
+        license: (!licences.is_empty()).then(|| licences.join(" AND ")),
+        benchmark: docs.iter().any(|doc| doc.benchmark),
+        materialised: first.materialised,
+        domains,
+        ..WorldDoc::default()
+    })
+}
+
+fn tell_apart(domains: &mut [DomainDoc]) {
+    let mut names = HashSet::new();
+    let mut base_paths = HashSet::new();
+    for domain in domains.iter_mut() {
+        let head = &mut domain.domain;
+        head.archetype.get_or_insert_with(|| head.name.clone());
+        head.name = free(&head.name, '_', &mut names);
+        if head.base_path.is_empty() {
+            head.base_path = format!("/{}", head.name.replace('_', "-"));
+        }
+        head.base_path = free(&head.base_path, '-', &mut base_paths);
+    }
+    let mut uses: HashMap<String, HashSet<usize>> = HashMap::new();
+    for (position, domain) in domains.iter().enumerate() {
+        for api in &domain.apis {
+            uses.entry(api.name.clone()).or_default().insert(position);
+        }
+    }
+    let mut taken: HashSet<String> = uses.keys().cloned().collect();
+    for domain in domains {
+        let prefix = camel_case(&domain.domain.name);
+        for api in &mut domain.apis {
+            if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
+                api.name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
+            }
+        }
+    }
+}
+
+/// The name, with a number behind it when it is taken; takes it.
+fn free(name: &str, separator: char, taken: &mut HashSet<String>) -> String {
+    let mut candidate = name.to_owned();
+    let mut number = 1;
+    while !taken.insert(candidate.clone()) {
+        number += 1;
+        candidate = format!("{name}{separator}{number}");
+    }
+    candidate
+}
+
+/// `dental_clinic` as `DentalClinic`.
+fn camel_case(name: &str) -> String {
+    name.split(['_', '-'])
+        .flat_map(|word| {
+            let mut characters = word.chars();
+            characters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(characters)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{catalog, world};
+
+    fn catalog_docs() -> Vec<WorldDoc> {
+        catalog::names().iter().map(|name| world::read(name, catalog::source(name).unwrap().as_bytes()).unwrap()).collect()
+    }
+
+    #[test]
+    fn the_catalog_composes_into_one_world_without_findings() {
+        let docs = catalog_docs();
+        let composed = compose("everything", &docs).unwrap();
+        let world = world::compile(&composed).map_err(|report| report.to_string()).unwrap();
+        assert_eq!(world.domains.len(), docs.len());
+        assert_eq!(world.apis.len(), docs.iter().map(|doc| doc.apis.len()).sum::<usize>());
+        let findings = world::check(&composed, &world);
+        assert!(findings.is_empty(), "{findings:?}");
+        let text = serde_json::to_vec(&composed).unwrap();
+        assert_eq!(world::read("everything.json", &text).unwrap(), composed);
+    }
+
+    #[test]
+    fn the_same_world_twice_is_told_apart() {
+        let doc = catalog_docs().remove(2);
+        let mut second = doc.clone();
+        second.benchmark = true;
+        let composed = compose("two", &[doc.clone(), second]).unwrap();
+        let heads: Vec<_> =
+            composed.domains.iter().map(|domain| (&*domain.domain.name, &*domain.domain.base_path)).collect();
+        assert_eq!(heads, [("dental_clinic", "/dental-clinic"), ("dental_clinic_2", "/dental-clinic-2")]);
+        assert!(composed.benchmark);
+        let name = &doc.apis[0].name;
+        assert_eq!(composed.domains[0].apis[0].name, format!("DentalClinic{name}"));
+        assert_eq!(composed.domains[1].apis[0].name, format!("DentalClinic2{name}"));
+        let world = world::compile(&composed).map_err(|report| report.to_string()).unwrap();
+        let qualified: Vec<&str> = world.resources.iter().map(|resource| &*resource.qualified).collect();
+        assert!(qualified.iter().all(|name| name.starts_with("dental_clinic.") || name.starts_with("dental_clinic_2.")));
+    }
+
+    #[test]
+    fn one_world_stays_as_it_is() {
+        let doc = catalog_docs().remove(0);
+        let composed = compose("one", std::slice::from_ref(&doc)).unwrap();
+        assert_eq!(composed.domains[0].domain.base_path, "");
+        assert_eq!(composed.domains[0].apis, doc.apis);
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        assert!(compose("none", &[]).is_err());
+        let mut docs = catalog_docs();
+        docs[1].materialised = Some(1);
+        let report = compose("mixed", &docs).unwrap_err().to_string();
+        assert!(report.contains("materialised world `course_enrolment` beside the source world `city_library`"), "{report}");
+    }
+}

@@ -1,0 +1,207 @@
+//! What is probably wrong with a world that compiles: `diorama world check`.
+//!
+//! Whether an API can succeed on the initial records is for the engine to try; it reports through
+//! [`never_succeeds`].
+
+mod phrases;
+mod uses;
+
+use std::collections::HashSet;
+
+use super::compile::{Part, compile};
+use super::findings::Findings;
+use super::path::Path;
+use super::read::read;
+use super::report::{Finding, Report};
+use crate::doc::{RecordsDoc, ResourceDoc, WorldDoc};
+use crate::model::{Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, Source, World};
+use crate::schema::Type;
+use crate::value::Str;
+use uses::Uses;
+
+/// Reads, compiles and checks a text. The report holds everything that was found, in the order of the text; it is
+/// empty when nothing was.
+#[must_use]
+pub fn examine(name: &str, text: &[u8]) -> Report {
+    let doc = match read(name, text) {
+        Ok(doc) => doc,
+        Err(report) => return report,
+    };
+    let report = match compile(&doc) {
+        Ok(world) => Report { name: name.to_owned(), findings: check(&doc, &world) },
+        Err(report) => report,
+    };
+    report.located(name, text)
+}
+
+/// Looks for mistakes in a world that compiles: records that no API shows, parameters that nothing uses, enum values
+/// that no record has, phrases that do not fit their API.
+#[must_use]
+pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let uses: Vec<Uses> = world.apis.iter().map(Uses::of).collect();
+    let shown: HashSet<ResourceId> = uses.iter().flat_map(|uses| uses.shown.iter().copied()).collect();
+    let (mut resource, mut api) = (0, 0);
+    for (position, part) in Part::all(doc).iter().enumerate() {
+        let here = part.path();
+        let section = here.name("resources");
+        for (name, doc) in part.resources {
+            let path = section.name(name);
+            let id = ResourceId(resource as u16);
+            if let Some(model) = world.resources.get(resource) {
+                check_reach(world, id, model, doc, shown.contains(&id), &path, &mut findings);
+                check_enums(world, model, doc, &path, &mut findings);
+                phrases::check_fields(doc, &path, &mut findings);
+            }
+            resource += 1;
+        }
+        let section = here.name("apis");
+        for (i, doc) in part.apis.iter().enumerate() {
+            let path = section.index(i);
+            if let (Some(model), Some(uses)) = (world.apis.get(api), uses.get(api)) {
+                check_api(model, uses, world, &path, &mut findings);
+                phrases::check_api(&doc.phrases, model, &path, &mut findings);
+            }
+            api += 1;
+        }
+        check_sign_in(world, DomainId(position as u16), &here, &mut findings);
+    }
+    findings.into_list()
+}
+
+/// The finding that an API cannot succeed on the initial records, for those who can try it.
+#[must_use]
+pub fn never_succeeds(doc: &WorldDoc, api: ApiId) -> Finding {
+    let mut left = api.index();
+    for part in Part::all(doc) {
+        if let Some(found) = part.apis.get(left) {
+            let here = part.path();
+            return Finding::warning(
+                here.name("apis").index(left).to_string(),
+                format!("found no call of `{}` that succeeds on the initial records", found.name),
+                "relax a check in `require`, or give records on which it holds",
+            );
+        }
+        left -= part.apis.len();
+    }
+    Finding::warning("", format!("found no API at position {}", api.0), "")
+}
+
+fn check_reach(
+    world: &World,
+    id: ResourceId,
+    resource: &Resource,
+    doc: &ResourceDoc,
+    shown: bool,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
+    let any = match &doc.records {
+        RecordsDoc::Count(count) => *count > 0,
+        RecordsDoc::Given(given) => !given.is_empty(),
+    } || !doc.each.is_empty();
+    let users = world.domains.iter().filter_map(|domain| domain.auth.as_ref()).any(|auth| auth.user == id);
+    if any && !shown && !users {
+        findings.warning(
+            path,
+            format!("found records of `{}` that no API can show", resource.name),
+            "add an API that gets or lists them, or embed them in a reply",
+        );
+    }
+}
+
+fn check_enums(world: &World, resource: &Resource, doc: &ResourceDoc, path: &Path<'_>, findings: &mut Findings) {
+    let section = path.name("fields");
+    for (index, field) in resource.fields.iter().enumerate() {
+        let here = section.name(&field.name);
+        let Type::Enum(values) = &field.schema.kind else { continue };
+        let missing: Vec<&str> = if world.materialised {
+            if resource.records.is_empty() {
+                continue;
+            }
+            let has = |value: &Str| resource.records.iter().any(|record| record[index].as_str() == Some(value));
+            values.iter().filter(|value| !has(value)).map(|value| &**value).collect()
+        } else {
+            match &doc.records {
+                // Values are dealt so that each occurs when there are enough records.
+                RecordsDoc::Count(count) => {
+                    let count = *count as usize;
+                    let enough = count == 0 || count >= values.len() || !doc.each.is_empty();
+                    values.iter().skip(if enough { values.len() } else { count }).map(|value| &**value).collect()
+                }
+                RecordsDoc::Given(given) => {
+                    let open = given.is_empty() || !doc.each.is_empty() || given.iter().any(|row| !row.contains_key(&*field.name));
+                    let has = |value: &Str| given.iter().any(|row| row.get(&*field.name).and_then(|json| json.as_str()) == Some(value));
+                    values.iter().filter(|value| !open && !has(value)).map(|value| &**value).collect()
+                }
+            }
+        };
+        if !missing.is_empty() {
+            findings.warning(
+                here.name("enum"),
+                format!("found values that no record has: {}", missing.join(", ")),
+                "make more records, or take the values out",
+            );
+        }
+    }
+}
+
+fn check_api(api: &Api, uses: &Uses, world: &World, path: &Path<'_>, findings: &mut Findings) {
+    if api.description.trim().is_empty() {
+        findings.warning(
+            path,
+            format!("found no description of `{}`", api.name),
+            "say in a sentence what it does; callers choose by it",
+        );
+    }
+    let section = path.name("parameters");
+    for (index, parameter) in api.parameters.iter().enumerate() {
+        if !uses.parameters.contains(&index) {
+            findings.warning(
+                section.name(&parameter.name),
+                format!("found the parameter `{}`, which the behaviour does not use", parameter.name),
+                "use it in a filter, a check or a change, or remove it",
+            );
+        }
+    }
+    if let Some(limit) = uses.limit.and_then(|limit| api.parameters.get(limit))
+        && limit.schema.limits.max.is_none()
+    {
+        findings.warning(
+            section.name(&limit.name),
+            format!("found the page size `{}` without a maximum", limit.name),
+            "add `max: 100`",
+        );
+    }
+    let secret = |resource: ResourceId, member: &Member| {
+        let auth = world.domains.iter().filter_map(|domain| domain.auth.as_ref());
+        matches!(member.source, Source::Field(field) if auth.into_iter().any(|auth| (auth.user, auth.secret) == (resource, field)))
+    };
+    let record = match &api.behaviour.kind {
+        BehaviourKind::Get { resource, .. } | BehaviourKind::Lookup { resource, .. } => Some(*resource),
+        BehaviourKind::List(query) => Some(query.resource),
+        _ => None,
+    };
+    if let Some(resource) = record
+        && let Some(member) = api.reply.members.iter().find(|member| secret(resource, member))
+    {
+        findings.warning(
+            path.name("reply"),
+            format!("found the secret `{}` in a reply", member.name),
+            "leave it out of `reply.fields`",
+        );
+    }
+}
+
+/// Where APIs need a token, one must issue it.
+fn check_sign_in(world: &World, domain: DomainId, here: &Path<'_>, findings: &mut Findings) {
+    let own = || world.apis.iter().filter(|api| api.domain == domain);
+    let issues = own().any(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }));
+    if !issues && own().any(|api| api.token.is_some()) {
+        findings.error(
+            here.name("domain").name("auth"),
+            "found APIs that need a token, and none that issues one",
+            "add an API with `behaviour: {sign_in: true}`",
+        );
+    }
+}
