@@ -9,6 +9,7 @@ pub mod compose;
 pub mod doc;
 pub mod expr;
 pub mod keys;
+pub mod materialise;
 pub mod model;
 pub mod openapi;
 pub mod schema;

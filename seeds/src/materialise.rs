@@ -1,0 +1,237 @@
+//! Materialised worlds: every record of a source world made up from a seed and written out.
+//!
+//! Owns the providers of made-up values and the way from a source world to a world that runs. The same document and
+//! seed give the same bytes; a value depends on the seed, its resource, its field and its record's number alone, so
+//! that adding a field or a record elsewhere leaves it as it was. Nothing here reads a clock or executes a call.
+
+mod cast;
+mod defaults;
+mod derive;
+mod draw;
+mod grammar;
+mod maker;
+mod moment;
+mod pattern;
+mod plan;
+mod records;
+mod tables;
+mod text;
+mod value;
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::model::{Record, Resource, World};
+use crate::value::{Str, Value, Zone};
+use crate::world::{self, Report};
+
+/// A materialised world in all its forms.
+#[derive(Clone, Debug)]
+pub struct Materialised {
+    /// The document: all records written out, without phrases and providers.
+    pub doc: WorldDoc,
+    /// The model that runs.
+    pub world: World,
+    /// The canonical JSON, which is hashed and stored with datasets.
+    pub canonical: String,
+    /// BLAKE3 of the canonical JSON, in lower-case hexadecimal.
+    pub hash: Str,
+}
+
+/// A source world, read and compiled once, from which any number of worlds can be materialised.
+///
+/// ```
+/// use diorama_seeds::{materialise::Source, world};
+///
+/// let text = b"
+/// world: 1
+/// name: shop
+/// clock: 2026-03-02T09:00
+/// resources:
+///   book:
+///     key: book_id
+///     fields: {title: {type: string, unique: true}, price: {type: decimal, currency: EUR}}
+///     records: 3
+/// ";
+/// let source = Source::new(world::read("shop.yaml", text)?)?;
+/// let first = source.materialise(1)?;
+/// assert_eq!(first.world.resources[0].records.len(), 3);
+/// assert_eq!(first.canonical, source.materialise(1)?.canonical);
+/// assert_ne!(first.hash, source.materialise(2)?.hash);
+/// # Ok::<(), diorama_seeds::world::Report>(())
+/// ```
+pub struct Source {
+    doc: WorldDoc,
+    bare: WorldDoc,
+    world: World,
+    /// None for a document that is materialised already.
+    plan: Option<plan::Plan>,
+}
+
+impl Source {
+    /// Compiles a document and reads its providers.
+    ///
+    /// # Errors
+    /// What is wrong with the document, with places.
+    pub fn new(doc: WorldDoc) -> Result<Self, Report> {
+        let world = world::compile(&checkable(&doc))?;
+        Self::compiled(doc, world)
+    }
+
+    /// As [`Source::new`], for a document that is compiled already.
+    ///
+    /// # Errors
+    /// What is wrong with the providers and given records, with places.
+    pub fn compiled(doc: WorldDoc, world: World) -> Result<Self, Report> {
+        let plan = match doc.materialised {
+            Some(_) => None,
+            None => Some(plan::Plan::new(&doc, &world)?),
+        };
+        let bare = bare(&doc);
+        Ok(Self { doc, bare, world, plan })
+    }
+
+    /// The source document, with its phrases.
+    #[must_use]
+    pub const fn doc(&self) -> &WorldDoc {
+        &self.doc
+    }
+
+    /// The compiled source world, without records.
+    #[must_use]
+    pub const fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// Makes the records of a seed. A document that is materialised already is given back as it is.
+    ///
+    /// # Errors
+    /// What could not be made up: a unique field with too few possible values, a reference to nothing.
+    pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
+        let Some(plan) = &self.plan else {
+            return Ok(self.finish(self.bare.clone(), self.world.clone()));
+        };
+        let made = records::Run::make(&self.world, plan, seed)
+            .map_err(|finding| Report::one(&self.doc.name, finding))?;
+        let mut world = self.world.clone();
+        for (resource, records) in world.resources.iter_mut().zip(made) {
+            resource.records = records;
+        }
+        world.materialised = true;
+        let mut doc = self.bare.clone();
+        doc.materialised = Some(seed);
+        write_records(&mut doc, &world);
+        Ok(self.finish(doc, world))
+    }
+
+    fn finish(&self, doc: WorldDoc, mut world: World) -> Materialised {
+        let canonical = world::canonical_json(&doc, &world);
+        let hash: Str = world::hash(&canonical).into();
+        world.hash = Some(hash.clone());
+        Materialised { doc, world, canonical, hash }
+    }
+}
+
+/// Writes out all records of a source world: `materialised: seed`, without phrases, providers and examples.
+///
+/// # Errors
+/// As [`Source::materialise`].
+pub fn materialise(doc: &WorldDoc, world: &World, seed: u64) -> Result<WorldDoc, Report> {
+    Ok(Source::compiled(doc.clone(), world.clone())?.materialise(seed)?.doc)
+}
+
+/// Compiles and materialises a document at once.
+///
+/// # Errors
+/// As [`Source::new`] and [`Source::materialise`].
+pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<Materialised>, Report> {
+    Source::new(doc.clone())?.materialise(seed).map(Arc::new)
+}
+
+/// The document without given values that only the plan can read: references by name, dates relative to the clock.
+fn checkable(doc: &WorldDoc) -> WorldDoc {
+    let mut doc = doc.clone();
+    if doc.materialised.is_some() {
+        return doc;
+    }
+    let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
+    for resource in doc.resources.values_mut().chain(resources) {
+        let fields = &resource.fields;
+        let own = |name: &str, value: &Json| {
+            let Some(field) = fields.get(name) else { return false };
+            let refers = field.reference.is_some() || field.items.as_ref().is_some_and(|items| items.reference.is_some());
+            let dated = matches!(field.kind.as_deref(), Some("date" | "date-time"));
+            (refers && !value.is_null()) || (dated && value.as_str().is_some_and(moment::is_relative))
+        };
+        if let RecordsDoc::Given(rows) = &mut resource.records {
+            rows.iter_mut().for_each(|row| row.retain(|name, value| !own(name, value)));
+        }
+        resource.examples.iter_mut().for_each(|row| row.retain(|name, value| !own(name, value)));
+        resource.each.iter_mut().for_each(|each| each.set.retain(|name, value| !own(name, value)));
+    }
+    doc
+}
+
+/// The document without what only the makers of requests and records need.
+fn bare(doc: &WorldDoc) -> WorldDoc {
+    let mut doc = doc.clone();
+    let given = doc.materialised.is_some();
+    let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
+    for resource in doc.resources.values_mut().chain(resources) {
+        resource.examples.clear();
+        resource.each.clear();
+        if !given {
+            resource.records = RecordsDoc::Given(Vec::new());
+        }
+        // New records need the format of keys.
+        let key = resource.fields.get(&resource.key).and_then(|key| key.fake.clone());
+        bare_fields(&mut resource.fields);
+        if let Some(fake) = key.filter(|fake| fake.get("provider").is_some_and(|provider| provider == "code"))
+            && let Some(key) = resource.fields.get_mut(&resource.key)
+        {
+            key.fake = Some(fake);
+        }
+    }
+    for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
+        api.phrases = PhrasesDoc::default();
+        bare_fields(&mut api.parameters);
+    }
+    doc
+}
+
+fn bare_fields(fields: &mut IndexMap<String, FieldDoc>) {
+    for field in fields.values_mut() {
+        field.fake = None;
+        field.ask.clear();
+        field.say.clear();
+        if let Some(items) = &mut field.items {
+            items.fake = None;
+            bare_fields(&mut items.fields);
+        }
+        bare_fields(&mut field.fields);
+    }
+}
+
+fn write_records(doc: &mut WorldDoc, world: &World) {
+    let mut resources = world.resources.iter();
+    let short = doc.resources.values_mut();
+    let long = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
+    // The model has its resources in the document's order.
+    for (written, resource) in short.chain(long).zip(&mut resources) {
+        write_resource(written, resource, &world.zone);
+    }
+}
+
+fn write_resource(doc: &mut ResourceDoc, resource: &Resource, zone: &Zone) {
+    let write = |record: &Record| {
+        let present = resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
+        present.map(|(field, value)| (field.name.to_string(), value.to_json(zone))).collect()
+    };
+    doc.records = RecordsDoc::Given(resource.records.iter().map(write).collect());
+}
+
+#[cfg(test)]
+mod tests;

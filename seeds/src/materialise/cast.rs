@@ -1,0 +1,103 @@
+//! The person and the place that a record is about, so that its fields agree: the e-mail address is that of the
+//! name, the country that of the city.
+//!
+//! Fields are grouped by what is left of their names without the provider's noun: `email` and `name` are about one
+//! person, `origin_city` and `origin_country` about one place.
+
+use super::draw::Streams;
+use super::tables::{self, City, Country, Person};
+
+/// Who and where, for one record; drawn when first asked for.
+pub(super) struct Cast<'a> {
+    groups: &'a [Streams],
+    home: Option<&'static Country>,
+    /// The group of the first field about a place.
+    main: Option<usize>,
+    n: u64,
+    attempt: u32,
+    people: Vec<Option<Person>>,
+    places: Vec<Option<&'static City>>,
+}
+
+impl<'a> Cast<'a> {
+    /// `groups` are the streams of the resource's groups; `home` is the country of phone numbers without a place;
+    /// `main` is the group of the first field about a place.
+    pub(super) fn new(groups: &'a [Streams], home: Option<&'static Country>, main: Option<usize>, n: u64) -> Self {
+        Self { groups, home, main, n, attempt: 0, people: vec![None; groups.len()], places: vec![None; groups.len()] }
+    }
+
+    /// Forgets a group's person and place, so that a unique field gets another.
+    pub(super) fn redraw(&mut self, group: usize, attempt: u32) {
+        self.attempt = attempt;
+        if let Some(person) = self.people.get_mut(group) {
+            *person = None;
+        }
+        if let Some(place) = self.places.get_mut(group) {
+            *place = None;
+        }
+    }
+
+    /// The group's person.
+    pub(super) fn person(&mut self, group: usize) -> Person {
+        let (n, attempt) = (self.n, self.attempt);
+        let drawn = || self.groups.get(group).map(|streams| tables::person(&mut streams.draw(n, attempt)));
+        match self.people.get_mut(group) {
+            Some(person) => *person.get_or_insert_with(|| drawn().unwrap_or(Person { first: "Alex", last: "Reed" })),
+            None => Person { first: "Alex", last: "Reed" },
+        }
+    }
+
+    /// The group's place.
+    pub(super) fn city(&mut self, group: usize) -> Option<&'static City> {
+        let place = self.places.get_mut(group)?;
+        if place.is_none() {
+            // Another stream number than the person's, so that the two are independent.
+            let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
+            *place = tables::city(&mut draw, None);
+        }
+        *place
+    }
+
+    /// The country of the record's place where it has one, else the home country.
+    pub(super) fn country(&mut self, group: usize) -> Option<&'static Country> {
+        let own = self.places.get(group).copied().flatten();
+        own.or_else(|| self.main.and_then(|main| self.city(main))).map(|city| city.country).or(self.home)
+    }
+
+    /// The place that the record's texts are set in.
+    pub(super) fn setting(&mut self) -> Option<&'static City> {
+        self.city(self.main.unwrap_or(0))
+    }
+
+    /// Says that the group's place is this city, because a record gives its name.
+    pub(super) fn set_city(&mut self, group: usize, name: &str) {
+        if let Some(place) = self.places.get_mut(group) {
+            *place = tables::cities().iter().find(|city| city.name == name).or(*place);
+        }
+    }
+}
+
+/// Nouns of providers that end field names, longest first where one ends another.
+const NOUNS: [&str; 34] = [
+    "email_address", "street_address", "country_code", "postal_code", "display_name", "family_name", "first_name",
+    "given_name", "middle_name", "phone_number", "full_name", "last_name", "user_name", "zip_code", "nationality",
+    "longitude", "telephone", "latitude", "username", "postcode", "currency", "address", "country", "surname",
+    "handle", "street", "mobile", "email", "login", "phone", "city", "name", "lat", "lng",
+];
+
+/// The group of a field: its name without the noun.
+pub(super) fn group_of(field: &str) -> &str {
+    let rest = NOUNS.iter().find_map(|noun| field.strip_suffix(noun));
+    rest.map_or(field, |rest| rest.trim_end_matches('_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_about_one_person_or_place_are_in_one_group() {
+        let groups = ["name", "email", "origin_city", "origin_country_code", "patient", "patient_email", "longitude"];
+        assert_eq!(groups.map(group_of), ["", "", "origin", "origin", "patient", "patient", ""]);
+    }
+}

@@ -1,0 +1,113 @@
+//! Values that follow from others: expressions over the fields made before, and over records that are done.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::moment::Clock;
+use crate::expr::eval::{Bound, Budget, Env, EvalError, Records};
+use crate::expr::{Expr, Node, Slot};
+use crate::model::{FieldId, Record, ResourceId};
+use crate::value::Value;
+
+/// One expression takes no more steps than this; a record is made in microseconds.
+const BUDGET: u64 = 50_000;
+
+/// The records of the resources that are done, sorted by key.
+pub(super) struct Done<'a> {
+    pub(super) records: &'a [Vec<Record>],
+    pub(super) keys: &'a [usize],
+}
+
+impl Records for Done<'_> {
+    fn get(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+        let (records, at) = (self.records.get(resource.index())?, *self.keys.get(resource.index())?);
+        records.binary_search_by(|record| record[at].cmp(key)).ok().and_then(|index| records.get(index))
+    }
+
+    fn scan<'r>(&'r self, resource: ResourceId, visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>) {
+        for record in self.records.get(resource.index()).into_iter().flatten() {
+            if visit(record).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn find<'r>(
+        &'r self,
+        _: ResourceId,
+        _: FieldId,
+        _: &Value,
+        _: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
+    ) -> bool {
+        false
+    }
+}
+
+/// The value of an expression for a record of which these fields are made so far.
+pub(super) fn evaluate(expr: &Expr, values: &[Value], clock: Clock<'_>, done: &Done<'_>) -> Result<Value, EvalError> {
+    let record: Record = Arc::from(values);
+    let bound = [Bound::Record(record)];
+    let budget = Budget::new(BUDGET);
+    let env = Env { arguments: &[], bound: &bound, clock: clock.now, zone: clock.zone, records: done, budget: &budget };
+    match env.evaluate(expr)? {
+        Bound::Value(value) => Ok(value),
+        Bound::Record(_) | Bound::Empty => Ok(Value::Null),
+    }
+}
+
+/// Appends the fields of `record` that an expression reads. `record` alone stands for its key.
+pub(super) fn fields(node: &Node, key: usize, into: &mut Vec<usize>) {
+    visit(node, &mut |node| {
+        match node {
+            Node::Field(of, field) if matches!(**of, Node::Variable(Slot::RECORD)) => into.push(field.index()),
+            Node::Variable(Slot::RECORD) => into.push(key),
+            _ => return true,
+        }
+        false
+    });
+}
+
+/// Appends the resources whose records an expression reads.
+pub(super) fn resources(node: &Node, into: &mut Vec<ResourceId>) {
+    visit(node, &mut |node| {
+        match node {
+            Node::Get(resource, _) | Node::Exists(resource, _) => into.push(*resource),
+            Node::Fold(fold) => into.push(fold.resource),
+            _ => {}
+        }
+        true
+    });
+}
+
+/// Goes on below a node while `see` says so. Expressions were parsed with a bound on their depth, which bounds this
+/// recursion.
+fn visit(node: &Node, see: &mut impl FnMut(&Node) -> bool) {
+    if !see(node) {
+        return;
+    }
+    match node {
+        Node::Literal(_) | Node::Argument(_) | Node::Variable(_) | Node::Now | Node::Today => {}
+        Node::Field(of, _)
+        | Node::Member(of, _)
+        | Node::Get(_, of)
+        | Node::Exists(_, of)
+        | Node::Not(of)
+        | Node::Negate(of)
+        | Node::Matches(of, _)
+        | Node::Cast(of, _) => visit(of, see),
+        Node::Item(a, b) | Node::Binary(_, a, b) => {
+            visit(a, see);
+            visit(b, see);
+        }
+        Node::Conditional(a, b, c) => {
+            visit(a, see);
+            visit(b, see);
+            visit(c, see);
+        }
+        Node::Call(_, of) | Node::List(of) => of.iter().for_each(|node| visit(node, see)),
+        Node::Fold(fold) => {
+            visit(&fold.condition, see);
+            fold.value.iter().for_each(|node| visit(node, see));
+        }
+    }
+}

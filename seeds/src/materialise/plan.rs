@@ -1,0 +1,435 @@
+//! What a source world asks for, read once: a maker for each field, the order of fields and resources, given records.
+//!
+//! A plan holds no random value; any number of seeds can be materialised from it.
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::cast::group_of;
+use super::derive;
+use super::maker::{self, Fault, Maker, Place};
+use super::moment::{Clock, relative};
+use super::tables::{Country, countries, country_of_zone};
+use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::model::{Field, Resource, ResourceId, World};
+use crate::schema::{Schema, Type};
+use crate::value::Value;
+use crate::world::{Finding, Report};
+
+/// A source world, ready to be materialised.
+pub(super) struct Plan {
+    /// By position in the world.
+    pub(super) resources: Vec<ResourcePlan>,
+    /// Resources in the order in which they are made.
+    pub(super) order: Vec<usize>,
+    /// The country of the world's zone where it names a city, for telephone numbers.
+    pub(super) home: Option<&'static Country>,
+}
+
+/// How the records of one resource are made.
+pub(super) struct ResourcePlan {
+    /// Its place in the document.
+    pub(super) path: String,
+    /// By position in the resource.
+    pub(super) fields: Vec<FieldPlan>,
+    /// Fields in the order in which they are made.
+    pub(super) order: Vec<usize>,
+    /// Groups of the cast.
+    pub(super) groups: Vec<String>,
+    /// The group of the first field about a place.
+    pub(super) main_place: Option<usize>,
+    /// Values of the first records.
+    pub(super) given: Vec<Vec<(usize, Given)>>,
+    /// Where those stand: `records` or `examples`.
+    pub(super) section: &'static str,
+    /// How many records, without those of `each`.
+    pub(super) count: u32,
+    /// Records for each record of a parent.
+    pub(super) each: Vec<EachPlan>,
+    /// Whether keys come from the key format alone, so that they are known before any record is.
+    pub(super) keys_first: bool,
+    /// For each group of `unique_together`: what is made anew when its values are taken, in order.
+    pub(super) redo: Vec<Vec<usize>>,
+}
+
+/// How the values of one field are made.
+pub(super) struct FieldPlan {
+    pub(super) maker: Maker,
+    /// In which share of the records there is a value; 1 where the maker decides.
+    pub(super) share: f64,
+    /// Group of the cast.
+    pub(super) group: usize,
+    /// Earlier reference fields to the same resource, from which a draw keeps away.
+    pub(super) avoid: Vec<usize>,
+    /// Whether the field refers to its own resource and may lack a value: then only earlier records are drawn, so
+    /// that the records make a forest.
+    pub(super) earlier_only: bool,
+}
+
+/// Records for each record of a parent.
+pub(super) struct EachPlan {
+    pub(super) parent: usize,
+    pub(super) by: usize,
+    pub(super) min: u32,
+    pub(super) max: u32,
+    pub(super) set: Vec<(usize, Given)>,
+}
+
+/// A value of a given record.
+#[derive(Clone, Debug)]
+pub(super) enum Given {
+    /// The value.
+    Value(Value),
+    /// A reference by key or display value.
+    Reference(Json),
+    /// References by key or display value.
+    References(Vec<Json>),
+}
+
+/// Optional fields are there in most records, nullable ones nearly always have a value.
+const OPTIONAL_SHARE: f64 = 0.7;
+const NULLABLE_SHARE: f64 = 0.85;
+
+impl Plan {
+    /// Reads a source world.
+    ///
+    /// # Errors
+    /// Providers, options and given values that do not fit, each with its place.
+    pub(super) fn new(doc: &WorldDoc, world: &World) -> Result<Self, Report> {
+        let (top, domains) = doc.clone().into_domains();
+        let short = doc.domains.is_empty();
+        let offset = usize::from(domains.len() > doc.domains.len());
+        let mut findings = Vec::new();
+        let mut resources = Vec::with_capacity(world.resources.len());
+        for (index, resource) in world.resources.iter().enumerate() {
+            let domain = resource.domain.index();
+            let found = domains.get(domain).and_then(|part: &DomainDoc| part.resources.get(&*resource.name));
+            let path = if short || domain < offset {
+                format!("resources.{}", resource.name)
+            } else {
+                format!("domains[{}].resources.{}", domain - offset, resource.name)
+            };
+            let Some(found) = found else {
+                return Err(Report::one(
+                    &top.name,
+                    Finding::error(path, "found no such resource in the document", "compile the document anew"),
+                ));
+            };
+            resources.push(ResourcePlan::new(found, world, ResourceId(index as u16), path, &mut findings));
+        }
+        let order = order(&resources, world, &mut findings);
+        if findings.is_empty() {
+            Ok(Self { resources, order, home: country_of_zone(world.zone.name()).or_else(|| a_country(&world.name)) })
+        } else {
+            Err(Report { name: top.name, findings })
+        }
+    }
+}
+
+impl ResourcePlan {
+    fn new(doc: &ResourceDoc, world: &World, id: ResourceId, path: String, findings: &mut Vec<Finding>) -> Self {
+        let resource = world.resource(id);
+        let mut groups: Vec<String> = Vec::new();
+        let mut fields = Vec::with_capacity(resource.fields.len());
+        for (index, field) in resource.fields.iter().enumerate() {
+            let field_doc = doc.fields.get(&*field.name);
+            let place = Place { world, resource: id, name: &field.name };
+            let maker = maker::of_field(field_doc, &field.schema, &place).unwrap_or_else(|Fault { message, fix }| {
+                findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
+                Maker::Constant(Value::Null)
+            });
+            let group = group_of(&field.name);
+            let group = groups.iter().position(|known| known == group).unwrap_or_else(|| {
+                groups.push(group.to_owned());
+                groups.len() - 1
+            });
+            fields.push(FieldPlan::new(maker, resource, id, index, group));
+        }
+        let key = resource.key.index();
+        let keys_first = made_by_format(doc.fields.get(&doc.key), fields.get(key));
+        let order = field_order(&fields, key, resource, &path, findings);
+        let clock = Clock { now: world.clock, zone: &world.zone };
+        let (rows, section, count): (&[IndexMap<String, Json>], _, _) = match &doc.records {
+            RecordsDoc::Count(count) => (&doc.examples, "examples", (*count).max(doc.examples.len() as u32)),
+            RecordsDoc::Given(rows) if rows.is_empty() => (&doc.examples, "examples", doc.examples.len() as u32),
+            RecordsDoc::Given(rows) => (rows, "records", rows.len() as u32),
+        };
+        let count = if resource.singleton { 1 } else { count };
+        let mut given = Vec::with_capacity(rows.len());
+        for (i, row) in rows.iter().enumerate().take(count as usize) {
+            let mut values = read_row(row, resource, clock, &format!("{path}.{section}[{i}]"), findings);
+            if section == "records" {
+                complete(&mut values, resource, doc);
+            }
+            given.push(values);
+        }
+        let mut each = Vec::with_capacity(doc.each.len());
+        for (i, part) in doc.each.iter().enumerate() {
+            let place = format!("{path}.each[{i}]");
+            let parent = world
+                .resources
+                .iter()
+                .position(|parent| parent.domain == resource.domain && *parent.name == *part.of);
+            let by = resource.field_named(&part.by);
+            let (Some(parent), Some(by)) = (parent, by) else {
+                findings.push(Finding::error(
+                    place,
+                    format!("found `of: {}` and `by: {}`", part.of, part.by),
+                    "name a resource, and the field that refers to it",
+                ));
+                continue;
+            };
+            let set = read_row(&part.set, resource, clock, &format!("{place}.set"), findings);
+            each.push(EachPlan { parent, by: by.index(), min: part.min.min(part.max), max: part.max, set });
+        }
+        let main_place = fields.iter().find(|field| field.maker.is_local()).map(|field| field.group);
+        let redo = resource
+            .unique_together
+            .iter()
+            .map(|group| redo(group.iter().map(|field| field.index()).collect(), &fields, &order, key))
+            .collect();
+        Self { path, fields, order, groups, main_place, given, section, count, each, keys_first, redo }
+    }
+}
+
+impl FieldPlan {
+    fn new(maker: Maker, resource: &Resource, id: ResourceId, index: usize, group: usize) -> Self {
+        let field = resource.fields.get(index);
+        let missing = field.is_some_and(|field| field.optional || field.schema.nullable);
+        let share = match field {
+            _ if maker.decides_presence() => 1.0,
+            Some(field) if field.optional => OPTIONAL_SHARE,
+            Some(field) if field.schema.nullable => NULLABLE_SHARE,
+            _ => 1.0,
+        };
+        let target = |field: &Field| match field.schema.kind {
+            Type::Reference { resource, .. } => Some(resource),
+            _ => None,
+        };
+        let own = field.and_then(target);
+        let earlier = resource.fields.iter().take(index).enumerate();
+        let avoid = earlier.filter(|(_, other)| own.is_some() && target(other) == own).map(|(index, _)| index).collect();
+        Self { maker, share, group, avoid, earlier_only: own == Some(id) && missing }
+    }
+}
+
+/// The home of a world whose zone names no city: always the same for a name.
+fn a_country(name: &str) -> Option<&'static Country> {
+    let homes = ["GB", "NL", "IE", "PT", "CA", "NZ", "SE", "ES"];
+    let byte = blake3::hash(name.as_bytes()).as_bytes()[0];
+    let code = homes.get(usize::from(byte) % homes.len())?;
+    countries().iter().find(|country| country.code == *code)
+}
+
+/// Keys that nothing but the format decides: no provider, or one that only names the format.
+fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
+    let plain = doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
+    match doc.and_then(|doc| doc.fake.as_ref()) {
+        None => plain,
+        Some(fake) => {
+            let provider = fake.as_str().or_else(|| fake.get("provider").and_then(Json::as_str));
+            plain && matches!(provider, Some("code" | "uuid")) && plan.is_some()
+        }
+    }
+}
+
+/// The key first where it can be, then every field after those it is made from, else in the written order.
+fn field_order(
+    fields: &[FieldPlan],
+    key: usize,
+    resource: &Resource,
+    path: &str,
+    findings: &mut Vec<Finding>,
+) -> Vec<usize> {
+    let needs: Vec<Vec<usize>> = fields
+        .iter()
+        .enumerate()
+        .map(|(index, field)| {
+            let mut needs = Vec::new();
+            field.maker.dependencies(key, &mut needs);
+            needs.extend(field.avoid.iter().filter(|other| **other < index));
+            needs
+        })
+        .collect();
+    let mut order = Vec::with_capacity(fields.len());
+    let mut waiting: Vec<usize> = (0..fields.len()).collect();
+    waiting.sort_by_key(|index| (*index != key, *index));
+    while !waiting.is_empty() {
+        let ready = waiting.iter().position(|index| needs[*index].iter().all(|need| order.contains(need)));
+        let Some(ready) = ready else {
+            let names: Vec<&str> =
+                waiting.iter().filter_map(|index| resource.fields.get(*index)).map(|field| &*field.name).collect();
+            findings.push(Finding::error(
+                format!("{path}.fields"),
+                format!("found fields that are made from each other: {}", names.join(", ")),
+                "let one of them be made from itself alone",
+            ));
+            order.append(&mut waiting);
+            break;
+        };
+        order.push(waiting.remove(ready));
+    }
+    order
+}
+
+/// The members of a group and every field that is made from one of them.
+fn redo(mut group: Vec<usize>, fields: &[FieldPlan], order: &[usize], key: usize) -> Vec<usize> {
+    let mut again = Vec::new();
+    for index in order {
+        let mut needs = Vec::new();
+        if let Some(field) = fields.get(*index) {
+            field.maker.dependencies(key, &mut needs);
+        }
+        if *index != key && (group.contains(index) || needs.iter().any(|need| group.contains(need))) {
+            group.push(*index);
+            again.push(*index);
+        }
+    }
+    again
+}
+
+/// Resources in an order in which each comes after those that its records are made from, and where possible after
+/// those they refer to.
+fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>) -> Vec<usize> {
+    let mut hard: Vec<Vec<usize>> = Vec::with_capacity(resources.len());
+    let mut soft: Vec<Vec<usize>> = Vec::with_capacity(resources.len());
+    for (index, plan) in resources.iter().enumerate() {
+        let (mut needs, mut likes) = (Vec::new(), Vec::new());
+        needs.extend(plan.each.iter().map(|each| each.parent));
+        for field in &plan.fields {
+            needs_of(&field.maker, &mut needs);
+        }
+        for field in world.resources.get(index).into_iter().flat_map(|resource| &resource.fields) {
+            targets(&field.schema, &mut likes);
+        }
+        // Keys that are made like fields are known only when their records are.
+        needs.extend(likes.iter().filter(|target| resources.get(**target).is_some_and(|plan| !plan.keys_first)));
+        needs.retain(|need| *need != index);
+        likes.retain(|like| *like != index);
+        hard.push(needs);
+        soft.push(likes);
+    }
+    let mut done = vec![false; resources.len()];
+    let mut order = Vec::with_capacity(resources.len());
+    while order.len() < resources.len() {
+        let met = |needs: &[usize]| needs.iter().all(|need| done.get(*need).copied().unwrap_or(true));
+        let waiting = || (0..resources.len()).filter(|index| !done[*index]);
+        let next = waiting()
+            .find(|index| met(&hard[*index]) && met(&soft[*index]))
+            .or_else(|| waiting().find(|index| met(&hard[*index])));
+        let Some(next) = next else {
+            let names: Vec<&str> = waiting().map(|index| &*world.resources[index].name).collect();
+            let path = waiting().next().and_then(|index| resources.get(index)).map_or("", |plan| &plan.path);
+            findings.push(Finding::error(
+                path,
+                format!("found resources whose records are made from each other's: {}", names.join(", ")),
+                "break the circle of `each`, `through` and expressions",
+            ));
+            break;
+        };
+        done[next] = true;
+        order.push(next);
+    }
+    order
+}
+
+fn needs_of(maker: &Maker, into: &mut Vec<usize>) {
+    match maker {
+        Maker::Through { target, .. } => into.push(target.index()),
+        Maker::Expr(expr) => {
+            let mut read = Vec::new();
+            derive::resources(&expr.node, &mut read);
+            into.extend(read.into_iter().map(ResourceId::index));
+        }
+        Maker::List { of, .. } | Maker::Chance { of, .. } => needs_of(of, into),
+        Maker::Object(members) => members.iter().for_each(|(.., maker)| needs_of(maker, into)),
+        _ => {}
+    }
+}
+
+/// The resources that values of a schema refer to.
+fn targets(schema: &Schema, into: &mut Vec<usize>) {
+    match &schema.kind {
+        Type::Reference { resource, .. } => into.push(resource.index()),
+        Type::List(item) => targets(item, into),
+        Type::Object(members) => members.iter().for_each(|member| targets(&member.schema, into)),
+        _ => {}
+    }
+}
+
+/// The values that a record gives.
+fn read_row(
+    row: &IndexMap<String, Json>,
+    resource: &Resource,
+    clock: Clock<'_>,
+    path: &str,
+    findings: &mut Vec<Finding>,
+) -> Vec<(usize, Given)> {
+    let mut values = Vec::with_capacity(row.len());
+    for (name, json) in row {
+        let Some(id) = resource.field_named(name) else {
+            findings.push(Finding::error(
+                format!("{path}.{name}"),
+                format!("found the field `{name}`, which `{}` has not", resource.name),
+                "remove it, or add it to `fields`",
+            ));
+            continue;
+        };
+        let field = resource.field(id);
+        match read_value(json, field, clock) {
+            Ok(value) => values.push((id.index(), value)),
+            Err(message) => findings.push(Finding::error(
+                format!("{path}.{name}"),
+                message,
+                "write a value of the field's type",
+            )),
+        }
+    }
+    values
+}
+
+fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, String> {
+    if json.is_null() && !field.schema.nullable {
+        return if field.optional {
+            Ok(Given::Value(Value::Absent))
+        } else {
+            // In `each.set` a null stands for a reference that is not theirs; a field that must have a value is
+            // then made up.
+            Err(format!("expected {}, found null", field.schema.expected()))
+        };
+    }
+    let is_reference = |schema: &Schema| matches!(schema.kind, Type::Reference { .. });
+    match (&field.schema.kind, json) {
+        (Type::Reference { .. }, Json::String(_) | Json::Number(_)) => return Ok(Given::Reference(json.clone())),
+        (Type::List(item), Json::Array(items)) if is_reference(item) => {
+            return Ok(Given::References(items.clone()));
+        }
+        _ => {}
+    }
+    match (field.schema.parse_json(json, clock.zone), &field.schema.kind, json) {
+        (Ok(value), ..) => Ok(Given::Value(value)),
+        (Err(error), Type::Date, Json::String(text)) => {
+            relative(text, clock, false).map(Given::Value).ok_or_else(|| error.to_string())
+        }
+        (Err(error), Type::DateTime, Json::String(text)) => {
+            relative(text, clock, true).map(Given::Value).ok_or_else(|| error.to_string())
+        }
+        (Err(error), ..) => Err(format!("{error}{}", error.at)),
+    }
+}
+
+/// A record that is written by hand leaves out what it does not have: without a provider, an optional field is
+/// absent and another takes its default.
+fn complete(values: &mut Vec<(usize, Given)>, resource: &Resource, doc: &ResourceDoc) {
+    for (index, field) in resource.fields.iter().enumerate() {
+        let made = doc.fields.get(&*field.name).is_some_and(|doc| doc.fake.is_some());
+        if made || index == resource.key.index() || values.iter().any(|(given, _)| *given == index) {
+            continue;
+        }
+        match &field.default {
+            Some(default) => values.push((index, Given::Value(default.clone()))),
+            None if field.optional => values.push((index, Given::Value(Value::Absent))),
+            None => {}
+        }
+    }
+}

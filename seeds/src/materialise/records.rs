@@ -1,0 +1,577 @@
+//! Making the records of a plan for one seed: counts, then keys, then the values of each record.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::cast::Cast;
+use super::derive::Done;
+use super::draw::Streams;
+use super::maker::{Fault, Maker};
+use super::moment::Clock;
+use super::plan::{Given, Plan, ResourcePlan};
+use super::value::{Making, missing};
+use crate::keys;
+use crate::model::{Record, Resource, World};
+use crate::schema::{Schema, Type};
+use crate::value::Value;
+use crate::world::Finding;
+
+/// A world holds no more records than this.
+const MOST_RECORDS: u64 = 2_000_000;
+/// Draws for a value that must be new, before all the possible ones are tried (or an error is given).
+const TRIES: u32 = 64;
+/// Draws for a group of values that must be new together.
+const GROUP_TRIES: u32 = 2_000;
+
+/// One materialisation.
+pub(super) struct Run<'a> {
+    world: &'a World,
+    plan: &'a Plan,
+    seed: u64,
+    /// By resource, the parents' positions and places of the records of `each`.
+    children: Vec<Vec<Child>>,
+    /// By resource, keys in the order in which records are made.
+    keys: Vec<Vec<Value>>,
+    /// By resource, the records that are done, sorted by key.
+    done: Vec<Vec<Record>>,
+    key_fields: Vec<usize>,
+    /// References by display value that could not be resolved yet: resource, record, field, what stands there.
+    later: Vec<(usize, Value, usize, Given)>,
+}
+
+/// A record of `each`.
+#[derive(Clone, Copy)]
+struct Child {
+    entry: usize,
+    parent: usize,
+    position: u32,
+}
+
+/// The uniqueness of one resource's values so far.
+struct Taken {
+    fields: Vec<Option<HashSet<Value>>>,
+    groups: Vec<HashSet<Vec<Value>>>,
+}
+
+impl<'a> Run<'a> {
+    /// Makes all records, by resource, sorted by key.
+    ///
+    /// # Errors
+    /// What could not be made, with its place.
+    pub(super) fn make(world: &'a World, plan: &'a Plan, seed: u64) -> Result<Vec<Vec<Record>>, Finding> {
+        let resources = world.resources.len();
+        let mut run = Self {
+            world,
+            plan,
+            seed,
+            children: vec![Vec::new(); resources],
+            keys: vec![Vec::new(); resources],
+            done: vec![Vec::new(); resources],
+            key_fields: world.resources.iter().map(|resource| resource.key.index()).collect(),
+            later: Vec::new(),
+        };
+        run.count()?;
+        for index in 0..resources {
+            if plan.resources[index].keys_first {
+                run.keys[index] = run.keys_of(index)?;
+            }
+        }
+        for index in &plan.order {
+            let mut records = run.resource(*index)?;
+            let key = run.key_fields[*index];
+            records.sort_by(|a, b| a[key].cmp(&b[key]));
+            run.done[*index] = records;
+        }
+        run.resolve_later()?;
+        Ok(run.done)
+    }
+
+    fn parts(&self, index: usize) -> (&'a Resource, &'a ResourcePlan) {
+        (&self.world.resources[index], &self.plan.resources[index])
+    }
+
+    fn clock(&self) -> Clock<'a> {
+        Clock { now: self.world.clock, zone: &self.world.zone }
+    }
+
+    /// How many records a resource gets.
+    fn size(&self, index: usize) -> usize {
+        self.plan.resources[index].count as usize + self.children[index].len()
+    }
+
+    /// Deals the records of `each` to the parents, which come first in the order.
+    fn count(&mut self) -> Result<(), Finding> {
+        let mut total = 0_u64;
+        for index in &self.plan.order {
+            let (resource, plan) = self.parts(*index);
+            let mut children = Vec::new();
+            for (entry, each) in plan.each.iter().enumerate() {
+                let streams = Streams::new(self.seed, &resource.qualified, &entry.to_string(), "each");
+                for parent in 0..self.size(each.parent) {
+                    let mut draw = streams.draw(parent as u64, 0);
+                    let number = draw.between(i64::from(each.min), i64::from(each.max)) as u32;
+                    if children.len() as u64 + u64::from(number) > MOST_RECORDS {
+                        return Err(too_many(plan));
+                    }
+                    children.extend((0..number).map(|position| Child { entry, parent, position }));
+                }
+            }
+            self.children[*index] = children;
+            total += self.size(*index) as u64;
+            if total > MOST_RECORDS {
+                return Err(too_many(plan));
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys of a resource in the order of its records; those that are given stay.
+    fn keys_of(&self, index: usize) -> Result<Vec<Value>, Finding> {
+        let (resource, plan) = self.parts(index);
+        let key = resource.key.index();
+        let size = self.size(index);
+        let given: Vec<Option<&Value>> = plan.given.iter().map(|row| given_value(row, key)).collect();
+        let mut taken: HashSet<Value> = HashSet::with_capacity(size);
+        for (i, value) in given.iter().enumerate() {
+            if let Some(value) = value
+                && !taken.insert((*value).clone())
+            {
+                return Err(twice(plan, resource, key, i, value, self.world));
+            }
+        }
+        let capacity = keys::capacity(&resource.key_format);
+        let made = size - taken.len();
+        if made as u128 > capacity {
+            return Err(Finding::error(
+                format!("{}.records", plan.path),
+                format!("found {size} records, but the key's format has only {capacity} keys"),
+                "ask for fewer records, or widen the key's format",
+            ));
+        }
+        let mut keys = Vec::with_capacity(size);
+        for n in 0..size {
+            if let Some(Some(value)) = given.get(n) {
+                keys.push((*value).clone());
+                continue;
+            }
+            let mut attempt = 0;
+            keys.push(loop {
+                let key = keys::key_for(&resource.key_format, self.seed, &resource.qualified, n as u64, attempt);
+                if taken.insert(key.clone()) {
+                    break key;
+                }
+                attempt += 1;
+                // Given keys may lie among those of the format, so that it can run out before its capacity.
+                if u128::from(attempt) > capacity.min(u128::from(u32::MAX)) {
+                    return Err(Finding::error(
+                        format!("{}.records", plan.path),
+                        format!("found no free key for record {} of {size}", n + 1),
+                        "widen the key's format",
+                    ));
+                }
+            });
+        }
+        Ok(keys)
+    }
+
+    /// The records of one resource, in the order in which they are made.
+    fn resource(&mut self, index: usize) -> Result<Vec<Record>, Finding> {
+        let (resource, plan) = self.parts(index);
+        let size = self.size(index);
+        let groups: Vec<Streams> =
+            plan.groups.iter().map(|group| Streams::new(self.seed, &resource.qualified, group, "cast")).collect();
+        let streams = |purpose: &str| -> Vec<Streams> {
+            let of = |name: &str| Streams::new(self.seed, &resource.qualified, name, purpose);
+            resource.fields.iter().map(|field| of(&field.name)).collect()
+        };
+        let (values_of, presence_of, deals_of) = (streams("value"), streams("presence"), streams("deal"));
+        let mut taken = self.given_taken(index)?;
+        let mut dealt = vec![0_u64; plan.fields.len()];
+        let mut records: Vec<Record> = Vec::with_capacity(size);
+        for n in 0..size {
+            let child = n.checked_sub(plan.count as usize).and_then(|child| self.children[index].get(child)).copied();
+            let mut given: Vec<(usize, Given)> = plan.given.get(n).cloned().unwrap_or_default();
+            let mut position = n as u64;
+            if let Some(child) = child {
+                let each = &plan.each[child.entry];
+                position = u64::from(child.position);
+                given.extend(each.set.iter().cloned());
+                let parent = self.keys[each.parent].get(child.parent).cloned().unwrap_or_default();
+                given.push((each.by, Given::Value(parent)));
+            }
+            let mut values = vec![Value::Absent; plan.fields.len()];
+            let mut fixed = vec![false; plan.fields.len()];
+            let mut cast = Cast::new(&groups, self.plan.home, plan.main_place, n as u64);
+            if plan.keys_first {
+                values[resource.key.index()] = self.keys[index].get(n).cloned().unwrap_or_default();
+                fixed[resource.key.index()] = true;
+            }
+            let mut postponed = Vec::new();
+            for (field, given) in given {
+                let schema = &resource.fields[field].schema;
+                match self.given(index, n, schema, &given)? {
+                    Some(value) => values[field] = value,
+                    None => postponed.push((field, given)),
+                }
+                if let (Maker::Text(super::text::Provider::City), Value::String(city)) =
+                    (&plan.fields[field].maker, &values[field])
+                {
+                    cast.set_city(plan.fields[field].group, city);
+                }
+                fixed[field] = true;
+            }
+            let done = Done { records: &self.done, keys: &self.key_fields };
+            let mut making = Making {
+                world: self.world,
+                clock: self.clock(),
+                resource: index,
+                n: n as u64,
+                position,
+                keys: &self.keys,
+                done: &done,
+                values,
+                cast,
+            };
+            for field in plan.order.iter().copied().filter(|field| !fixed[*field]) {
+                let fault = |Fault { message, fix }: Fault| {
+                    Finding::error(format!("{}.fields.{}", plan.path, resource.fields[field].name), message, fix)
+                };
+                let context = FieldContext {
+                    plan,
+                    resource,
+                    field,
+                    values: &values_of[field],
+                    presence: &presence_of[field],
+                    deals: &deals_of[field],
+                };
+                let value = context.make(&mut making, &mut dealt[field], taken.fields[field].as_ref(), size).map_err(fault)?;
+                making.values[field] = value;
+            }
+            for (group, again) in resource.unique_together.iter().zip(&plan.redo).enumerate().map(|(i, pair)| (i, pair)) {
+                let (fields, again) = again;
+                let mut attempt = 0;
+                loop {
+                    let tuple: Vec<Value> = fields.iter().map(|field| making.values[field.index()].clone()).collect();
+                    let complete = tuple.iter().all(|value| !value.is_missing());
+                    let whole_given = fields.iter().all(|field| fixed[field.index()]);
+                    if !complete || !taken.groups[group].contains(&tuple) || (whole_given && n < plan.given.len()) {
+                        if complete {
+                            taken.groups[group].insert(tuple);
+                        }
+                        break;
+                    }
+                    attempt += 1;
+                    if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
+                        let names: Vec<&str> = fields.iter().map(|field| &*resource.field(*field).name).collect();
+                        let possible = fields.iter().fold(1_u64, |product, field| {
+                            product.saturating_mul(making.capacity(&plan.fields[field.index()].maker))
+                        });
+                        return Err(Finding::error(
+                            format!("{}.unique_together[{group}]", plan.path),
+                            format!(
+                                "found no new {} for record {} of {size}; about {possible} different groups are possible",
+                                names.join(" and "),
+                                n + 1
+                            ),
+                            "ask for fewer records, or let the fields take more values",
+                        ));
+                    }
+                    for field in again.iter().copied().filter(|field| !fixed[*field]) {
+                        let context = FieldContext {
+                            plan,
+                            resource,
+                            field,
+                            values: &values_of[field],
+                            presence: &presence_of[field],
+                            deals: &deals_of[field],
+                        };
+                        let made = context.once(&mut making, attempt * (TRIES + 1), taken.fields[field].as_ref());
+                        if let Ok(value) = made {
+                            making.values[field] = value;
+                        }
+                    }
+                }
+            }
+            let values = making.values;
+            for (set, value) in taken.fields.iter_mut().zip(&values) {
+                if let Some(set) = set
+                    && !value.is_missing()
+                {
+                    set.insert(value.clone());
+                }
+            }
+            if !plan.keys_first {
+                self.keys[index].push(values[resource.key.index()].clone());
+            }
+            let key = values[resource.key.index()].clone();
+            self.later.extend(postponed.into_iter().map(|(field, given)| (index, key.clone(), field, given)));
+            records.push(Arc::from(values));
+        }
+        Ok(records)
+    }
+
+    /// What the given records take already, so that no made value comes before a given one that equals it.
+    fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
+        let (resource, plan) = self.parts(index);
+        let mut fields = Vec::with_capacity(resource.fields.len());
+        for (position, field) in resource.fields.iter().enumerate() {
+            if !field.unique {
+                fields.push(None);
+                continue;
+            }
+            let mut set = HashSet::new();
+            for (i, row) in plan.given.iter().enumerate() {
+                if let Some(value) = given_value(row, position).filter(|value| !value.is_missing())
+                    && !set.insert(value.clone())
+                {
+                    return Err(twice(plan, resource, position, i, value, self.world));
+                }
+            }
+            fields.push(Some(set));
+        }
+        let mut groups = Vec::with_capacity(resource.unique_together.len());
+        for (g, group) in resource.unique_together.iter().enumerate() {
+            let mut set = HashSet::new();
+            for (i, row) in plan.given.iter().enumerate() {
+                let tuple: Option<Vec<Value>> =
+                    group.iter().map(|field| given_value(row, field.index()).cloned()).collect();
+                if let Some(tuple) = tuple.filter(|tuple| tuple.iter().all(|value| !value.is_missing()))
+                    && !set.insert(tuple)
+                {
+                    return Err(Finding::error(
+                        format!("{}.{}[{i}]", plan.path, plan.section),
+                        format!("found the values of unique_together[{g}] a second time"),
+                        "change one of them",
+                    ));
+                }
+            }
+            groups.push(set);
+        }
+        Ok(Taken { fields, groups })
+    }
+
+    /// A given value; `None` where a reference names a record that is not made yet.
+    fn given(&self, index: usize, n: usize, schema: &Schema, given: &Given) -> Result<Option<Value>, Finding> {
+        let (_, plan) = self.parts(index);
+        let place = || format!("{}.{}[{n}]", plan.path, plan.section);
+        match (given, &schema.kind) {
+            (Given::Value(value), _) => Ok(Some(value.clone())),
+            (Given::Reference(json), Type::Reference { resource, .. }) => {
+                self.referred(resource.index(), schema, json, &place)
+            }
+            (Given::References(items), Type::List(item)) => {
+                let Type::Reference { resource, .. } = item.kind else { return Ok(Some(Value::Null)) };
+                let mut values = Vec::with_capacity(items.len());
+                for json in items {
+                    match self.referred(resource.index(), item, json, &place)? {
+                        Some(value) => values.push(value),
+                        None => return Ok(None),
+                    }
+                }
+                Ok(Some(Value::List(values.into())))
+            }
+            _ => Ok(Some(Value::Null)),
+        }
+    }
+
+    /// The key that a given reference means: itself, or that of the record with this display value.
+    fn referred(
+        &self,
+        target: usize,
+        schema: &Schema,
+        json: &Json,
+        place: &dyn Fn() -> String,
+    ) -> Result<Option<Value>, Finding> {
+        let (resource, plan) = self.parts(target);
+        if let Ok(key) = schema.parse_json(json, &self.world.zone)
+            && self.keys[target].contains(&key)
+        {
+            return Ok(Some(key));
+        }
+        let shown = match json {
+            Json::String(text) => crate::value::nfc(text),
+            other => crate::value::nfc(&other.to_string()),
+        };
+        let mut found: Vec<&Value> = Vec::new();
+        if let Some(display) = resource.display {
+            let is = |value: &Value| value.as_str().is_some_and(|text| *text == *shown);
+            if self.done[target].is_empty() {
+                // Not made yet: only given records can be found, by the order of keys, which those have already.
+                for (n, row) in plan.given.iter().enumerate() {
+                    if given_value(row, display.index()).is_some_and(is) {
+                        found.extend(self.keys[target].get(n));
+                    }
+                }
+                if found.is_empty() && self.size(target) > 0 {
+                    return Ok(None);
+                }
+            } else {
+                let records = self.done[target].iter().filter(|record| is(&record[display.index()]));
+                found.extend(records.map(|record| &record[resource.key.index()]));
+            }
+        }
+        match found.as_slice() {
+            [key] => Ok(Some((*key).clone())),
+            [] => Err(Finding::error(
+                place(),
+                format!("found a reference to {json}, which is neither key nor name of a {}", resource.label),
+                "write the key or the display value of a record",
+            )),
+            several => Err(Finding::error(
+                place(),
+                format!("found a reference to {json}, which {} records are called", several.len()),
+                "write the key instead",
+            )),
+        }
+    }
+
+    /// Resolves what could not be resolved while its target was not made: the last step, as nothing is made from it.
+    fn resolve_later(&mut self) -> Result<(), Finding> {
+        for (index, key, field, given) in std::mem::take(&mut self.later) {
+            let (resource, plan) = self.parts(index);
+            let at = resource.key.index();
+            let Ok(found) = self.done[index].binary_search_by(|record| record[at].cmp(&key)) else { continue };
+            let value = self.given(index, found, &resource.fields[field].schema, &given)?;
+            let Some(value) = value else {
+                return Err(Finding::error(
+                    format!("{}.{}", plan.path, plan.section),
+                    format!("found a reference in `{}` that names no record", resource.fields[field].name),
+                    "write the key or the display value of a record",
+                ));
+            };
+            let mut values = self.done[index][found].to_vec();
+            values[field] = value;
+            self.done[index][found] = Arc::from(values);
+        }
+        Ok(())
+    }
+}
+
+/// What is needed to make the values of one field.
+struct FieldContext<'a> {
+    plan: &'a ResourcePlan,
+    resource: &'a Resource,
+    field: usize,
+    values: &'a Streams,
+    presence: &'a Streams,
+    deals: &'a Streams,
+}
+
+impl FieldContext<'_> {
+    /// The value for a record: one that is allowed and, where it must be, new.
+    fn make(
+        &self,
+        making: &mut Making<'_>,
+        dealt: &mut u64,
+        taken: Option<&HashSet<Value>>,
+        size: usize,
+    ) -> Result<Value, Fault> {
+        let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
+        // What is dealt comes to every record of the first round, so that each value occurs.
+        let first_round = matches!(&plan.maker, Maker::Deal(of) if *dealt < of.len() as u64);
+        if !self.present(making, first_round) {
+            return Ok(missing(field));
+        }
+        if let (Maker::Deal(of), None) = (&plan.maker, taken) {
+            let round = *dealt / of.len().max(1) as u64;
+            let order = self.deals.draw(round, 0).permutation(of.len());
+            let place = order.get((*dealt % of.len().max(1) as u64) as usize);
+            *dealt += 1;
+            let value = place.and_then(|place| of.get(*place)).cloned().unwrap_or_default();
+            if field.schema.allows(&value) {
+                return Ok(value);
+            }
+        }
+        let mut last = None;
+        for attempt in 0..TRIES {
+            match self.once(making, attempt, taken) {
+                Ok(value) => return Ok(value),
+                Err(fault) => last = Some(fault),
+            }
+        }
+        // Few values are left: all of them are tried, from a drawn one on.
+        if let Some(taken) = taken
+            && let Some(all) = making.all(&plan.maker)
+        {
+            let start = self.values.draw(making.n, TRIES).index(all.len());
+            let fresh = all.iter().cycle().skip(start).take(all.len());
+            if let Some(value) = fresh.into_iter().find(|value| !taken.contains(value) && field.schema.allows(value)) {
+                return Ok(value.clone());
+            }
+            return Err(Fault {
+                message: format!(
+                    "found {size} records, but only {} different values are possible in this unique field",
+                    all.len()
+                ),
+                fix: "ask for fewer records, or let the field take more values".to_owned(),
+            });
+        }
+        let possible = making.capacity(&plan.maker);
+        match (last, taken) {
+            (Some(fault), None) => Err(fault),
+            (Some(fault), Some(_)) if !fault.message.is_empty() => Err(fault),
+            _ => Err(Fault {
+                message: format!(
+                    "found no new value for record {} of {size}; about {possible} different values are possible in this \
+                     unique field",
+                    making.n + 1
+                ),
+                fix: "ask for fewer records, or let the field take more values".to_owned(),
+            }),
+        }
+    }
+
+    /// One draw. The fault's message is empty when the value was good but taken.
+    fn once(&self, making: &mut Making<'_>, attempt: u32, taken: Option<&HashSet<Value>>) -> Result<Value, Fault> {
+        let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
+        if !self.present(making, false) && attempt > TRIES {
+            return Ok(missing(field));
+        }
+        // An address has variants of its own; only when those are used up does it go to another person.
+        if attempt > 0 && (attempt > 8 || !super::value::varies_alone(&plan.maker)) {
+            making.cast.redraw(plan.group, attempt);
+        }
+        let mut draw = self.values.draw(making.n, attempt);
+        let value = making.value(&plan.maker, field, plan, &mut draw)?;
+        if value.is_missing() {
+            return Ok(value);
+        }
+        if taken.is_some_and(|taken| taken.contains(&value)) {
+            return Err(Fault { message: String::new(), fix: String::new() });
+        }
+        Ok(value)
+    }
+
+    fn present(&self, making: &Making<'_>, first_round: bool) -> bool {
+        let plan = &self.plan.fields[self.field];
+        if plan.earlier_only && making.n == 0 {
+            return false;
+        }
+        plan.share >= 1.0 || first_round || self.presence.draw(making.n, 0).chance(plan.share)
+    }
+}
+
+fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value> {
+    row.iter().find_map(|(given, value)| match value {
+        Given::Value(value) if *given == field => Some(value),
+        _ => None,
+    })
+}
+
+fn twice(plan: &ResourcePlan, resource: &Resource, field: usize, row: usize, value: &Value, world: &World) -> Finding {
+    Finding::error(
+        format!("{}.{}[{row}].{}", plan.path, plan.section, resource.fields[field].name),
+        format!("found {} a second time in a unique field", value.to_text(&world.zone)),
+        "change one, or remove `unique`",
+    )
+}
+
+fn too_many(plan: &ResourcePlan) -> Finding {
+    Finding::error(
+        format!("{}.records", plan.path),
+        format!("found more than {MOST_RECORDS} records in the world"),
+        "ask for fewer",
+    )
+}

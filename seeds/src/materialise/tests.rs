@@ -1,0 +1,328 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::schema::Type;
+
+const SHELTER: &str = include_str!("tests/shelter.yaml");
+
+fn source(text: &str) -> Result<Source, Report> {
+    Source::new(world::read("test.yaml", text.as_bytes())?)
+}
+
+fn made(text: &str, seed: u64) -> Result<Materialised, Report> {
+    source(text)?.materialise(seed)
+}
+
+/// A world of one domain with these resources, as YAML in flow style.
+fn of(resources: &str) -> String {
+    format!("world: 1\nname: test\nclock: 2026-03-02T09:00\nresources: {{{resources}}}\n")
+}
+
+/// The records as lines, one resource after the other.
+fn shown(made: &Materialised) -> String {
+    let mut lines = String::new();
+    for resource in &made.world.resources {
+        lines.push_str(&format!("{}\n", resource.qualified));
+        for record in &resource.records {
+            let present = resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
+            let cells: Vec<String> = present
+                .map(|(field, value)| format!("{}: {}", field.name, value.to_json(&made.world.zone)))
+                .collect();
+            lines.push_str(&format!("  {}\n", cells.join(", ")));
+        }
+    }
+    lines
+}
+
+/// The values of one field, in the order of keys.
+fn column(made: &Materialised, resource: &str, field: &str) -> Vec<Value> {
+    let resource = made.world.resource(made.world.resource_named(resource).unwrap());
+    let field = resource.field_named(field).unwrap().index();
+    resource.records.iter().map(|record| record[field].clone()).collect()
+}
+
+/// What a world that cannot be materialised says.
+fn refusal(resources: &str) -> String {
+    made(&of(resources), 1).map(|made| shown(&made)).unwrap_err().to_string()
+}
+
+/// The written document is read back as the same records, which proves that types, limits, uniqueness and references
+/// hold, because reading checks them.
+fn holds(made: &Materialised) {
+    let read = match world::compile(&made.doc) {
+        Ok(read) => read,
+        Err(report) => panic!("{report}"),
+    };
+    for (resource, again) in made.world.resources.iter().zip(&read.resources) {
+        assert_eq!(resource.records, again.records, "{}", resource.qualified);
+        assert_eq!(resource.key_format, again.key_format, "{}", resource.qualified);
+    }
+    assert_eq!(read.hash, made.world.hash);
+    assert_eq!(world::canonical_json(&made.doc, &read), made.canonical);
+}
+
+#[test]
+fn a_small_world_has_these_records() {
+    insta::assert_snapshot!(shown(&made(SHELTER, 1).unwrap()));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_seed_gives_records_that_hold(seed in any::<u64>()) {
+        let made = made(SHELTER, seed).unwrap();
+        holds(&made);
+        for (id, starts, ends) in column(&made, "visit", "visit_id").iter().zip(column(&made, "visit", "starts_at")).zip(column(&made, "visit", "ends_at")).map(|((id, starts), ends)| (id, starts, ends)) {
+            prop_assert!(starts < ends, "{id:?}");
+        }
+    }
+}
+
+#[test]
+fn the_catalog_is_materialised_and_holds() {
+    for name in crate::catalog::names() {
+        let text = crate::catalog::source(name).unwrap();
+        let source = source(text).unwrap_or_else(|report| panic!("{name}: {report}"));
+        for seed in 0..4 {
+            let made = source.materialise(seed).unwrap_or_else(|report| panic!("{name}, seed {seed}: {report}"));
+            holds(&made);
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
+    let source = source(SHELTER).unwrap();
+    let [first, again, other] = [7, 7, 8].map(|seed| source.materialise(seed).unwrap());
+    assert_eq!((first.canonical.as_str(), &first.hash), (again.canonical.as_str(), &again.hash));
+    assert_eq!(first.doc, again.doc);
+    assert_eq!(first.doc.materialised, Some(7));
+    assert_ne!(first.hash, other.hash);
+    let keys = |made: &Materialised| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
+    assert!(keys(&first).is_disjoint(&keys(&other)), "keys follow from the seed");
+    // A document that is materialised already stays as it is, whatever the seed.
+    let kept = materialised(&first.doc, 99).unwrap();
+    assert_eq!((&kept.canonical, &kept.doc), (&first.canonical, &first.doc));
+}
+
+#[test]
+fn what_is_added_elsewhere_changes_nothing_here() {
+    let plain = of("person: {key: id, fields: {name: {type: string}, note: {type: string}}, records: 6}");
+    let more = of(
+        "pet: {key: id, fields: {name: {type: string}}, records: 3}, \
+         person: {key: id, fields: {age: {type: integer}, name: {type: string}, email: {type: string}, note: {type: string}}, records: 9}",
+    );
+    let (plain, more) = (made(&plain, 3).unwrap(), made(&more, 3).unwrap());
+    let records = |made: &Materialised| -> BTreeSet<(Value, Value, Value)> {
+        let fields = ["id", "name", "note"].map(|field| column(made, "person", field));
+        let [ids, names, notes] = fields;
+        ids.into_iter().zip(names).zip(notes).map(|((id, name), note)| (id, name, note)).collect()
+    };
+    assert!(records(&plain).is_subset(&records(&more)));
+}
+
+#[test]
+fn a_record_is_about_one_person_and_one_place() {
+    let text = of(
+        "person: {key: id, fields: {first_name: {type: string}, last_name: {type: string}, full_name: {type: string}, \
+         city: {type: string}, country: {type: string}, country_code: {type: string}, to_city: {type: string}}, records: 30}",
+    );
+    let made = made(&text, 2).unwrap();
+    let cells = |field: &str| -> Vec<String> {
+        column(&made, "person", field).iter().map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let (first, last, full) = (cells("first_name"), cells("last_name"), cells("full_name"));
+    for (i, name) in full.iter().enumerate() {
+        assert_eq!(*name, format!("{} {}", first[i], last[i]));
+        let city = tables::cities().iter().find(|known| known.name == cells("city")[i]).unwrap();
+        assert_eq!((city.country.name, city.country.code), (&*cells("country")[i], &*cells("country_code")[i]));
+    }
+    assert_ne!(cells("city"), cells("to_city"));
+}
+
+#[test]
+fn every_value_of_an_enum_occurs() {
+    let text = of("job: {key: id, fields: {state: {enum: [a, b, c, d, e]}, level: {enum: [x, y], optional: true}}, records: 5}");
+    for seed in 0..20 {
+        let made = made(&text, seed).unwrap();
+        assert_eq!(column(&made, "job", "state").into_iter().collect::<BTreeSet<_>>().len(), 5);
+        assert!(column(&made, "job", "level").into_iter().filter(|value| !value.is_missing()).collect::<BTreeSet<_>>().len() == 2);
+    }
+}
+
+#[test]
+fn uniqueness_is_kept_to_the_last_value() {
+    let full = of(
+        "seat: {key: id, unique_together: [[row, place]], records: 20, fields: {row: {enum: [a, b, c, d]}, place: {type: integer, min: 1, max: 5}}}, \
+         badge: {key: id, records: 20, fields: {seat: {ref: seat, unique: true}, number: {type: integer, min: 1, max: 20, unique: true}}}",
+    );
+    for seed in 0..10 {
+        holds(&made(&full, seed).unwrap());
+    }
+    assert_eq!(
+        refusal("seat: {key: id, records: 21, fields: {row: {enum: [a, b], unique: true}}}"),
+        "test: resources.seat.fields.row: found 21 records, but only 2 different values are possible in this unique field\n  \
+         fix: ask for fewer records, or let the field take more values"
+    );
+    let pairs = refusal(
+        "seat: {key: id, unique_together: [[row, place]], records: 5, fields: {row: {enum: [a, b]}, place: {enum: [c, d]}}}",
+    );
+    assert!(pairs.contains("found no new row and place for record 5 of 5; about 4 different groups are possible"), "{pairs}");
+    let keys = refusal("seat: {key: id, records: 30, fields: {id: {type: string, fake: {provider: code, format: \"R#\"}}}}");
+    assert!(keys.contains("found 30 records, but the key's format has only 10 keys"), "{keys}");
+}
+
+#[test]
+fn given_records_may_refer_by_name_also_in_circles() {
+    let text = of(
+        "boss: {key: id, display: name, fields: {name: {type: string}, deputy: {ref: clerk, nullable: true}}, \
+           records: [{name: Ana, deputy: Bo}, {name: Cy, deputy: null}]}, \
+         clerk: {key: code, display: name, fields: {code: {type: string, fake: {provider: code, format: \"C-###\"}}, \
+           name: {type: string}, boss: {ref: boss}, helps: {type: list, items: {ref: clerk}}}, \
+           records: [{name: Bo, boss: Cy, helps: [Di]}, {name: Di, boss: Ana, helps: []}]}",
+    );
+    let made = made(&text, 1).unwrap();
+    holds(&made);
+    let of_name = |resource: &str, name: &str, field: &str| {
+        let at = column(&made, resource, "name").iter().position(|value| value.as_str() == Some(name)).unwrap();
+        column(&made, resource, field)[at].clone()
+    };
+    assert_eq!(of_name("boss", "Ana", "deputy"), of_name("clerk", "Bo", "code"));
+    assert_eq!(of_name("clerk", "Bo", "boss"), of_name("boss", "Cy", "id"));
+    assert_eq!(of_name("clerk", "Bo", "helps"), Value::List([of_name("clerk", "Di", "code")].into()));
+    let nobody = refusal(
+        "pet: {key: id, fields: {owner: {ref: man}}, records: [{owner: Eve}]}, \
+         man: {key: id, display: name, fields: {id: {type: string}, name: {type: string}}, records: [{name: Adam}, {name: Adam}]}",
+    );
+    assert!(nobody.contains("found a reference to \"Eve\", which is neither key nor name of a man"), "{nobody}");
+    let several = refusal(
+        "pet: {key: id, fields: {owner: {ref: man}}, records: [{owner: Adam}]}, \
+         man: {key: id, display: name, fields: {id: {type: string}, name: {type: string}}, records: [{name: Adam}, {name: Adam}]}",
+    );
+    assert!(several.contains("which 2 records are called"), "{several}");
+}
+
+#[test]
+fn records_for_each_parent_are_numbered_and_follow_it() {
+    let text = of(
+        "episode: {key: id, each: [{of: season, by: season, min: 2, max: 3, set: {kind: regular}}], records: [], fields: {season: {ref: season}, \
+           kind: {type: string}, number: {type: integer, fake: {provider: position}}, \
+           show: {ref: show, fake: {provider: through, ref: season, field: show}}}}, \
+         season: {key: id, each: [{of: show, by: show, min: 1, max: 2}], records: [], fields: {show: {ref: show}}}, \
+         show: {key: id, fields: {title: {type: string}}, records: 4}",
+    );
+    let made = made(&text, 5).unwrap();
+    holds(&made);
+    let (ids, shows) = (column(&made, "season", "id"), column(&made, "season", "show"));
+    assert_eq!(shows.iter().collect::<BTreeSet<_>>().len(), 4, "every show has a season");
+    let episodes: Vec<_> = ["season", "show", "number", "kind"].map(|field| column(&made, "episode", field)).into();
+    for (id, show) in ids.iter().zip(&shows) {
+        let own: Vec<usize> = (0..episodes[0].len()).filter(|i| episodes[0][*i] == *id).collect();
+        let mut numbers: Vec<&Value> = own.iter().map(|i| &episodes[2][*i]).collect();
+        numbers.sort();
+        assert!((2..=3).contains(&own.len()));
+        assert_eq!(numbers, (1..=own.len() as i64).map(Value::Integer).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+        assert!(own.iter().all(|i| episodes[1][*i] == *show && episodes[3][*i].as_str() == Some("regular")));
+    }
+}
+
+#[test]
+fn references_to_the_own_resource_make_a_forest_where_they_may_be_missing() {
+    let made = made(&of("folder: {key: id, fields: {parent: {ref: folder, nullable: true}}, records: 40}"), 1).unwrap();
+    let (ids, parents) = (column(&made, "folder", "id"), column(&made, "folder", "parent"));
+    for start in 0..ids.len() {
+        let mut at = start;
+        let mut steps = 0;
+        while let Some(parent) = ids.iter().position(|id| *id == parents[at]) {
+            (at, steps) = (parent, steps + 1);
+            assert!(steps < ids.len(), "a circle of parents");
+        }
+    }
+}
+
+#[test]
+fn every_documented_provider_makes_a_value_of_its_type() {
+    let texts = "person_name first_name last_name username email phone company job_title street_address city country \
+        country_code postcode word words sentence paragraph colour language currency_code uuid url image_url ip \
+        product_name book_title movie_title song_title band_name course_title dish licence_plate isbn iban";
+    let fields: Vec<String> = texts.split_whitespace().map(|name| format!("{name}_: {{type: string, fake: {name}}}")).collect();
+    let others = "latitude_: {type: number, fake: latitude}, longitude_: {type: number, fake: longitude}, \
+        integer_: {type: integer, fake: {provider: integer, min: 3, max: 9, step: 3}}, \
+        decimal_: {type: decimal, fake: {provider: decimal, min: 1, max: 2, step: 0.25}}, \
+        number_: {type: number, fake: {provider: number, min: 1, max: 2, step: 0.5}}, \
+        date_: {type: date, fake: {provider: date, from: -3d, to: 2026-03-04, weekdays: [1]}}, \
+        time_: {type: time, fake: {provider: time, from: '09:00', to: '10:00', step: 30m}}, \
+        list_: {type: list, items: {type: string}, fake: {provider: list, of: word, min: 2, max: 3}}, \
+        chance_: {type: string, optional: true, fake: {provider: chance, share: 0.5, of: word}}, \
+        expr_: {type: integer, fake: {provider: expr, of: 'record.integer_ * 2'}}";
+    let text = of(&format!("thing: {{key: id, fields: {{{}, {others}}}, records: 60}}", fields.join(", ")));
+    let made = made(&text, 4).unwrap();
+    holds(&made);
+    let all = |field: &str| column(&made, "thing", field).into_iter().collect::<BTreeSet<_>>();
+    let shown = |field: &str| all(field).iter().map(|value| value.to_text(&Zone::utc())).collect::<Vec<_>>().join(" ");
+    assert_eq!(shown("integer_"), "3 6 9");
+    assert_eq!(shown("decimal_"), "1 1.25 1.5 1.75 2");
+    assert_eq!(shown("number_"), "1 1.5 2");
+    assert_eq!(shown("date_"), "2026-03-02");
+    assert_eq!(shown("time_"), "09:00 09:30 10:00");
+    assert_eq!(shown("expr_"), "6 12 18");
+    let absent = column(&made, "thing", "chance_").iter().filter(|value| matches!(value, Value::Absent)).count();
+    assert!((15..45).contains(&absent), "{absent}");
+    for field in &made.world.resources[0].fields {
+        if matches!(field.schema.kind, Type::String) {
+            let texts = all(&field.name);
+            assert!(texts.len() > 15, "{} has only {}", field.name, texts.len());
+            assert!(texts.iter().all(|text| text.as_str().is_none_or(|text| !text.is_empty() && !text.contains(['{', '}']))));
+        }
+    }
+}
+
+#[test]
+fn limits_narrow_what_is_made_up() {
+    let text = of(
+        "thing: {key: id, records: 40, fields: {name: {type: string, max_length: 8}, code: {type: string, pattern: '[A-C]{2}-\\d{3}'}, \
+         price: {type: decimal, min: 900, max: 905}, age: {type: integer, min: 3}, score: {type: number, max: 0.5}, \
+         day: {type: date, min: 2026-04-01, max: 2026-04-03}, tags: {type: list, items: {type: string}, min_length: 2, max_length: 2}}}",
+    );
+    for seed in 0..10 {
+        holds(&made(&text, seed).unwrap());
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_provider_is_said_with_its_place() {
+    let check = |field: &str, expect: &str| {
+        let refusal = refusal(&format!("thing: {{key: id, fields: {{x: {field}}}, records: 2}}"));
+        assert!(refusal.contains("resources.thing.fields.x.fake: ") && refusal.contains(expect), "{refusal}");
+    };
+    check("{type: string, fake: nonsense}", "found the provider `nonsense`");
+    check("{type: integer, fake: city}", "found the provider `city` on a field that holds an integer");
+    check("{type: string, fake: {provider: city, min: 1}}", "found the option `min`, but `city` has none");
+    check("{type: integer, fake: {provider: integer, min: 5, max: 1}}", "found the range 5 to 1");
+    check("{type: date, fake: {provider: date, from: soon}}", "found `from: soon`");
+    check("{type: integer, fake: {provider: expr, of: 'record.y'}}", "in `of`");
+    check("{type: string, fake: {provider: template, text: '{field:y}'}}", "found the field `y`");
+    check("{type: string, fake: {provider: pick, of: [a], weights: [1, 2]}}", "found 2 weights for 1 values");
+    let circle = refusal(
+        "thing: {key: id, records: 1, fields: {a: {type: integer, fake: {provider: expr, of: record.b}}, b: {type: integer, fake: {provider: expr, of: record.a}}}}",
+    );
+    assert!(circle.contains("found fields that are made from each other: a, b"), "{circle}");
+    let empty = refusal("a: {key: id, fields: {b: {ref: b}}, records: 1}, b: {key: id, fields: {}, records: 0}");
+    assert!(empty.contains("found no record of `b` to refer to"), "{empty}");
+}
+
+#[test]
+#[ignore = "prints records for people to read: SEED=3 WORLDS='a.yaml b.yaml'"]
+fn print() {
+    let seed = std::env::var("SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    for file in std::env::var("WORLDS").unwrap_or_default().split_whitespace() {
+        let text = std::fs::read_to_string(file).unwrap();
+        match made(&text, seed) {
+            Ok(made) => println!("{}", shown(&made)),
+            Err(report) => println!("{file}: {report}"),
+        }
+    }
+}
