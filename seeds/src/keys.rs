@@ -197,7 +197,10 @@ mod tests {
         check(KeyFormat::Integer { min: 10_000, max: 9_999_999 }, "6899256 33296 8544950");
         check(KeyFormat::Code("APT-####".into()), "APT-6529 APT-6923 APT-0594");
         check(KeyFormat::Code("{AA#-xx}-x".into()), "UE7-60-x UU1-69-x EF6-71-x");
-        check(KeyFormat::Code("{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}".into()), "6b3ecdae4cc4e8a8158440a8c57e870eaa85 bdf282b43bdceffe565085f5665f8b133dd8 25be9d821ca04e6de3da31f7e48026cfcbdf");
+        check(
+            KeyFormat::Code("{xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx}".into()),
+            "6b3ecdae4cc4e8a8158440a8c57e870eaa85 bdf282b43bdceffe565085f5665f8b133dd8 25be9d821ca04e6de3da31f7e48026cfcbdf",
+        );
         check(KeyFormat::Code("fixed".into()), "fixed fixed fixed");
     }
 
@@ -208,9 +211,14 @@ mod tests {
 
     #[test]
     fn attempts_reach_every_key_of_a_small_format() {
-        for format in [KeyFormat::Integer { min: 1, max: 30 }, KeyFormat::Integer { min: 5, max: 5 }, KeyFormat::Code("R#".into())] {
+        for format in [
+            KeyFormat::Integer { min: 1, max: 30 },
+            KeyFormat::Integer { min: 5, max: 5 },
+            KeyFormat::Code("R#".into()),
+        ] {
             let places = capacity(&format) as u32;
-            let reached: BTreeSet<Value> = (0..places).map(|attempt| key_for(&format, 1, "room", 9, attempt)).collect();
+            let reached: BTreeSet<Value> =
+                (0..places).map(|attempt| key_for(&format, 1, "room", 9, attempt)).collect();
             assert_eq!(reached.len(), places as usize, "{format:?}");
         }
     }

@@ -162,7 +162,8 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
         let fields = &resource.fields;
         let own = |name: &str, value: &Json| {
             let Some(field) = fields.get(name) else { return false };
-            let refers = field.reference.is_some() || field.items.as_ref().is_some_and(|items| items.reference.is_some());
+            let refers = field.reference.is_some()
+                || field.items.as_ref().is_some_and(|items| items.reference.is_some());
             let dated = matches!(field.kind.as_deref(), Some("date" | "date-time"));
             (refers && !value.is_null()) || (dated && value.as_str().is_some_and(moment::is_relative))
         };
@@ -227,7 +228,8 @@ fn write_records(doc: &mut WorldDoc, world: &World) {
 
 fn write_resource(doc: &mut ResourceDoc, resource: &Resource, zone: &Zone) {
     let write = |record: &Record| {
-        let present = resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
+        let present =
+            resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
         present.map(|(field, value)| (field.name.to_string(), value.to_json(zone))).collect()
     };
     doc.records = RecordsDoc::Given(resource.records.iter().map(write).collect());

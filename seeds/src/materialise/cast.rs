@@ -22,8 +22,21 @@ pub(super) struct Cast<'a> {
 impl<'a> Cast<'a> {
     /// `groups` are the streams of the resource's groups; `home` is the country of phone numbers without a place;
     /// `main` is the group of the first field about a place.
-    pub(super) fn new(groups: &'a [Streams], home: Option<&'static Country>, main: Option<usize>, n: u64) -> Self {
-        Self { groups, home, main, n, attempt: 0, people: vec![None; groups.len()], places: vec![None; groups.len()] }
+    pub(super) fn new(
+        groups: &'a [Streams],
+        home: Option<&'static Country>,
+        main: Option<usize>,
+        n: u64,
+    ) -> Self {
+        Self {
+            groups,
+            home,
+            main,
+            n,
+            attempt: 0,
+            people: vec![None; groups.len()],
+            places: vec![None; groups.len()],
+        }
     }
 
     /// Forgets a group's person and place, so that a unique field gets another.
@@ -42,7 +55,9 @@ impl<'a> Cast<'a> {
         let (n, attempt) = (self.n, self.attempt);
         let drawn = || self.groups.get(group).map(|streams| tables::person(&mut streams.draw(n, attempt)));
         match self.people.get_mut(group) {
-            Some(person) => *person.get_or_insert_with(|| drawn().unwrap_or(Person { first: "Alex", last: "Reed" })),
+            Some(person) => {
+                *person.get_or_insert_with(|| drawn().unwrap_or(Person { first: "Alex", last: "Reed" }))
+            }
             None => Person { first: "Alex", last: "Reed" },
         }
     }
@@ -79,10 +94,40 @@ impl<'a> Cast<'a> {
 
 /// Nouns of providers that end field names, longest first where one ends another.
 const NOUNS: [&str; 34] = [
-    "email_address", "street_address", "country_code", "postal_code", "display_name", "family_name", "first_name",
-    "given_name", "middle_name", "phone_number", "full_name", "last_name", "user_name", "zip_code", "nationality",
-    "longitude", "telephone", "latitude", "username", "postcode", "currency", "address", "country", "surname",
-    "handle", "street", "mobile", "email", "login", "phone", "city", "name", "lat", "lng",
+    "email_address",
+    "street_address",
+    "country_code",
+    "postal_code",
+    "display_name",
+    "family_name",
+    "first_name",
+    "given_name",
+    "middle_name",
+    "phone_number",
+    "full_name",
+    "last_name",
+    "user_name",
+    "zip_code",
+    "nationality",
+    "longitude",
+    "telephone",
+    "latitude",
+    "username",
+    "postcode",
+    "currency",
+    "address",
+    "country",
+    "surname",
+    "handle",
+    "street",
+    "mobile",
+    "email",
+    "login",
+    "phone",
+    "city",
+    "name",
+    "lat",
+    "lng",
 ];
 
 /// The group of a field: its name without the noun.
@@ -97,7 +142,8 @@ mod tests {
 
     #[test]
     fn fields_about_one_person_or_place_are_in_one_group() {
-        let groups = ["name", "email", "origin_city", "origin_country_code", "patient", "patient_email", "longitude"];
+        let groups =
+            ["name", "email", "origin_city", "origin_country_code", "patient", "patient_email", "longitude"];
         assert_eq!(groups.map(group_of), ["", "", "origin", "origin", "patient", "patient", ""]);
     }
 }

@@ -39,7 +39,8 @@ fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &s
                     Some(fake) => super::maker::read(fake, &member.schema, place).ok(),
                     None => None,
                 };
-                let made = made.unwrap_or_else(|| maker_at(&member.schema, of, place, &member.name, depth + 1));
+                let made =
+                    made.unwrap_or_else(|| maker_at(&member.schema, of, place, &member.name, depth + 1));
                 (member.name.clone(), member.schema.clone(), member.optional, made)
             };
             Maker::Object(members.iter().map(member).collect())
@@ -71,8 +72,29 @@ const TEXTS: &[(&[&str], &str)] = &[
     (&["address", "street_address", "address_line", "address_line_1"], "street_address"),
     (&["location", "meeting_point", "pickup_point"], "landmark_name"),
     (&["timezone", "time_zone", "tz"], "timezone"),
-    (&["image", "photo", "avatar", "thumbnail", "poster", "picture", "cover", "logo", "image_url", "photo_url",
-       "avatar_url", "cover_url", "poster_url", "thumbnail_url", "logo_url", "poster_path", "icon", "banner"], "image_url"),
+    (
+        &[
+            "image",
+            "photo",
+            "avatar",
+            "thumbnail",
+            "poster",
+            "picture",
+            "cover",
+            "logo",
+            "image_url",
+            "photo_url",
+            "avatar_url",
+            "cover_url",
+            "poster_url",
+            "thumbnail_url",
+            "logo_url",
+            "poster_path",
+            "icon",
+            "banner",
+        ],
+        "image_url",
+    ),
     (&["url", "website", "link", "homepage", "uri", "href", "web_site", "site"], "url"),
     (&["domain", "domain_name", "hostname", "host_name"], "domain_name"),
     (&["ip", "ip_address", "ipv4"], "ip"),
@@ -89,8 +111,28 @@ const TEXTS: &[(&[&str], &str)] = &[
     (&["language", "spoken_language"], "language"),
     (&["currency", "currency_code"], "currency_code"),
     (&["hashtag"], "hashtag"),
-    (&["company", "company_name", "employer", "organisation", "organization", "vendor", "supplier", "manufacturer",
-       "sponsor", "publisher", "label", "studio", "insurer", "carrier", "client", "issuer", "contractor"], "company"),
+    (
+        &[
+            "company",
+            "company_name",
+            "employer",
+            "organisation",
+            "organization",
+            "vendor",
+            "supplier",
+            "manufacturer",
+            "sponsor",
+            "publisher",
+            "label",
+            "studio",
+            "insurer",
+            "carrier",
+            "client",
+            "issuer",
+            "contractor",
+        ],
+        "company",
+    ),
     (&["brand", "make", "brand_name"], "brand"),
     (&["bank"], "bank_name"),
     (&["merchant", "payee", "counterparty"], "merchant"),
@@ -156,15 +198,94 @@ const TEXTS: &[(&[&str], &str)] = &[
     (&["feedback"], "feedback"),
     (&["announcement"], "announcement"),
     (&["problem", "issue", "complaint", "fault"], "problem"),
-    (&["author", "writer", "director", "driver", "doctor", "dentist", "patient", "customer", "owner", "contact",
-       "guest", "host", "teacher", "instructor", "student", "tutor", "coach", "trainer", "member", "user", "agent",
-       "employee", "manager", "person", "full_name", "fullname", "recipient", "sender", "assignee", "reporter",
-       "organiser", "organizer", "speaker", "singer", "actor", "composer", "photographer", "therapist", "nurse",
-       "vet", "technician", "mechanic", "tenant", "landlord", "buyer", "seller", "applicant", "candidate", "borrower",
-       "creator", "editor", "lecturer", "professor", "requester", "volunteer", "donor", "chef", "pilot", "captain",
-       "player", "attendee", "participant", "passenger", "traveller", "traveler", "holder", "beneficiary", "supervisor",
-       "interviewer", "submitted_by", "created_by", "updated_by", "reported_by", "approved_by", "assigned_to", "signed_by",
-       "contact_name", "cardholder", "winner", "translator", "narrator", "artist_real_name", "booked_by"], "person_name"),
+    (
+        &[
+            "author",
+            "writer",
+            "director",
+            "driver",
+            "doctor",
+            "dentist",
+            "patient",
+            "customer",
+            "owner",
+            "contact",
+            "guest",
+            "host",
+            "teacher",
+            "instructor",
+            "student",
+            "tutor",
+            "coach",
+            "trainer",
+            "member",
+            "user",
+            "agent",
+            "employee",
+            "manager",
+            "person",
+            "full_name",
+            "fullname",
+            "recipient",
+            "sender",
+            "assignee",
+            "reporter",
+            "organiser",
+            "organizer",
+            "speaker",
+            "singer",
+            "actor",
+            "composer",
+            "photographer",
+            "therapist",
+            "nurse",
+            "vet",
+            "technician",
+            "mechanic",
+            "tenant",
+            "landlord",
+            "buyer",
+            "seller",
+            "applicant",
+            "candidate",
+            "borrower",
+            "creator",
+            "editor",
+            "lecturer",
+            "professor",
+            "requester",
+            "volunteer",
+            "donor",
+            "chef",
+            "pilot",
+            "captain",
+            "player",
+            "attendee",
+            "participant",
+            "passenger",
+            "traveller",
+            "traveler",
+            "holder",
+            "beneficiary",
+            "supervisor",
+            "interviewer",
+            "submitted_by",
+            "created_by",
+            "updated_by",
+            "reported_by",
+            "approved_by",
+            "assigned_to",
+            "signed_by",
+            "contact_name",
+            "cardholder",
+            "winner",
+            "translator",
+            "narrator",
+            "artist_real_name",
+            "booked_by",
+        ],
+        "person_name",
+    ),
 ];
 
 /// Resources by the last word of their names, and what their records are called.
@@ -196,14 +317,38 @@ const NAMED: &[(&[&str], &str)] = &[
     (&["drink", "beverage", "cocktail"], "drink"),
     (&["ingredient", "food", "grocery"], "ingredient_name"),
     (&["cuisine"], "cuisine"),
-    (&["product", "item", "article_for_sale", "listing", "good", "merchandise", "sku", "variant"], "product_name"),
+    (
+        &["product", "item", "article_for_sale", "listing", "good", "merchandise", "sku", "variant"],
+        "product_name",
+    ),
     (&["category", "section", "collection"], "category"),
     (&["genre"], "genre"),
     (&["tag", "keyword", "label"], "tag"),
     (&["topic", "interest", "forum", "channel", "community"], "topic"),
     (&["brand", "manufacturer", "make"], "brand"),
-    (&["company", "supplier", "vendor", "employer", "client", "organisation", "organization", "partner", "publisher",
-       "carrier", "agency", "insurer", "firm", "business", "sponsor", "producer", "contractor", "operator"], "company"),
+    (
+        &[
+            "company",
+            "supplier",
+            "vendor",
+            "employer",
+            "client",
+            "organisation",
+            "organization",
+            "partner",
+            "publisher",
+            "carrier",
+            "agency",
+            "insurer",
+            "firm",
+            "business",
+            "sponsor",
+            "producer",
+            "contractor",
+            "operator",
+        ],
+        "company",
+    ),
     (&["bank"], "bank_name"),
     (&["merchant"], "merchant"),
     (&["charity"], "charity_name"),
@@ -304,7 +449,11 @@ const SENTENCES: &[(&[&str], &[&str], &str)] = &[
     (&["question"], &[], "question"),
     (&["answer"], &[], "answer"),
     (&["product", "item", "listing", "equipment", "article"], &[], "about_product"),
-    (&["restaurant", "hotel", "cafe", "venue", "museum", "shop", "store", "gym", "place", "branch"], &[], "about_place"),
+    (
+        &["restaurant", "hotel", "cafe", "venue", "museum", "shop", "store", "gym", "place", "branch"],
+        &[],
+        "about_place",
+    ),
     (&["event", "concert", "workshop", "exhibition", "activity", "festival"], &[], "about_event"),
     (&["recipe"], &[], "about_recipe"),
     (&["course", "class", "lesson", "module"], &[], "about_course"),
@@ -326,22 +475,50 @@ const BY_FIELD: &[(&[&str], &str)] = &[
 
 /// Names of fields that hold sentences.
 const PROSE: [&str; 26] = [
-    "note", "notes", "comment", "comments", "message", "body", "text", "content", "description", "summary", "about",
-    "overview", "details", "detail", "remark", "remarks", "review", "special_requests", "request", "synopsis", "abstract",
-    "caption", "plot", "memo", "observation", "introduction",
+    "note",
+    "notes",
+    "comment",
+    "comments",
+    "message",
+    "body",
+    "text",
+    "content",
+    "description",
+    "summary",
+    "about",
+    "overview",
+    "details",
+    "detail",
+    "remark",
+    "remarks",
+    "review",
+    "special_requests",
+    "request",
+    "synopsis",
+    "abstract",
+    "caption",
+    "plot",
+    "memo",
+    "observation",
+    "introduction",
 ];
 
 /// A sentence, or a few, about what the field and the resource are about.
 pub(super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
     let (field, resource) = (words(place.name), words(&place.world.resource(place.resource).name));
-    let descriptive = ends(&field, &["description", "summary", "about", "overview", "synopsis", "plot", "introduction"]);
+    let descriptive =
+        ends(&field, &["description", "summary", "about", "overview", "synopsis", "plot", "introduction"]);
     let by_field = BY_FIELD.iter().find(|(names, _)| ends(&field, names)).map(|(_, rule)| *rule);
     let by_resource = || {
         let fits = |(names, with, _): &&(&[&str], &[&str], &str)| {
             let refers = with.is_empty() || refers_to(place, with);
             refers && ends(&resource, names)
         };
-        SENTENCES.iter().filter(|(.., rule)| !descriptive || !rule.starts_with("note")).find(fits).map(|(.., rule)| *rule)
+        SENTENCES
+            .iter()
+            .filter(|(.., rule)| !descriptive || !rule.starts_with("note"))
+            .find(fits)
+            .map(|(.., rule)| *rule)
     };
     let fallback = match (descriptive, long) {
         (true, _) => "about_thing",
@@ -357,7 +534,9 @@ pub(super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
 /// Product names: without brand and colour where other fields have those.
 pub(super) fn product(place: &Place<'_>) -> Maker {
     let fields = &place.world.resource(place.resource).fields;
-    let told = |field: &crate::model::Field| ends(&words(&field.name), &["brand", "manufacturer", "make", "brand_name"]);
+    let told = |field: &crate::model::Field| {
+        ends(&words(&field.name), &["brand", "manufacturer", "make", "brand_name"])
+    };
     let rule = if fields.iter().any(told) { "product_plain_name" } else { "product_name" };
     Maker::rule(rule).unwrap_or(Maker::Constant(Value::Null))
 }
@@ -434,7 +613,8 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
         if let Some((_, provider)) = TEXTS.iter().find(|(names, _)| rest.len() > 1 && exact(rest, names)) {
             return named(provider).unwrap_or_else(|| sentence(place, false));
         }
-        let by_noun = NAMED.iter().find(|(names, _)| ends(of, names)).and_then(|(_, provider)| named(provider));
+        let by_noun =
+            NAMED.iter().find(|(names, _)| ends(of, names)).and_then(|(_, provider)| named(provider));
         if let Some(maker) = by_noun {
             let is_product = maker.same_rule("product_name");
             return if is_product { product(place) } else { maker };
@@ -457,7 +637,8 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
         Some((_, provider)) => named(provider).unwrap_or_else(|| sentence(place, false)),
         None if name.is_empty() => named("word").unwrap_or_else(|| sentence(place, false)),
         None => {
-            let by_noun = NAMED.iter().find(|(names, _)| ends(words, names)).and_then(|(_, provider)| named(provider));
+            let by_noun =
+                NAMED.iter().find(|(names, _)| ends(words, names)).and_then(|(_, provider)| named(provider));
             by_noun.or_else(|| named("word")).unwrap_or_else(|| sentence(place, false))
         }
     }
@@ -468,7 +649,9 @@ fn genre(resource: &[String]) -> &'static str {
     let is = |names: &[&str]| ends(resource, names);
     if is(&["movie", "film", "show", "series", "episode", "screening", "tv"]) {
         "film_genre"
-    } else if is(&["song", "track", "album", "artist", "band", "concert", "playlist", "radio", "musician", "gig"]) {
+    } else if is(&[
+        "song", "track", "album", "artist", "band", "concert", "playlist", "radio", "musician", "gig",
+    ]) {
         "music_genre"
     } else if is(&["book", "novel", "author", "audiobook", "ebook"]) {
         "book_genre"
@@ -480,7 +663,9 @@ fn genre(resource: &[String]) -> &'static str {
 /// A resource whose records have e-mail addresses or birthdays is one of people.
 fn has_personal_fields(place: &Place<'_>) -> bool {
     let fields = &place.world.resource(place.resource).fields;
-    fields.iter().any(|field| ends(&words(&field.name), &["email", "birth_date", "birthday", "date_of_birth", "password"]))
+    fields.iter().any(|field| {
+        ends(&words(&field.name), &["email", "birth_date", "birthday", "date_of_birth", "password"])
+    })
 }
 
 /// Forms of codes by the field's name.
@@ -515,7 +700,8 @@ fn code(words: &[String]) -> Option<&'static str> {
     ];
     // These have providers of their own.
     const OTHERS: [&str; 12] = [
-        "country", "currency", "language", "zip", "postal", "phone", "promo", "discount", "iata", "airport", "coupon", "plate",
+        "country", "currency", "language", "zip", "postal", "phone", "promo", "discount", "iata", "airport",
+        "coupon", "plate",
     ];
     if words.iter().any(|word| OTHERS.contains(&word.as_str())) {
         return None;
@@ -525,8 +711,28 @@ fn code(words: &[String]) -> Option<&'static str> {
 
 /// Things that mostly hold are true in three of four records.
 fn booleans(words: &[String]) -> Vec<Value> {
-    let mostly = ["active", "available", "enabled", "verified", "open", "visible", "in_stock", "published", "subscribed"];
-    let seldom = ["deleted", "archived", "blocked", "banned", "suspended", "cancelled", "hidden", "expired", "overdue"];
+    let mostly = [
+        "active",
+        "available",
+        "enabled",
+        "verified",
+        "open",
+        "visible",
+        "in_stock",
+        "published",
+        "subscribed",
+    ];
+    let seldom = [
+        "deleted",
+        "archived",
+        "blocked",
+        "banned",
+        "suspended",
+        "cancelled",
+        "hidden",
+        "expired",
+        "overdue",
+    ];
     let shares: &[bool] = if ends(words, &mostly) {
         &[true, true, true, false]
     } else if ends(words, &seldom) {
@@ -549,7 +755,12 @@ const INTEGERS: &[(&[&str], i64, i64, i64)] = &[
     (&["score"], 0, 100, 1),
     (&["priority", "severity", "level"], 1, 5, 1),
     (&["quantity", "qty"], 1, 12, 1),
-    (&["stock", "in_stock", "inventory", "on_hand", "available", "quantity_available", "stock_level"], 0, 120, 1),
+    (
+        &["stock", "in_stock", "inventory", "on_hand", "available", "quantity_available", "stock_level"],
+        0,
+        120,
+        1,
+    ),
     (&["copies"], 1, 9, 1),
     (&["capacity", "max_participants", "max_guests", "places"], 4, 60, 1),
     (&["guests", "party_size", "passengers", "people", "adults", "attendees", "participants"], 1, 8, 1),
@@ -571,7 +782,12 @@ const INTEGERS: &[(&[&str], i64, i64, i64)] = &[
     (&["calories", "kcal"], 80, 950, 10),
     (&["credits", "ects"], 2, 12, 1),
     (&["views", "plays", "downloads", "play_count", "view_count", "visits"], 40, 90_000, 1),
-    (&["likes", "upvotes", "followers", "votes", "vote_count", "subscribers", "reactions", "shares"], 0, 4_000, 1),
+    (
+        &["likes", "upvotes", "followers", "votes", "vote_count", "subscribers", "reactions", "shares"],
+        0,
+        4_000,
+        1,
+    ),
     (&["points", "loyalty_points", "balance_points"], 0, 5_000, 10),
     (&["steps"], 1_200, 19_000, 1),
     (&["population"], 12_000, 4_000_000, 100),
@@ -586,7 +802,21 @@ const INTEGERS: &[(&[&str], i64, i64, i64)] = &[
     (&["weight", "weight_kg"], 1, 90, 1),
     (&["height", "height_cm"], 80, 195, 1),
     (&["distance", "distance_km"], 1, 60, 1),
-    (&["episode_number", "track_number", "season_number", "number", "position", "order", "rank", "sequence"], 1, 20, 1),
+    (
+        &[
+            "episode_number",
+            "track_number",
+            "season_number",
+            "number",
+            "position",
+            "order",
+            "rank",
+            "sequence",
+        ],
+        1,
+        20,
+        1,
+    ),
     (&["attempts", "renewals", "retries"], 0, 3, 1),
     (&["budget", "revenue"], 10_000, 2_000_000, 1_000),
 ];
@@ -626,8 +856,20 @@ const REALS: &[(&[&str], f64, f64, f64)] = &[
 
 /// Names of fields that hold prices.
 const PRICES: [&str; 14] = [
-    "price", "cost", "amount", "total", "subtotal", "unit_price", "total_price", "sum", "value", "payment", "charge",
-    "premium", "sale_price", "list_price",
+    "price",
+    "cost",
+    "amount",
+    "total",
+    "subtotal",
+    "unit_price",
+    "total_price",
+    "sum",
+    "value",
+    "payment",
+    "charge",
+    "premium",
+    "sale_price",
+    "list_price",
 ];
 
 fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
@@ -660,7 +902,8 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
         (1.0, 100.0, Some(0.1))
     });
     // Limits narrow the range; where they leave nothing of it, they are the range.
-    let (low, high) = (least.map_or(min, |least| least.max(min)), greatest.map_or(max, |greatest| greatest.min(max)));
+    let (low, high) =
+        (least.map_or(min, |least| least.max(min)), greatest.map_or(max, |greatest| greatest.min(max)));
     let kept = low < high;
     let (low, high) = if kept {
         (low, high)
@@ -684,40 +927,174 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
 const SPANS: &[(&[&str], i64, i64)] = &[
     (&["birth_date", "birthday", "date_of_birth", "dob", "born", "born_on"], -28_000, -6_900),
     (&["hired_on", "hire_date", "hired_at", "employed_since"], -3_600, -60),
-    (&["joined_at", "joined_on", "joined", "member_since", "registered_at", "registered_on", "signed_up_at", "since"], -1_800, -10),
-    (&["published_at", "published_on", "published", "release_date", "released_on", "publication_date", "first_aired",
-       "premiered_on"], -7_000, -30),
+    (
+        &[
+            "joined_at",
+            "joined_on",
+            "joined",
+            "member_since",
+            "registered_at",
+            "registered_on",
+            "signed_up_at",
+            "since",
+        ],
+        -1_800,
+        -10,
+    ),
+    (
+        &[
+            "published_at",
+            "published_on",
+            "published",
+            "release_date",
+            "released_on",
+            "publication_date",
+            "first_aired",
+            "premiered_on",
+        ],
+        -7_000,
+        -30,
+    ),
     (&["purchased_on", "purchase_date", "bought_on"], -1_400, -20),
-    (&["created_at", "created_on", "created", "opened_at", "opened_on", "submitted_at", "requested_at", "reported_at",
-       "logged_at", "ordered_at", "ordered_on", "order_date", "placed_at", "posted_at", "sent_at", "issued_on",
-       "issued_at", "paid_at", "uploaded_at", "recorded_at", "received_at", "booked_at", "written_at", "added_at",
-       "reviewed_at", "timestamp", "measured_at", "shipped_at", "occurred_at", "visited_on", "played_at", "watched_at",
-       "taken_at", "played_on", "happened_at", "transaction_date", "invoice_date"], -90, -1),
-    (&["updated_at", "updated_on", "modified_at", "last_seen", "last_seen_at", "last_login", "last_login_at", "seen_at",
-       "last_active", "edited_at", "synced_at"], -30, 0),
-    (&["completed_at", "closed_at", "resolved_at", "finished_at", "returned_at", "returned_on", "delivered_at",
-       "checked_in_at", "ended_at", "cancelled_at", "deleted_at"], -60, -1),
+    (
+        &[
+            "created_at",
+            "created_on",
+            "created",
+            "opened_at",
+            "opened_on",
+            "submitted_at",
+            "requested_at",
+            "reported_at",
+            "logged_at",
+            "ordered_at",
+            "ordered_on",
+            "order_date",
+            "placed_at",
+            "posted_at",
+            "sent_at",
+            "issued_on",
+            "issued_at",
+            "paid_at",
+            "uploaded_at",
+            "recorded_at",
+            "received_at",
+            "booked_at",
+            "written_at",
+            "added_at",
+            "reviewed_at",
+            "timestamp",
+            "measured_at",
+            "shipped_at",
+            "occurred_at",
+            "visited_on",
+            "played_at",
+            "watched_at",
+            "taken_at",
+            "played_on",
+            "happened_at",
+            "transaction_date",
+            "invoice_date",
+        ],
+        -90,
+        -1,
+    ),
+    (
+        &[
+            "updated_at",
+            "updated_on",
+            "modified_at",
+            "last_seen",
+            "last_seen_at",
+            "last_login",
+            "last_login_at",
+            "seen_at",
+            "last_active",
+            "edited_at",
+            "synced_at",
+        ],
+        -30,
+        0,
+    ),
+    (
+        &[
+            "completed_at",
+            "closed_at",
+            "resolved_at",
+            "finished_at",
+            "returned_at",
+            "returned_on",
+            "delivered_at",
+            "checked_in_at",
+            "ended_at",
+            "cancelled_at",
+            "deleted_at",
+        ],
+        -60,
+        -1,
+    ),
     (&["due", "due_at", "due_on", "due_date", "deadline", "due_by"], 1, 45),
-    (&["expires_at", "expires_on", "expiry", "expiry_date", "expiration_date", "valid_until", "valid_to", "renewal_date",
-       "renews_on", "next_payment_on", "warranty_until"], 20, 700),
+    (
+        &[
+            "expires_at",
+            "expires_on",
+            "expiry",
+            "expiry_date",
+            "expiration_date",
+            "valid_until",
+            "valid_to",
+            "renewal_date",
+            "renews_on",
+            "next_payment_on",
+            "warranty_until",
+        ],
+        20,
+        700,
+    ),
     (&["available_from", "available_on"], 3, 90),
     (&["check_in", "checkin", "arrival", "arrives_on", "arrival_date", "move_in"], 2, 60),
 ];
 
 /// Ends and the starts they follow, with how long after: least and most in minutes for times, in days for dates.
 const ENDS: &[(&str, &str)] = &[
-    ("ends", "starts"), ("end", "start"), ("to", "from"), ("until", "from"), ("check_out", "check_in"),
-    ("checkout", "checkin"), ("arrives", "departs"), ("arrival", "departure"), ("closes", "opens"), ("updated", "created"),
-    ("due", "borrowed"), ("returned", "borrowed"), ("due", "lent"), ("delivered", "shipped"), ("shipped", "ordered"),
-    ("closing", "opening"), ("finish", "start"), ("ended", "started"), ("completed", "started"), ("resolved", "opened"),
-    ("closed", "opened"), ("dropoff", "pickup"), ("drop_off", "pick_up"), ("expires", "issued"), ("resolved", "reported"),
-    ("return", "pickup"), ("checked_out", "checked_in"), ("return", "departure"), ("landing", "takeoff"), ("due", "issued"),
+    ("ends", "starts"),
+    ("end", "start"),
+    ("to", "from"),
+    ("until", "from"),
+    ("check_out", "check_in"),
+    ("checkout", "checkin"),
+    ("arrives", "departs"),
+    ("arrival", "departure"),
+    ("closes", "opens"),
+    ("updated", "created"),
+    ("due", "borrowed"),
+    ("returned", "borrowed"),
+    ("due", "lent"),
+    ("delivered", "shipped"),
+    ("shipped", "ordered"),
+    ("closing", "opening"),
+    ("finish", "start"),
+    ("ended", "started"),
+    ("completed", "started"),
+    ("resolved", "opened"),
+    ("closed", "opened"),
+    ("dropoff", "pickup"),
+    ("drop_off", "pick_up"),
+    ("expires", "issued"),
+    ("resolved", "reported"),
+    ("return", "pickup"),
+    ("checked_out", "checked_in"),
+    ("return", "departure"),
+    ("landing", "takeoff"),
+    ("due", "issued"),
 ];
 
 fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Maker {
     if let Some(field) = start_of(schema, place, name) {
         return match schema.kind {
-            Type::Date if name.contains("expire") => Maker::After { field, least: 12, most: 36, step: 30 * DAY },
+            Type::Date if name.contains("expire") => {
+                Maker::After { field, least: 12, most: 36, step: 30 * DAY }
+            }
             Type::Date => Maker::After { field, least: 1, most: 7, step: DAY },
             Type::Time if name.starts_with("clos") => Maker::After { field, least: 8, most: 13, step: 3_600 },
             Type::Time => Maker::After { field, least: 2, most: 8, step: 3_600 },
@@ -735,7 +1112,9 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
         let (open, close) = match words.first().map(String::as_str) {
             Some("opens" | "opening" | "open") => (Time(7 * 3600), Time(10 * 3600 + 1)),
             Some("closes" | "closing" | "close") => (Time(17 * 3600), Time(22 * 3600 + 1)),
-            Some("check" | "checkin") if words.get(1).map(String::as_str) != Some("out") => (Time(13 * 3600), Time(16 * 3600 + 1)),
+            Some("check" | "checkin") if words.get(1).map(String::as_str) != Some("out") => {
+                (Time(13 * 3600), Time(16 * 3600 + 1))
+            }
             Some("check" | "checkout") => (Time(10 * 3600), Time(12 * 3600 + 1)),
             _ => (Time(8 * 3600), Time(20 * 3600)),
         };
@@ -817,7 +1196,9 @@ mod tests {
     #[test]
     fn every_provider_that_the_tables_name_exists() {
         let rows = TEXTS.iter().chain(NAMED).map(|(_, provider)| *provider);
-        let rows = rows.chain(SENTENCES.iter().map(|(.., rule)| *rule)).chain(BY_FIELD.iter().map(|(_, rule)| *rule));
+        let rows = rows
+            .chain(SENTENCES.iter().map(|(.., rule)| *rule))
+            .chain(BY_FIELD.iter().map(|(_, rule)| *rule));
         let unknown: Vec<&str> = rows.filter(|provider| Provider::named(provider).is_none()).collect();
         assert_eq!(unknown, Vec::<&str>::new());
     }

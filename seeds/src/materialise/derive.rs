@@ -44,11 +44,23 @@ impl Records for Done<'_> {
 }
 
 /// The value of an expression for a record of which these fields are made so far.
-pub(super) fn evaluate(expr: &Expr, values: &[Value], clock: Clock<'_>, done: &Done<'_>) -> Result<Value, EvalError> {
+pub(super) fn evaluate(
+    expr: &Expr,
+    values: &[Value],
+    clock: Clock<'_>,
+    done: &Done<'_>,
+) -> Result<Value, EvalError> {
     let record: Record = Arc::from(values);
     let bound = [Bound::Record(record)];
     let budget = Budget::new(BUDGET);
-    let env = Env { arguments: &[], bound: &bound, clock: clock.now, zone: clock.zone, records: done, budget: &budget };
+    let env = Env {
+        arguments: &[],
+        bound: &bound,
+        clock: clock.now,
+        zone: clock.zone,
+        records: done,
+        budget: &budget,
+    };
     match env.evaluate(expr)? {
         Bound::Value(value) => Ok(value),
         Bound::Record(_) | Bound::Empty => Ok(Value::Null),
@@ -59,7 +71,9 @@ pub(super) fn evaluate(expr: &Expr, values: &[Value], clock: Clock<'_>, done: &D
 pub(super) fn fields(node: &Node, key: usize, into: &mut Vec<usize>) {
     visit(node, &mut |node| {
         match node {
-            Node::Field(of, field) if matches!(**of, Node::Variable(Slot::RECORD)) => into.push(field.index()),
+            Node::Field(of, field) if matches!(**of, Node::Variable(Slot::RECORD)) => {
+                into.push(field.index())
+            }
             Node::Variable(Slot::RECORD) => into.push(key),
             _ => return true,
         }

@@ -157,7 +157,9 @@ impl Grammar {
                         let known = used.iter().any(|(other, _)| other.same_source(piece));
                         match piece {
                             Piece::Rule(rule, _) => self.expand(*rule, draw, place, out, depth + 1),
-                            Piece::Provider(provider, _) if known || turn > 0 => provider.write_alone(draw, out),
+                            Piece::Provider(provider, _) if known || turn > 0 => {
+                                provider.write_alone(draw, out)
+                            }
                             Piece::Provider(provider, _) => provider.write_at(place, draw, out),
                             _ => {}
                         }
@@ -195,7 +197,9 @@ impl Grammar {
 
     fn capacity(&self, id: RuleId, depth: u32) -> u64 {
         let Some(rule) = self.rules.get(usize::from(id.0)).filter(|_| depth < MAX_DEPTH) else { return 0 };
-        rule.alternatives.iter().fold(0, |sum: u64, alternative| sum.saturating_add(self.ways(alternative, depth)))
+        rule.alternatives
+            .iter()
+            .fold(0, |sum: u64, alternative| sum.saturating_add(self.ways(alternative, depth)))
     }
 
     fn ways(&self, alternative: &[Piece], depth: u32) -> u64 {
@@ -271,7 +275,8 @@ fn article(noun: &str) -> &'static str {
 
 /// Words that stay in lower case inside a title.
 const SMALL_WORDS: [&str; 17] = [
-    "a", "an", "the", "and", "of", "in", "on", "at", "to", "for", "with", "from", "by", "or", "as", "than", "but",
+    "a", "an", "the", "and", "of", "in", "on", "at", "to", "for", "with", "from", "by", "or", "as", "than",
+    "but",
 ];
 
 fn title_case(text: &str) -> String {
@@ -303,8 +308,11 @@ mod tests {
         let grammar = Grammar::parse(&FILES);
         let mut unknown = Vec::new();
         for text in FILES.iter().flat_map(|file| file.lines()).filter(|line| !line.starts_with("# ")) {
-            for symbol in text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(symbol, _)| symbol) {
-                let name = ["^", "a ", "A "].iter().find_map(|mark| symbol.strip_prefix(mark)).unwrap_or(symbol);
+            for symbol in
+                text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(symbol, _)| symbol)
+            {
+                let name =
+                    ["^", "a ", "A "].iter().find_map(|mark| symbol.strip_prefix(mark)).unwrap_or(symbol);
                 let known = grammar.names.contains_key(name)
                     || Provider::built_in(name).is_some()
                     || number(symbol).is_some();
@@ -341,10 +349,15 @@ mod tests {
 
     #[test]
     fn titles_are_many_and_set_as_titles() {
-        for name in ["book_title", "movie_title", "song_title", "product_name", "course_title", "dish", "band_name"] {
+        for name in
+            ["book_title", "movie_title", "song_title", "product_name", "course_title", "dish", "band_name"]
+        {
             assert!(RuleId::named(name).unwrap().capacity() > 2_000, "{name}");
         }
-        assert_eq!(title_case("the art of waiting: a life in \"salt\""), "The Art of Waiting: A Life in \"Salt\"");
+        assert_eq!(
+            title_case("the art of waiting: a life in \"salt\""),
+            "The Art of Waiting: A Life in \"Salt\""
+        );
         let streams = Streams::new(1, "book", "title", "");
         let mut seen = std::collections::BTreeSet::new();
         for n in 0..1_000 {

@@ -18,46 +18,93 @@ pub(super) enum Maker {
     /// Text of a provider.
     Text(Provider),
     /// A review that says what the rating in another field says: of low, middle and high ratings.
-    Review { rating: usize, rules: [Provider; 3] },
+    Review {
+        rating: usize,
+        rules: [Provider; 3],
+    },
     /// An e-mail address or user name after the full name in another field.
-    FromName { email: bool, field: usize },
+    FromName {
+        email: bool,
+        field: usize,
+    },
     /// Fixed text, providers and other fields.
     Template(Vec<Piece>),
     /// One of these, by weight.
-    Pick { of: Vec<Value>, bounds: Vec<u64> },
+    Pick {
+        of: Vec<Value>,
+        bounds: Vec<u64>,
+    },
     /// One of these, dealt so that each occurs.
     Deal(Vec<Value>),
     /// Whole numbers on a grid.
-    Integer { min: i64, max: i64, step: i64 },
+    Integer {
+        min: i64,
+        max: i64,
+        step: i64,
+    },
     /// Decimals on a grid, in minor units.
-    Decimal { min: i64, max: i64, step: i64, scale: u8 },
+    Decimal {
+        min: i64,
+        max: i64,
+        step: i64,
+        scale: u8,
+    },
     /// Prices that end as prices do.
-    Price { min: i64, max: i64, scale: u8 },
+    Price {
+        min: i64,
+        max: i64,
+        scale: u8,
+    },
     /// Numbers on a grid: `min + k * step`, rounded to `places`.
-    Number { min: f64, count: u64, step: f64, places: i32 },
+    Number {
+        min: f64,
+        count: u64,
+        step: f64,
+        places: i32,
+    },
     /// Degrees of the record's place.
-    Coordinate { latitude: bool },
+    Coordinate {
+        latitude: bool,
+    },
     Date(Span),
     DateTime(Span),
     Time(Span),
     /// A date, time or instant after that of another field, by so many steps of so many seconds.
-    After { field: usize, least: i64, most: i64, step: i64 },
+    After {
+        field: usize,
+        least: i64,
+        most: i64,
+        step: i64,
+    },
     Code(Code),
     Pattern(Generator),
     /// An expression over the fields made before.
     Expr(Box<Expr>),
     /// The place among the records of one parent and entry.
-    Position { start: i64 },
+    Position {
+        start: i64,
+    },
     /// A field of the record behind a reference.
-    Through { reference: usize, target: ResourceId, field: usize },
+    Through {
+        reference: usize,
+        target: ResourceId,
+        field: usize,
+    },
     /// A record of the resource.
     Reference(ResourceId),
     /// Distinct items.
-    List { of: Box<Maker>, min: u64, max: u64 },
+    List {
+        of: Box<Maker>,
+        min: u64,
+        max: u64,
+    },
     /// Members by name; optional ones are there in most objects.
     Object(Vec<(Str, Schema, bool, Maker)>),
     /// Nothing, except in this share.
-    Chance { share: f64, of: Box<Maker> },
+    Chance {
+        share: f64,
+        of: Box<Maker>,
+    },
     /// Always this.
     Constant(Value),
 }
@@ -119,7 +166,9 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
                 return fault("found a `fake` without a provider", "write `fake: {provider: NAME, ...}`");
             }
         },
-        _ => return fault("found a `fake` that is neither a name nor an object", "write `fake: person_name`"),
+        _ => {
+            return fault("found a `fake` that is neither a name nor an object", "write `fake: person_name`");
+        }
     };
     if depth > MAX_DEPTH {
         return fault("found providers nested too deep", "nest `list` and `chance` less");
@@ -132,7 +181,12 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
             options.only(&["format"])?;
             match options.text("format")? {
                 Some(format) => Maker::Code(Code::parse(format)),
-                None => return fault("found a code without its format", "write `{provider: code, format: \"APT-####\"}`"),
+                None => {
+                    return fault(
+                        "found a code without its format",
+                        "write `{provider: code, format: \"APT-####\"}`",
+                    );
+                }
             }
         }
         "template" => options.template(place)?,
@@ -145,7 +199,10 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
         "list" => {
             options.only(&["of", "min", "max"])?;
             let Type::List(item) = &schema.kind else {
-                return fault(format!("found `list` on a field that holds {}", schema.expected()), "use it on lists");
+                return fault(
+                    format!("found `list` on a field that holds {}", schema.expected()),
+                    "use it on lists",
+                );
             };
             let of = match options.json.get("of") {
                 Some(of) => read_at(of, item, place, depth + 1)?,
@@ -154,13 +211,17 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
             let (min, max) = (options.whole("min")?.unwrap_or(1), options.whole("max")?);
             let max = max.unwrap_or(min.saturating_add(3));
             if min < 0 || max < min {
-                return fault(format!("found a list of {min} to {max} items"), "write `min` and `max` in order");
+                return fault(
+                    format!("found a list of {min} to {max} items"),
+                    "write `min` and `max` in order",
+                );
             }
             Maker::List { of: Box::new(of), min: min as u64, max: max as u64 }
         }
         "chance" => {
             options.only(&["share", "of"])?;
-            let share = options.json.get("share").and_then(Json::as_f64).filter(|share| (0.0..=1.0).contains(share));
+            let share =
+                options.json.get("share").and_then(Json::as_f64).filter(|share| (0.0..=1.0).contains(share));
             let Some(share) = share else {
                 return fault("found a chance without its share", "write `share: 0.3`, from 0 to 1");
             };
@@ -213,7 +274,9 @@ impl Options<'_> {
             None => Ok(None),
             Some(json) => match json.as_i64() {
                 Some(number) => Ok(Some(number)),
-                None => fault(format!("found `{key}: {json}`, expected a whole number"), "write a whole number"),
+                None => {
+                    fault(format!("found `{key}: {json}`, expected a whole number"), "write a whole number")
+                }
             },
         }
     }
@@ -242,11 +305,15 @@ impl Options<'_> {
             }
             match schema.parse_json(item, &place.world.zone) {
                 Ok(value) => of.push(value),
-                Err(error) => return fault(format!("in `of`: {error}"), "let every item fit the field's type"),
+                Err(error) => {
+                    return fault(format!("in `of`: {error}"), "let every item fit the field's type");
+                }
             }
         }
         let weights: Vec<f64> = match self.json.get("weights").and_then(Json::as_array) {
-            Some(weights) => weights.iter().filter_map(Json::as_f64).filter(|weight| *weight >= 0.0).collect(),
+            Some(weights) => {
+                weights.iter().filter_map(Json::as_f64).filter(|weight| *weight >= 0.0).collect()
+            }
             None => vec![1.0; of.len()],
         };
         let total: f64 = weights.iter().sum();
@@ -273,11 +340,16 @@ impl Options<'_> {
             (Some(min), Some(max)) => (min, max),
             (Some(min), None) => (min, greatest.unwrap_or(min.max(0.0) * 2.0 + 100.0)),
             (None, Some(max)) => (least.unwrap_or(max.min(0.0)), max),
-            (None, None) => (least.unwrap_or(0.0), greatest.unwrap_or(least.unwrap_or(0.0).max(0.0) * 2.0 + 100.0)),
+            (None, None) => {
+                (least.unwrap_or(0.0), greatest.unwrap_or(least.unwrap_or(0.0).max(0.0) * 2.0 + 100.0))
+            }
         };
         let step = self.real("step")?;
         if min > max || step.is_some_and(|step| step <= 0.0) {
-            return fault(format!("found the range {min} to {max}"), "write `min` below `max`, and a step above 0");
+            return fault(
+                format!("found the range {min} to {max}"),
+                "write `min` below `max`, and a step above 0",
+            );
         }
         range(min, max, step, schema)
     }
@@ -320,11 +392,17 @@ impl Options<'_> {
         let hours = match self.json.get("hours") {
             None => None,
             Some(json) => {
-                let hours: Option<Vec<Time>> =
-                    json.as_array().and_then(|pair| pair.iter().map(|text| Time::parse(text.as_str()?)).collect());
+                let hours: Option<Vec<Time>> = json
+                    .as_array()
+                    .and_then(|pair| pair.iter().map(|text| Time::parse(text.as_str()?)).collect());
                 match hours.as_deref() {
                     Some([from, to]) if from <= to => Some((*from, *to)),
-                    _ => return fault(format!("found `hours: {json}`"), "write `hours: [\"09:00\", \"17:00\"]`"),
+                    _ => {
+                        return fault(
+                            format!("found `hours: {json}`"),
+                            "write `hours: [\"09:00\", \"17:00\"]`",
+                        );
+                    }
                 }
             }
         };
@@ -332,11 +410,15 @@ impl Options<'_> {
             None => Vec::new(),
             Some(json) => {
                 let days: Option<Vec<i8>> = json.as_array().and_then(|days| {
-                    days.iter().map(|day| day.as_i64().filter(|day| (1..=7).contains(day)).map(|day| day as i8)).collect()
+                    days.iter()
+                        .map(|day| day.as_i64().filter(|day| (1..=7).contains(day)).map(|day| day as i8))
+                        .collect()
                 });
                 match days.filter(|days| !days.is_empty()) {
                     Some(days) => days,
-                    None => return fault(format!("found `weekdays: {json}`"), "list days from 1 (Monday) to 7"),
+                    None => {
+                        return fault(format!("found `weekdays: {json}`"), "list days from 1 (Monday) to 7");
+                    }
                 }
             }
         };
@@ -353,7 +435,10 @@ impl Options<'_> {
     fn template(&self, place: &Place<'_>) -> Result<Maker, Fault> {
         self.only(&["text"])?;
         let Some(text) = self.text("text")? else {
-            return fault("found a template without its text", "write `text: \"Dr. {first_name} {last_name}\"`");
+            return fault(
+                "found a template without its text",
+                "write `text: \"Dr. {first_name} {last_name}\"`",
+            );
         };
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -382,7 +467,10 @@ impl Options<'_> {
     fn expression(&self, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
         self.only(&["of"])?;
         let Some(source) = self.text("of")? else {
-            return fault("found `expr` without its expression", "write `of: \"record.starts_at + minutes(30)\"`");
+            return fault(
+                "found `expr` without its expression",
+                "write `of: \"record.starts_at + minutes(30)\"`",
+            );
         };
         let domain = place.world.resource(place.resource).domain;
         let mut scope = Scope::new(&place.world.resources, domain, &place.world.zone);
@@ -396,18 +484,27 @@ impl Options<'_> {
     fn through(&self, place: &Place<'_>) -> Result<Maker, Fault> {
         self.only(&["ref", "field"])?;
         let (Some(by), Some(name)) = (self.text("ref")?, self.text("field")?) else {
-            return fault("found `through` without `ref` and `field`", "write `{provider: through, ref: season_id, field: show_id}`");
+            return fault(
+                "found `through` without `ref` and `field`",
+                "write `{provider: through, ref: season_id, field: show_id}`",
+            );
         };
         let reference = field(by, place)?;
         let Some(Type::Reference { resource: target, .. }) =
             place.world.resource(place.resource).fields.get(reference).map(|field| &field.schema.kind)
         else {
-            return fault(format!("found `ref: {by}`, which refers to no resource"), "name a field with `ref`");
+            return fault(
+                format!("found `ref: {by}`, which refers to no resource"),
+                "name a field with `ref`",
+            );
         };
         match place.world.resource(*target).field_named(name) {
             Some(field) => Ok(Maker::Through { reference, target: *target, field: field.index() }),
             None => fault(
-                format!("found `field: {name}`, but `{}` has no such field", place.world.resource(*target).name),
+                format!(
+                    "found `field: {name}`, but `{}` has no such field",
+                    place.world.resource(*target).name
+                ),
                 "name one of its fields",
             ),
         }
@@ -423,7 +520,9 @@ impl Options<'_> {
         self.only(&[])?;
         let numeric = matches!(schema.kind, Type::Number | Type::Decimal { .. });
         match (name, Provider::named(name)) {
-            ("latitude" | "longitude", _) if numeric => Ok(Maker::Coordinate { latitude: name == "latitude" }),
+            ("latitude" | "longitude", _) if numeric => {
+                Ok(Maker::Coordinate { latitude: name == "latitude" })
+            }
             ("sentence" | "paragraph", Some(_)) => Ok(super::defaults::sentence(place, name == "paragraph")),
             ("product_name", Some(_)) => Ok(super::defaults::product(place)),
             (_, Some(provider)) => Ok(Maker::Text(provider)),
@@ -442,7 +541,9 @@ pub(super) fn range(min: f64, max: f64, step: Option<f64>, schema: &Schema) -> R
         Type::Decimal { scale, .. } => {
             let minor = |value: f64| Decimal::round(value, scale).map(|decimal| decimal.minor);
             match (minor(min), minor(max), step.map_or(Some(1), minor)) {
-                (Some(min), Some(max), Some(step)) => Ok(Maker::Decimal { min, max, step: step.max(1), scale }),
+                (Some(min), Some(max), Some(step)) => {
+                    Ok(Maker::Decimal { min, max, step: step.max(1), scale })
+                }
                 _ => fault(format!("found the range {min} to {max}"), "keep to numbers that fit the decimal"),
             }
         }
@@ -468,7 +569,10 @@ fn field(name: &str, place: &Place<'_>) -> Result<usize, Fault> {
     match place.world.resource(place.resource).field_named(name) {
         Some(field) => Ok(field.index()),
         None => fault(
-            format!("found the field `{name}`, but `{}` has none of this name", place.world.resource(place.resource).name),
+            format!(
+                "found the field `{name}`, but `{}` has none of this name",
+                place.world.resource(place.resource).name
+            ),
             "name a field of the same resource",
         ),
     }
@@ -479,7 +583,10 @@ fn resource(name: &str, place: &Place<'_>) -> Result<ResourceId, Fault> {
     let found = place.world.resources.iter().position(|known| known.domain == domain && *known.name == *name);
     match found {
         Some(index) => Ok(ResourceId(index as u16)),
-        None => fault(format!("found the resource `{name}`, which the domain has not"), "name one of its resources"),
+        None => fault(
+            format!("found the resource `{name}`, which the domain has not"),
+            "name one of its resources",
+        ),
     }
 }
 
@@ -496,7 +603,11 @@ fn known_providers() -> String {
 /// Whether values of the maker can be of the type at all, so that a slip is found when the world is read.
 fn fits(maker: &Maker, schema: &Schema, provider: &str) -> Result<(), Fault> {
     let good = match maker {
-        Maker::Text(_) | Maker::Review { .. } | Maker::FromName { .. } | Maker::Code(_) | Maker::Pattern(_) => {
+        Maker::Text(_)
+        | Maker::Review { .. }
+        | Maker::FromName { .. }
+        | Maker::Code(_)
+        | Maker::Pattern(_) => {
             matches!(schema.kind, Type::String | Type::Any | Type::Enum(_))
         }
         Maker::Integer { .. } | Maker::Number { .. } | Maker::Position { .. } => {

@@ -51,7 +51,9 @@ impl Bound {
     fn day(self, clock: Clock<'_>) -> Date {
         match self {
             // Whole days are counted on the calendar, so that a change to summer time moves nothing.
-            Self::Offset(seconds) if seconds % DAY == 0 => shift(clock.zone.date_of(clock.now), seconds / DAY),
+            Self::Offset(seconds) if seconds % DAY == 0 => {
+                shift(clock.zone.date_of(clock.now), seconds / DAY)
+            }
             Self::Offset(seconds) => clock.zone.date_of(Instant(clock.now.0.saturating_add(seconds))),
             Self::Day(day) => day,
             Self::At(instant) => clock.zone.date_of(instant),
@@ -77,9 +79,10 @@ impl Span {
         let days = i64::from(to.0) - i64::from(from.0) + 1;
         let first = draw.between(0, days - 1);
         // From a drawn day the next that counts; a week holds all there are.
-        (0..days.min(7)).map(|k| shift(from, (first + k) % days)).find(|day| self.counts(*day)).or_else(|| {
-            (0..days.min(7)).map(|k| shift(from, k)).find(|day| self.counts(*day))
-        })
+        (0..days.min(7))
+            .map(|k| shift(from, (first + k) % days))
+            .find(|day| self.counts(*day))
+            .or_else(|| (0..days.min(7)).map(|k| shift(from, k)).find(|day| self.counts(*day)))
     }
 
     /// A moment of the span.

@@ -37,7 +37,8 @@ fn write(hir: &Hir, draw: &mut Draw, out: &mut String, steps: &mut u32) {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
         HirKind::Class(Class::Unicode(class)) => {
-            let ranges: Vec<(char, char)> = class.ranges().iter().map(|range| (range.start(), range.end())).collect();
+            let ranges: Vec<(char, char)> =
+                class.ranges().iter().map(|range| (range.start(), range.end())).collect();
             out.extend(character(&ranges, draw));
         }
         HirKind::Class(Class::Bytes(class)) => {
@@ -46,7 +47,8 @@ fn write(hir: &Hir, draw: &mut Draw, out: &mut String, steps: &mut u32) {
             out.extend(character(&ranges, draw));
         }
         HirKind::Repetition(repetition) => {
-            let most = repetition.max.unwrap_or_else(|| repetition.min.saturating_add(MORE)).min(MAX_LENGTH as u32);
+            let most =
+                repetition.max.unwrap_or_else(|| repetition.min.saturating_add(MORE)).min(MAX_LENGTH as u32);
             for _ in 0..draw.between(i64::from(repetition.min), i64::from(most)) {
                 if *steps == 0 {
                     break;
@@ -66,7 +68,8 @@ fn write(hir: &Hir, draw: &mut Draw, out: &mut String, steps: &mut u32) {
 
 /// A character of a class: a letter, digit or sign that people can type, where the class has one.
 fn character(ranges: &[(char, char)], draw: &mut Draw) -> Option<char> {
-    let typed: Vec<char> = ('!'..='~').filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high)).collect();
+    let typed: Vec<char> =
+        ('!'..='~').filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high)).collect();
     let plain: Vec<char> = typed.iter().copied().filter(char::is_ascii_alphanumeric).collect();
     if let Some(character) = draw.pick(if plain.is_empty() { &typed } else { &plain }) {
         return Some(*character);
@@ -82,8 +85,15 @@ mod tests {
 
     #[test]
     fn texts_match_their_pattern() {
-        let patterns =
-            ["[0-9]{4}", "(A|BC)-\\d{2,3}[a-f]?", "\\w+@[a-z]{3}\\.com", "[^a-z]{2}", "^x*$", "[é-ü]{2}", "\\p{Greek}+"];
+        let patterns = [
+            "[0-9]{4}",
+            "(A|BC)-\\d{2,3}[a-f]?",
+            "\\w+@[a-z]{3}\\.com",
+            "[^a-z]{2}",
+            "^x*$",
+            "[é-ü]{2}",
+            "\\p{Greek}+",
+        ];
         for pattern in patterns {
             let generator = Generator::new(pattern).unwrap();
             let regex = crate::schema::Pattern::new(pattern).unwrap();

@@ -112,14 +112,22 @@ impl Plan {
             let Some(found) = found else {
                 return Err(Report::one(
                     &top.name,
-                    Finding::error(path, "found no such resource in the document", "compile the document anew"),
+                    Finding::error(
+                        path,
+                        "found no such resource in the document",
+                        "compile the document anew",
+                    ),
                 ));
             };
             resources.push(ResourcePlan::new(found, world, ResourceId(index as u16), path, &mut findings));
         }
         let order = order(&resources, world, &mut findings);
         if findings.is_empty() {
-            Ok(Self { resources, order, home: country_of_zone(world.zone.name()).or_else(|| a_country(&world.name)) })
+            Ok(Self {
+                resources,
+                order,
+                home: country_of_zone(world.zone.name()).or_else(|| a_country(&world.name)),
+            })
         } else {
             Err(Report { name: top.name, findings })
         }
@@ -127,17 +135,24 @@ impl Plan {
 }
 
 impl ResourcePlan {
-    fn new(doc: &ResourceDoc, world: &World, id: ResourceId, path: String, findings: &mut Vec<Finding>) -> Self {
+    fn new(
+        doc: &ResourceDoc,
+        world: &World,
+        id: ResourceId,
+        path: String,
+        findings: &mut Vec<Finding>,
+    ) -> Self {
         let resource = world.resource(id);
         let mut groups: Vec<String> = Vec::new();
         let mut fields = Vec::with_capacity(resource.fields.len());
         for (index, field) in resource.fields.iter().enumerate() {
             let field_doc = doc.fields.get(&*field.name);
             let place = Place { world, resource: id, name: &field.name };
-            let maker = maker::of_field(field_doc, &field.schema, &place).unwrap_or_else(|Fault { message, fix }| {
-                findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
-                Maker::Constant(Value::Null)
-            });
+            let maker =
+                maker::of_field(field_doc, &field.schema, &place).unwrap_or_else(|Fault { message, fix }| {
+                    findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
+                    Maker::Constant(Value::Null)
+                });
             let group = group_of(&field.name);
             let group = groups.iter().position(|known| known == group).unwrap_or_else(|| {
                 groups.push(group.to_owned());
@@ -151,7 +166,9 @@ impl ResourcePlan {
         let clock = Clock { now: world.clock, zone: &world.zone };
         let (rows, section, count): (&[IndexMap<String, Json>], _, _) = match &doc.records {
             RecordsDoc::Count(count) => (&doc.examples, "examples", (*count).max(doc.examples.len() as u32)),
-            RecordsDoc::Given(rows) if rows.is_empty() => (&doc.examples, "examples", doc.examples.len() as u32),
+            RecordsDoc::Given(rows) if rows.is_empty() => {
+                (&doc.examples, "examples", doc.examples.len() as u32)
+            }
             RecordsDoc::Given(rows) => (rows, "records", rows.len() as u32),
         };
         let count = if resource.singleton { 1 } else { count };
@@ -208,7 +225,10 @@ impl FieldPlan {
         };
         let own = field.and_then(target);
         let earlier = resource.fields.iter().take(index).enumerate();
-        let avoid = earlier.filter(|(_, other)| own.is_some() && target(other) == own).map(|(index, _)| index).collect();
+        let avoid = earlier
+            .filter(|(_, other)| own.is_some() && target(other) == own)
+            .map(|(index, _)| index)
+            .collect();
         Self { maker, share, group, avoid, earlier_only: own == Some(id) && missing }
     }
 }
@@ -223,7 +243,8 @@ fn a_country(name: &str) -> Option<&'static Country> {
 
 /// Keys that nothing but the format decides: no provider, or one that only names the format.
 fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
-    let plain = doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
+    let plain =
+        doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
     match doc.and_then(|doc| doc.fake.as_ref()) {
         None => plain,
         Some(fake) => {
@@ -257,8 +278,11 @@ fn field_order(
     while !waiting.is_empty() {
         let ready = waiting.iter().position(|index| needs[*index].iter().all(|need| order.contains(need)));
         let Some(ready) = ready else {
-            let names: Vec<&str> =
-                waiting.iter().filter_map(|index| resource.fields.get(*index)).map(|field| &*field.name).collect();
+            let names: Vec<&str> = waiting
+                .iter()
+                .filter_map(|index| resource.fields.get(*index))
+                .map(|field| &*field.name)
+                .collect();
             findings.push(Finding::error(
                 format!("{path}.fields"),
                 format!("found fields that are made from each other: {}", names.join(", ")),
@@ -303,7 +327,9 @@ fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>)
             targets(&field.schema, &mut likes);
         }
         // Keys that are made like fields are known only when their records are.
-        needs.extend(likes.iter().filter(|target| resources.get(**target).is_some_and(|plan| !plan.keys_first)));
+        needs.extend(
+            likes.iter().filter(|target| resources.get(**target).is_some_and(|plan| !plan.keys_first)),
+        );
         needs.retain(|need| *need != index);
         likes.retain(|like| *like != index);
         hard.push(needs);
@@ -400,7 +426,9 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
     }
     let is_reference = |schema: &Schema| matches!(schema.kind, Type::Reference { .. });
     match (&field.schema.kind, json) {
-        (Type::Reference { .. }, Json::String(_) | Json::Number(_)) => return Ok(Given::Reference(json.clone())),
+        (Type::Reference { .. }, Json::String(_) | Json::Number(_)) => {
+            return Ok(Given::Reference(json.clone()));
+        }
         (Type::List(item), Json::Array(items)) if is_reference(item) => {
             return Ok(Given::References(items.clone()));
         }

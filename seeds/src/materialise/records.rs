@@ -158,7 +158,8 @@ impl<'a> Run<'a> {
             }
             let mut attempt = 0;
             keys.push(loop {
-                let key = keys::key_for(&resource.key_format, self.seed, &resource.qualified, n as u64, attempt);
+                let key =
+                    keys::key_for(&resource.key_format, self.seed, &resource.qualified, n as u64, attempt);
                 if taken.insert(key.clone()) {
                     break key;
                 }
@@ -180,8 +181,11 @@ impl<'a> Run<'a> {
     fn resource(&mut self, index: usize) -> Result<Vec<Record>, Finding> {
         let (resource, plan) = self.parts(index);
         let size = self.size(index);
-        let groups: Vec<Streams> =
-            plan.groups.iter().map(|group| Streams::new(self.seed, &resource.qualified, group, "cast")).collect();
+        let groups: Vec<Streams> = plan
+            .groups
+            .iter()
+            .map(|group| Streams::new(self.seed, &resource.qualified, group, "cast"))
+            .collect();
         let streams = |purpose: &str| -> Vec<Streams> {
             let of = |name: &str| Streams::new(self.seed, &resource.qualified, name, purpose);
             resource.fields.iter().map(|field| of(&field.name)).collect()
@@ -191,7 +195,8 @@ impl<'a> Run<'a> {
         let mut dealt = vec![0_u64; plan.fields.len()];
         let mut records: Vec<Record> = Vec::with_capacity(size);
         for n in 0..size {
-            let child = n.checked_sub(plan.count as usize).and_then(|child| self.children[index].get(child)).copied();
+            let child =
+                n.checked_sub(plan.count as usize).and_then(|child| self.children[index].get(child)).copied();
             let mut given: Vec<(usize, Given)> = plan.given.get(n).cloned().unwrap_or_default();
             let mut position = n as u64;
             if let Some(child) = child {
@@ -236,7 +241,11 @@ impl<'a> Run<'a> {
             };
             for field in plan.order.iter().copied().filter(|field| !fixed[*field]) {
                 let fault = |Fault { message, fix }: Fault| {
-                    Finding::error(format!("{}.fields.{}", plan.path, resource.fields[field].name), message, fix)
+                    Finding::error(
+                        format!("{}.fields.{}", plan.path, resource.fields[field].name),
+                        message,
+                        fix,
+                    )
                 };
                 let context = FieldContext {
                     plan,
@@ -246,17 +255,25 @@ impl<'a> Run<'a> {
                     presence: &presence_of[field],
                     deals: &deals_of[field],
                 };
-                let value = context.make(&mut making, &mut dealt[field], taken.fields[field].as_ref(), size).map_err(fault)?;
+                let value = context
+                    .make(&mut making, &mut dealt[field], taken.fields[field].as_ref(), size)
+                    .map_err(fault)?;
                 making.values[field] = value;
             }
-            for (group, again) in resource.unique_together.iter().zip(&plan.redo).enumerate().map(|(i, pair)| (i, pair)) {
+            for (group, again) in
+                resource.unique_together.iter().zip(&plan.redo).enumerate().map(|(i, pair)| (i, pair))
+            {
                 let (fields, again) = again;
                 let mut attempt = 0;
                 loop {
-                    let tuple: Vec<Value> = fields.iter().map(|field| making.values[field.index()].clone()).collect();
+                    let tuple: Vec<Value> =
+                        fields.iter().map(|field| making.values[field.index()].clone()).collect();
                     let complete = tuple.iter().all(|value| !value.is_missing());
                     let whole_given = fields.iter().all(|field| fixed[field.index()]);
-                    if !complete || !taken.groups[group].contains(&tuple) || (whole_given && n < plan.given.len()) {
+                    if !complete
+                        || !taken.groups[group].contains(&tuple)
+                        || (whole_given && n < plan.given.len())
+                    {
                         if complete {
                             taken.groups[group].insert(tuple);
                         }
@@ -264,7 +281,8 @@ impl<'a> Run<'a> {
                     }
                     attempt += 1;
                     if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
-                        let names: Vec<&str> = fields.iter().map(|field| &*resource.field(*field).name).collect();
+                        let names: Vec<&str> =
+                            fields.iter().map(|field| &*resource.field(*field).name).collect();
                         let possible = fields.iter().fold(1_u64, |product, field| {
                             product.saturating_mul(making.capacity(&plan.fields[field.index()].maker))
                         });
@@ -287,7 +305,8 @@ impl<'a> Run<'a> {
                             presence: &presence_of[field],
                             deals: &deals_of[field],
                         };
-                        let made = context.once(&mut making, attempt * (TRIES + 1), taken.fields[field].as_ref());
+                        let made =
+                            context.once(&mut making, attempt * (TRIES + 1), taken.fields[field].as_ref());
                         if let Ok(value) = made {
                             making.values[field] = value;
                         }
@@ -353,7 +372,13 @@ impl<'a> Run<'a> {
     }
 
     /// A given value; `None` where a reference names a record that is not made yet.
-    fn given(&self, index: usize, n: usize, schema: &Schema, given: &Given) -> Result<Option<Value>, Finding> {
+    fn given(
+        &self,
+        index: usize,
+        n: usize,
+        schema: &Schema,
+        given: &Given,
+    ) -> Result<Option<Value>, Finding> {
         let (_, plan) = self.parts(index);
         let place = || format!("{}.{}[{n}]", plan.path, plan.section);
         match (given, &schema.kind) {
@@ -432,7 +457,9 @@ impl<'a> Run<'a> {
         for (index, key, field, given) in std::mem::take(&mut self.later) {
             let (resource, plan) = self.parts(index);
             let at = resource.key.index();
-            let Ok(found) = self.done[index].binary_search_by(|record| record[at].cmp(&key)) else { continue };
+            let Ok(found) = self.done[index].binary_search_by(|record| record[at].cmp(&key)) else {
+                continue;
+            };
             let value = self.given(index, found, &resource.fields[field].schema, &given)?;
             let Some(value) = value else {
                 return Err(Finding::error(
@@ -497,7 +524,9 @@ impl FieldContext<'_> {
         {
             let start = self.values.draw(making.n, TRIES).index(all.len());
             let fresh = all.iter().cycle().skip(start).take(all.len());
-            if let Some(value) = fresh.into_iter().find(|value| !taken.contains(value) && field.schema.allows(value)) {
+            if let Some(value) =
+                fresh.into_iter().find(|value| !taken.contains(value) && field.schema.allows(value))
+            {
                 return Ok(value.clone());
             }
             return Err(Fault {
@@ -524,7 +553,12 @@ impl FieldContext<'_> {
     }
 
     /// One draw. The fault's message is empty when the value was good but taken.
-    fn once(&self, making: &mut Making<'_>, attempt: u32, taken: Option<&HashSet<Value>>) -> Result<Value, Fault> {
+    fn once(
+        &self,
+        making: &mut Making<'_>,
+        attempt: u32,
+        taken: Option<&HashSet<Value>>,
+    ) -> Result<Value, Fault> {
         let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
         if !self.present(making, false) && attempt > TRIES {
             return Ok(missing(field));
@@ -560,7 +594,14 @@ fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value> {
     })
 }
 
-fn twice(plan: &ResourcePlan, resource: &Resource, field: usize, row: usize, value: &Value, world: &World) -> Finding {
+fn twice(
+    plan: &ResourcePlan,
+    resource: &Resource,
+    field: usize,
+    row: usize,
+    value: &Value,
+    world: &World,
+) -> Finding {
     Finding::error(
         format!("{}.{}[{row}].{}", plan.path, plan.section, resource.fields[field].name),
         format!("found {} a second time in a unique field", value.to_text(&world.zone)),

@@ -94,7 +94,8 @@ pub(super) fn persons() -> u64 {
 
 /// A city, of this country where one is given that has any.
 pub(super) fn city(draw: &mut Draw, country: Option<&Country>) -> Option<&'static City> {
-    let start = CITIES.partition_point(|city| country.is_some_and(|country| city.country.code < country.code));
+    let start =
+        CITIES.partition_point(|city| country.is_some_and(|country| city.country.code < country.code));
     let end = CITIES.partition_point(|city| country.is_none_or(|country| city.country.code <= country.code));
     let there = CITIES.get(start..end).filter(|there| !there.is_empty());
     draw.pick(there.unwrap_or(&CITIES))
@@ -135,7 +136,7 @@ impl People {
     fn add<L: Data>(&mut self, weight: usize, without: &str) {
         let without: Vec<&str> = without.split(", ").collect();
         let kept = |names: &'static [&'static str]| {
-            let mut kept: Vec<&'static str> = 
+            let mut kept: Vec<&'static str> =
                 names.iter().copied().filter(|name| !without.contains(name) && !shouted(name)).collect();
             kept.sort_unstable();
             kept.dedup();
@@ -168,7 +169,10 @@ mod tests {
     #[test]
     fn the_tables_are_whole_and_in_order() {
         assert!(COUNTRIES.is_sorted_by_key(|country| country.code));
-        assert!(CITIES.is_sorted_by_key(|city| city.country.code), "cities are found by their country's code");
+        assert!(
+            CITIES.is_sorted_by_key(|city| city.country.code),
+            "cities are found by their country's code"
+        );
         assert_eq!(rows(include_str!("../../data/cities.txt")).count(), CITIES.len());
         assert!(COUNTRIES.iter().all(|country| !country.postcode.is_empty() && country.currency.len() == 3));
         assert!(CITIES.iter().all(|city| city.latitude.abs() < 90.0 && city.longitude.abs() <= 180.0));

@@ -26,7 +26,11 @@ fn shown(made: &Materialised) -> String {
     for resource in &made.world.resources {
         lines.push_str(&format!("{}\n", resource.qualified));
         for record in &resource.records {
-            let present = resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
+            let present = resource
+                .fields
+                .iter()
+                .zip(record.iter())
+                .filter(|(_, value)| !matches!(value, Value::Absent));
             let cells: Vec<String> = present
                 .map(|(field, value)| format!("{}: {}", field.name, value.to_json(&made.world.zone)))
                 .collect();
@@ -87,7 +91,8 @@ fn the_catalog_is_materialised_and_holds() {
         let text = crate::catalog::source(name).unwrap();
         let source = source(text).unwrap_or_else(|report| panic!("{name}: {report}"));
         for seed in 0..4 {
-            let made = source.materialise(seed).unwrap_or_else(|report| panic!("{name}, seed {seed}: {report}"));
+            let made =
+                source.materialise(seed).unwrap_or_else(|report| panic!("{name}, seed {seed}: {report}"));
             holds(&made);
         }
     }
@@ -101,7 +106,8 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
     assert_eq!(first.doc, again.doc);
     assert_eq!(first.doc.materialised, Some(7));
     assert_ne!(first.hash, other.hash);
-    let keys = |made: &Materialised| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
+    let keys =
+        |made: &Materialised| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
     assert!(keys(&first).is_disjoint(&keys(&other)), "keys follow from the seed");
     // A document that is materialised already stays as it is, whatever the seed.
     let kept = materialised(&first.doc, 99).unwrap();
@@ -111,10 +117,8 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
 #[test]
 fn what_is_added_elsewhere_changes_nothing_here() {
     let plain = of("person: {key: id, fields: {name: {type: string}, note: {type: string}}, records: 6}");
-    let more = of(
-        "pet: {key: id, fields: {name: {type: string}}, records: 3}, \
-         person: {key: id, fields: {age: {type: integer}, name: {type: string}, email: {type: string}, note: {type: string}}, records: 9}",
-    );
+    let more = of("pet: {key: id, fields: {name: {type: string}}, records: 3}, \
+         person: {key: id, fields: {age: {type: integer}, name: {type: string}, email: {type: string}, note: {type: string}}, records: 9}");
     let (plain, more) = (made(&plain, 3).unwrap(), made(&more, 3).unwrap());
     let records = |made: &Materialised| -> BTreeSet<(Value, Value, Value)> {
         let fields = ["id", "name", "note"].map(|field| column(made, "person", field));
@@ -138,18 +142,30 @@ fn a_record_is_about_one_person_and_one_place() {
     for (i, name) in full.iter().enumerate() {
         assert_eq!(*name, format!("{} {}", first[i], last[i]));
         let city = tables::cities().iter().find(|known| known.name == cells("city")[i]).unwrap();
-        assert_eq!((city.country.name, city.country.code), (&*cells("country")[i], &*cells("country_code")[i]));
+        assert_eq!(
+            (city.country.name, city.country.code),
+            (&*cells("country")[i], &*cells("country_code")[i])
+        );
     }
     assert_ne!(cells("city"), cells("to_city"));
 }
 
 #[test]
 fn every_value_of_an_enum_occurs() {
-    let text = of("job: {key: id, fields: {state: {enum: [a, b, c, d, e]}, level: {enum: [x, y], optional: true}}, records: 5}");
+    let text = of(
+        "job: {key: id, fields: {state: {enum: [a, b, c, d, e]}, level: {enum: [x, y], optional: true}}, records: 5}",
+    );
     for seed in 0..20 {
         let made = made(&text, seed).unwrap();
         assert_eq!(column(&made, "job", "state").into_iter().collect::<BTreeSet<_>>().len(), 5);
-        assert!(column(&made, "job", "level").into_iter().filter(|value| !value.is_missing()).collect::<BTreeSet<_>>().len() == 2);
+        assert!(
+            column(&made, "job", "level")
+                .into_iter()
+                .filter(|value| !value.is_missing())
+                .collect::<BTreeSet<_>>()
+                .len()
+                == 2
+        );
     }
 }
 
@@ -170,8 +186,13 @@ fn uniqueness_is_kept_to_the_last_value() {
     let pairs = refusal(
         "seat: {key: id, unique_together: [[row, place]], records: 5, fields: {row: {enum: [a, b]}, place: {enum: [c, d]}}}",
     );
-    assert!(pairs.contains("found no new row and place for record 5 of 5; about 4 different groups are possible"), "{pairs}");
-    let keys = refusal("seat: {key: id, records: 30, fields: {id: {type: string, fake: {provider: code, format: \"R#\"}}}}");
+    assert!(
+        pairs.contains("found no new row and place for record 5 of 5; about 4 different groups are possible"),
+        "{pairs}"
+    );
+    let keys = refusal(
+        "seat: {key: id, records: 30, fields: {id: {type: string, fake: {provider: code, format: \"R#\"}}}}",
+    );
     assert!(keys.contains("found 30 records, but the key's format has only 10 keys"), "{keys}");
 }
 
@@ -187,7 +208,8 @@ fn given_records_may_refer_by_name_also_in_circles() {
     let made = made(&text, 1).unwrap();
     holds(&made);
     let of_name = |resource: &str, name: &str, field: &str| {
-        let at = column(&made, resource, "name").iter().position(|value| value.as_str() == Some(name)).unwrap();
+        let at =
+            column(&made, resource, "name").iter().position(|value| value.as_str() == Some(name)).unwrap();
         column(&made, resource, field)[at].clone()
     };
     assert_eq!(of_name("boss", "Ana", "deputy"), of_name("clerk", "Bo", "code"));
@@ -197,7 +219,10 @@ fn given_records_may_refer_by_name_also_in_circles() {
         "pet: {key: id, fields: {owner: {ref: man}}, records: [{owner: Eve}]}, \
          man: {key: id, display: name, fields: {id: {type: string}, name: {type: string}}, records: [{name: Adam}, {name: Adam}]}",
     );
-    assert!(nobody.contains("found a reference to \"Eve\", which is neither key nor name of a man"), "{nobody}");
+    assert!(
+        nobody.contains("found a reference to \"Eve\", which is neither key nor name of a man"),
+        "{nobody}"
+    );
     let several = refusal(
         "pet: {key: id, fields: {owner: {ref: man}}, records: [{owner: Adam}]}, \
          man: {key: id, display: name, fields: {id: {type: string}, name: {type: string}}, records: [{name: Adam}, {name: Adam}]}",
@@ -218,20 +243,26 @@ fn records_for_each_parent_are_numbered_and_follow_it() {
     holds(&made);
     let (ids, shows) = (column(&made, "season", "id"), column(&made, "season", "show"));
     assert_eq!(shows.iter().collect::<BTreeSet<_>>().len(), 4, "every show has a season");
-    let episodes: Vec<_> = ["season", "show", "number", "kind"].map(|field| column(&made, "episode", field)).into();
+    let episodes: Vec<_> =
+        ["season", "show", "number", "kind"].map(|field| column(&made, "episode", field)).into();
     for (id, show) in ids.iter().zip(&shows) {
         let own: Vec<usize> = (0..episodes[0].len()).filter(|i| episodes[0][*i] == *id).collect();
         let mut numbers: Vec<&Value> = own.iter().map(|i| &episodes[2][*i]).collect();
         numbers.sort();
         assert!((2..=3).contains(&own.len()));
-        assert_eq!(numbers, (1..=own.len() as i64).map(Value::Integer).collect::<Vec<_>>().iter().collect::<Vec<_>>());
+        assert_eq!(
+            numbers,
+            (1..=own.len() as i64).map(Value::Integer).collect::<Vec<_>>().iter().collect::<Vec<_>>()
+        );
         assert!(own.iter().all(|i| episodes[1][*i] == *show && episodes[3][*i].as_str() == Some("regular")));
     }
 }
 
 #[test]
 fn references_to_the_own_resource_make_a_forest_where_they_may_be_missing() {
-    let made = made(&of("folder: {key: id, fields: {parent: {ref: folder, nullable: true}}, records: 40}"), 1).unwrap();
+    let made =
+        made(&of("folder: {key: id, fields: {parent: {ref: folder, nullable: true}}, records: 40}"), 1)
+            .unwrap();
     let (ids, parents) = (column(&made, "folder", "id"), column(&made, "folder", "parent"));
     for start in 0..ids.len() {
         let mut at = start;
@@ -248,7 +279,8 @@ fn every_documented_provider_makes_a_value_of_its_type() {
     let texts = "person_name first_name last_name username email phone company job_title street_address city country \
         country_code postcode word words sentence paragraph colour language currency_code uuid url image_url ip \
         product_name book_title movie_title song_title band_name course_title dish licence_plate isbn iban";
-    let fields: Vec<String> = texts.split_whitespace().map(|name| format!("{name}_: {{type: string, fake: {name}}}")).collect();
+    let fields: Vec<String> =
+        texts.split_whitespace().map(|name| format!("{name}_: {{type: string, fake: {name}}}")).collect();
     let others = "latitude_: {type: number, fake: latitude}, longitude_: {type: number, fake: longitude}, \
         integer_: {type: integer, fake: {provider: integer, min: 3, max: 9, step: 3}}, \
         decimal_: {type: decimal, fake: {provider: decimal, min: 1, max: 2, step: 0.25}}, \
@@ -262,20 +294,27 @@ fn every_documented_provider_makes_a_value_of_its_type() {
     let made = made(&text, 4).unwrap();
     holds(&made);
     let all = |field: &str| column(&made, "thing", field).into_iter().collect::<BTreeSet<_>>();
-    let shown = |field: &str| all(field).iter().map(|value| value.to_text(&Zone::utc())).collect::<Vec<_>>().join(" ");
+    let shown = |field: &str| {
+        all(field).iter().map(|value| value.to_text(&Zone::utc())).collect::<Vec<_>>().join(" ")
+    };
     assert_eq!(shown("integer_"), "3 6 9");
     assert_eq!(shown("decimal_"), "1 1.25 1.5 1.75 2");
     assert_eq!(shown("number_"), "1 1.5 2");
     assert_eq!(shown("date_"), "2026-03-02");
     assert_eq!(shown("time_"), "09:00 09:30 10:00");
     assert_eq!(shown("expr_"), "6 12 18");
-    let absent = column(&made, "thing", "chance_").iter().filter(|value| matches!(value, Value::Absent)).count();
+    let absent =
+        column(&made, "thing", "chance_").iter().filter(|value| matches!(value, Value::Absent)).count();
     assert!((15..45).contains(&absent), "{absent}");
     for field in &made.world.resources[0].fields {
         if matches!(field.schema.kind, Type::String) {
             let texts = all(&field.name);
             assert!(texts.len() > 15, "{} has only {}", field.name, texts.len());
-            assert!(texts.iter().all(|text| text.as_str().is_none_or(|text| !text.is_empty() && !text.contains(['{', '}']))));
+            assert!(
+                texts.iter().all(|text| text
+                    .as_str()
+                    .is_none_or(|text| !text.is_empty() && !text.contains(['{', '}'])))
+            );
         }
     }
 }
@@ -310,7 +349,8 @@ fn what_is_wrong_with_a_provider_is_said_with_its_place() {
         "thing: {key: id, records: 1, fields: {a: {type: integer, fake: {provider: expr, of: record.b}}, b: {type: integer, fake: {provider: expr, of: record.a}}}}",
     );
     assert!(circle.contains("found fields that are made from each other: a, b"), "{circle}");
-    let empty = refusal("a: {key: id, fields: {b: {ref: b}}, records: 1}, b: {key: id, fields: {}, records: 0}");
+    let empty =
+        refusal("a: {key: id, fields: {b: {ref: b}}, records: 1}, b: {key: id, fields: {}, records: 0}");
     assert!(empty.contains("found no record of `b` to refer to"), "{empty}");
 }
 

@@ -168,13 +168,21 @@ impl Provider {
                 let country = draw.pick(tables::countries());
                 phone(country, draw, out);
             }
-            Self::Country | Self::CountryCode | Self::Nationality | Self::CurrencyOfCountry | Self::Postcode => {
+            Self::Country
+            | Self::CountryCode
+            | Self::Nationality
+            | Self::CurrencyOfCountry
+            | Self::Postcode => {
                 if let Some(country) = draw.pick(tables::countries()) {
                     self.write_country(country, draw, out);
                 }
             }
-            Self::Latitude => out.push_str(&tables::city(draw, None).map_or(0.0, |city| city.latitude).to_string()),
-            Self::Longitude => out.push_str(&tables::city(draw, None).map_or(0.0, |city| city.longitude).to_string()),
+            Self::Latitude => {
+                out.push_str(&tables::city(draw, None).map_or(0.0, |city| city.latitude).to_string())
+            }
+            Self::Longitude => {
+                out.push_str(&tables::city(draw, None).map_or(0.0, |city| city.longitude).to_string())
+            }
             Self::Uuid => out.push_str(&Code::parse("{xxxxxxxx-xxxx-4xxx-axxx-xxxxxxxxxxxx}").write(draw)),
             Self::Url => {
                 out.push_str("https://");
@@ -196,7 +204,12 @@ impl Provider {
                 let network = ["192.0.2.", "198.51.100.", "203.0.113."].get(draw.index(8));
                 match network {
                     Some(network) => out.push_str(&format!("{network}{}", 1 + draw.below(254))),
-                    None => out.push_str(&format!("10.{}.{}.{}", draw.below(256), draw.below(256), 1 + draw.below(254))),
+                    None => out.push_str(&format!(
+                        "10.{}.{}.{}",
+                        draw.below(256),
+                        draw.below(256),
+                        1 + draw.below(254)
+                    )),
                 }
             }
             Self::MacAddress => out.push_str(&Code::parse("0{x}:{xx}:{xx}:{xx}:{xx}:{xx}").write(draw)),
@@ -299,7 +312,9 @@ pub(super) fn near(centre: f64, draw: &mut Draw) -> f64 {
 pub(super) fn slug(text: &str, joint: char) -> String {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
-    for character in text.nfd().filter(|character| !unicode_normalization::char::is_combining_mark(*character)) {
+    for character in
+        text.nfd().filter(|character| !unicode_normalization::char::is_combining_mark(*character))
+    {
         let spelt = match character {
             'ß' => "ss",
             'ø' | 'Ø' => "o",
@@ -403,10 +418,11 @@ fn iban(draw: &mut Draw, out: &mut String) {
     let (country, form) = FORMS[draw.index(FORMS.len())];
     let account = Code::parse(form).write(draw);
     // ISO 7064 mod 97-10: letters count from A = 10, the country and two zeros go to the end.
-    let remainder = account.chars().chain(country.chars()).chain("00".chars()).fold(0_u32, |rest, character| {
-        let value = character.to_digit(36).unwrap_or(0);
-        (rest * if value > 9 { 100 } else { 10 } + value) % 97
-    });
+    let remainder =
+        account.chars().chain(country.chars()).chain("00".chars()).fold(0_u32, |rest, character| {
+            let value = character.to_digit(36).unwrap_or(0);
+            (rest * if value > 9 { 100 } else { 10 } + value) % 97
+        });
     out.push_str(&format!("{country}{:02}{account}", 98 - remainder));
 }
 
@@ -453,9 +469,11 @@ mod tests {
                 (rest * if value > 9 { 100 } else { 10 } + value) % 97
             });
             assert_eq!(rest, 1, "{iban}");
-            let isbn: Vec<u32> = made(Provider::Isbn, n).chars().filter_map(|digit| digit.to_digit(10)).collect();
+            let isbn: Vec<u32> =
+                made(Provider::Isbn, n).chars().filter_map(|digit| digit.to_digit(10)).collect();
             assert_eq!(isbn.len(), 13);
-            let sum: u32 = isbn.iter().enumerate().map(|(i, digit)| digit * if i % 2 == 0 { 1 } else { 3 }).sum();
+            let sum: u32 =
+                isbn.iter().enumerate().map(|(i, digit)| digit * if i % 2 == 0 { 1 } else { 3 }).sum();
             assert_eq!(sum % 10, 0, "{isbn:?}");
         }
     }

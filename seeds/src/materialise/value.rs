@@ -45,7 +45,13 @@ const MOST_LISTED: u64 = 100_000;
 
 impl Making<'_> {
     /// A value that the field may hold.
-    pub(super) fn value(&mut self, maker: &Maker, field: &Field, plan: &FieldPlan, draw: &mut Draw) -> Result<Value, Fault> {
+    pub(super) fn value(
+        &mut self,
+        maker: &Maker,
+        field: &Field,
+        plan: &FieldPlan,
+        draw: &mut Draw,
+    ) -> Result<Value, Fault> {
         let made = self.draw(maker, &field.schema, plan, draw)?;
         if made.is_missing() {
             return match field {
@@ -60,7 +66,13 @@ impl Making<'_> {
         self.fit(made, &field.schema)
     }
 
-    fn draw(&mut self, maker: &Maker, schema: &Schema, plan: &FieldPlan, draw: &mut Draw) -> Result<Value, Fault> {
+    fn draw(
+        &mut self,
+        maker: &Maker,
+        schema: &Schema,
+        plan: &FieldPlan,
+        draw: &mut Draw,
+    ) -> Result<Value, Fault> {
         Ok(match maker {
             Maker::Text(provider) => {
                 let mut text = String::new();
@@ -69,7 +81,8 @@ impl Making<'_> {
             }
             Maker::Review { rating, rules } => {
                 let rated = self.values.get(*rating).and_then(Value::as_f64);
-                let limits = self.world.resources.get(self.resource).and_then(|resource| resource.fields.get(*rating));
+                let limits =
+                    self.world.resources.get(self.resource).and_then(|resource| resource.fields.get(*rating));
                 let most = limits.and_then(|field| field.schema.limits.max.as_ref()?.as_f64()).unwrap_or(5.0);
                 let rule = match rated.map(|rated| rated / most.max(1.0)) {
                     Some(share) if share <= 0.45 => rules[0],
@@ -83,7 +96,11 @@ impl Making<'_> {
             Maker::FromName { email, field } => {
                 let name = self.values.get(*field).and_then(Value::as_str).unwrap_or_default().to_owned();
                 let mut text = String::new();
-                if *email { email_from(&name, draw, &mut text) } else { username_from(&name, draw, &mut text) }
+                if *email {
+                    email_from(&name, draw, &mut text)
+                } else {
+                    username_from(&name, draw, &mut text)
+                }
                 Value::String(nfc(&text))
             }
             Maker::Template(pieces) => self.template(pieces, plan, draw),
@@ -97,20 +114,29 @@ impl Making<'_> {
             Maker::Decimal { min, max, step, scale } => {
                 Value::Decimal(Decimal { minor: on_grid(*min, *max, *step, draw), scale: *scale })
             }
-            Maker::Price { min, max, scale } => Value::Decimal(Decimal { minor: price(*min, *max, *scale, draw), scale: *scale }),
+            Maker::Price { min, max, scale } => {
+                Value::Decimal(Decimal { minor: price(*min, *max, *scale, draw), scale: *scale })
+            }
             Maker::Number { min, count, step, places } => {
                 let value = min + draw.below(*count) as f64 * step;
                 let unit = 10_f64.powi(*places);
                 Value::number((value * unit).round() / unit).unwrap_or_default()
             }
             Maker::Coordinate { latitude } => {
-                let centre = self.cast.city(plan.group).map(|city| if *latitude { city.latitude } else { city.longitude });
+                let centre = self
+                    .cast
+                    .city(plan.group)
+                    .map(|city| if *latitude { city.latitude } else { city.longitude });
                 Value::number(near(centre.unwrap_or(0.0), draw)).unwrap_or_default()
             }
-            Maker::Date(span) => span.date(self.clock, draw).map_or(Ok(Value::Null), |date| Ok(Value::Date(date))).and_then(found)?,
-            Maker::DateTime(span) => {
-                span.instant(self.clock, draw).map_or(Ok(Value::Null), |instant| Ok(Value::DateTime(instant))).and_then(found)?
-            }
+            Maker::Date(span) => span
+                .date(self.clock, draw)
+                .map_or(Ok(Value::Null), |date| Ok(Value::Date(date)))
+                .and_then(found)?,
+            Maker::DateTime(span) => span
+                .instant(self.clock, draw)
+                .map_or(Ok(Value::Null), |instant| Ok(Value::DateTime(instant)))
+                .and_then(found)?,
             Maker::Time(span) => Value::Time(span.time(draw)),
             Maker::After { field, least, most, step } => {
                 let shift = draw.between(*least, *most).saturating_mul(*step);
@@ -119,11 +145,17 @@ impl Making<'_> {
                         let days = (shift / 86_400).clamp(-1_000_000, 1_000_000) as i32;
                         Value::Date(Date(date.0.saturating_add(days)))
                     }
-                    Some(Value::DateTime(instant)) => Value::DateTime(Instant(instant.0.saturating_add(shift))),
-                    Some(Value::Time(time)) => Value::Time(Time((i64::from(time.0) + shift).clamp(0, 86_340) as u32)),
+                    Some(Value::DateTime(instant)) => {
+                        Value::DateTime(Instant(instant.0.saturating_add(shift)))
+                    }
+                    Some(Value::Time(time)) => {
+                        Value::Time(Time((i64::from(time.0) + shift).clamp(0, 86_340) as u32))
+                    }
                     _ => match schema.kind {
                         // The other has no value, so that there is nothing to come after.
-                        Type::Date => Value::Date(self.clock.zone.date_of(Instant(self.clock.now.0.saturating_add(shift)))),
+                        Type::Date => Value::Date(
+                            self.clock.zone.date_of(Instant(self.clock.now.0.saturating_add(shift))),
+                        ),
                         Type::Time => Value::Time(Time(18 * 3_600)),
                         _ => Value::DateTime(Instant(self.clock.now.0.saturating_add(shift))),
                     },
@@ -137,12 +169,16 @@ impl Making<'_> {
             }
             Maker::Expr(expr) => match evaluate(expr, &self.values, self.clock, self.done) {
                 Ok(value) => value,
-                Err(error) => return fault(format!("the expression has no value: {error}"), "mend the expression"),
+                Err(error) => {
+                    return fault(format!("the expression has no value: {error}"), "mend the expression");
+                }
             },
             Maker::Position { start } => {
                 let place = start.saturating_add_unsigned(self.position);
                 match schema.kind {
-                    Type::Decimal { scale, .. } => Decimal::round(place as f64, scale).map_or(Value::Null, Value::Decimal),
+                    Type::Decimal { scale, .. } => {
+                        Decimal::round(place as f64, scale).map_or(Value::Null, Value::Decimal)
+                    }
                     Type::Number => Value::number(place as f64).unwrap_or_default(),
                     _ => Value::Integer(place),
                 }
@@ -262,7 +298,11 @@ impl Making<'_> {
     /// The value in the schema's type, within its limits.
     fn fit(&self, value: Value, schema: &Schema) -> Result<Value, Fault> {
         if value.is_missing() {
-            return if schema.nullable { Ok(Value::Null) } else { fault("found no value", "let the field be nullable") };
+            return if schema.nullable {
+                Ok(Value::Null)
+            } else {
+                fault("found no value", "let the field be nullable")
+            };
         }
         let same = matches!(
             (&schema.kind, &value),
@@ -294,7 +334,9 @@ impl Making<'_> {
         if schema.allows(&value) {
             return Ok(value);
         }
-        if let (Value::String(text), Some(max), None) = (&value, schema.limits.max_length, &schema.limits.pattern) {
+        if let (Value::String(text), Some(max), None) =
+            (&value, schema.limits.max_length, &schema.limits.pattern)
+        {
             let short = Value::String(nfc(shortened(text, max as usize)));
             if schema.allows(&short) {
                 return Ok(short);
@@ -318,7 +360,9 @@ impl Making<'_> {
             Maker::Number { count, .. } => *count,
             Maker::Date(span) => span.days(self.clock),
             Maker::DateTime(span) | Maker::Time(span) => span.capacity(self.clock),
-            Maker::Code(code) => code.capacity().map_or(u64::MAX, |capacity| u64::try_from(capacity).unwrap_or(u64::MAX)),
+            Maker::Code(code) => {
+                code.capacity().map_or(u64::MAX, |capacity| u64::try_from(capacity).unwrap_or(u64::MAX))
+            }
             Maker::Reference(target) => self.keys.get(target.index()).map_or(0, Vec::len) as u64,
             Maker::Chance { of, .. } => self.capacity(of),
             Maker::Constant(_) => 1,
@@ -335,9 +379,12 @@ impl Making<'_> {
         match maker {
             Maker::Pick { of, .. } | Maker::Deal(of) => Some(of.clone()),
             Maker::Reference(target) => self.keys.get(target.index()).cloned(),
-            Maker::Integer { min, max, step } if self.capacity(maker) <= MOST_LISTED => {
-                Some((0..self.capacity(maker)).map(|k| Value::Integer(min + k as i64 * step)).take_while(|value| *value <= Value::Integer(*max)).collect())
-            }
+            Maker::Integer { min, max, step } if self.capacity(maker) <= MOST_LISTED => Some(
+                (0..self.capacity(maker))
+                    .map(|k| Value::Integer(min + k as i64 * step))
+                    .take_while(|value| *value <= Value::Integer(*max))
+                    .collect(),
+            ),
             Maker::Decimal { min, step, scale, .. } if self.capacity(maker) <= MOST_LISTED => Some(
                 (0..self.capacity(maker))
                     .map(|k| Value::Decimal(Decimal { minor: min + k as i64 * step, scale: *scale }))
@@ -369,7 +416,8 @@ fn on_grid(min: i64, max: i64, step: i64, draw: &mut Draw) -> i64 {
 fn price(min: i64, max: i64, scale: u8, draw: &mut Draw) -> i64 {
     let unit = 10_i64.pow(u32::from(scale.min(9)));
     // Of two draws the lower: there are more cheap things than dear ones.
-    let whole = draw.between(min / unit, max / unit).min(draw.between(min / unit, max / unit)).saturating_mul(unit);
+    let whole =
+        draw.between(min / unit, max / unit).min(draw.between(min / unit, max / unit)).saturating_mul(unit);
     let cents = [0, 0, 50, 90, 95, 99][draw.index(6)];
     whole.saturating_add(cents * unit / 100).clamp(min, max)
 }
