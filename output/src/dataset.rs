@@ -16,6 +16,7 @@ mod progress;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -228,18 +229,20 @@ impl DatasetWriter {
             ));
         }
         let hash = blake3::hash(canonical).to_hex().to_string();
-        let mut state = self.state();
-        match state.worlds.get(id) {
-            Some(known) if *known == hash => return Ok(hash),
-            Some(_) => return Err(refused("another world has this id, expected one world per id")),
-            None => {}
-        }
+        match self.state().worlds.entry(id.to_owned()) {
+            Entry::Occupied(known) if *known.get() == hash => return Ok(hash),
+            Entry::Occupied(_) => {
+                return Err(refused("another world has this id, expected one world per id"));
+            }
+            Entry::Vacant(free) => free.insert(hash.clone()),
+        };
+        // Only the thread that took the id comes here, and it need not keep the others from theirs. The file is flushed
+        // to the disk when the run ends.
         let path = self.folder.join(world_file(id));
         let stored = path.is_file() && disk::fingerprint(&path)?.blake3 == hash;
         if !stored {
-            disk::write(&path, canonical)?;
+            disk::write_unsynced(&path, canonical)?;
         }
-        state.worlds.insert(id.to_owned(), hash.clone());
         Ok(hash)
     }
 

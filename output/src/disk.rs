@@ -1,11 +1,13 @@
 //! Files that are there in full or not at all.
 //!
-//! Everything is written under a temporary name in its own folder, flushed to the disk and renamed, so that a full
-//! disk, a crash or an interrupt never leaves half a file under a final name.
+//! Everything is written under a temporary name in its own folder and renamed, so that a full disk, a crash or an
+//! interrupt never leaves half a file under a final name. Files are flushed to the disk before they are renamed, except
+//! those of a run in progress that a resumed run checks by checksum anyway.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde::{Deserialize, Serialize};
 
@@ -77,12 +79,32 @@ impl PartFile {
     pub fn commit(mut self) -> Result<Fingerprint, DiskError> {
         self.file.flush().map_err(at("write", &self.path))?;
         self.file.get_ref().sync_all().map_err(at("write", &self.path))?;
-        fs::rename(&self.part, &self.path).map_err(at("rename to", &self.path))?;
-        self.committed = true;
+        self.rename()?;
         if let Some(folder) = self.path.parent() {
             sync_folder(folder)?;
         }
-        Ok(Fingerprint { size: self.size, blake3: self.hasher.finalize().to_hex().to_string() })
+        Ok(self.fingerprint())
+    }
+
+    /// Gives the file its name and leaves it to the system when it reaches the disk: after a loss of power it may be
+    /// missing or empty.
+    ///
+    /// # Errors
+    /// When the disk is full or the file cannot be renamed.
+    pub(crate) fn commit_unsynced(mut self) -> Result<Fingerprint, DiskError> {
+        self.file.flush().map_err(at("write", &self.path))?;
+        self.rename()?;
+        Ok(self.fingerprint())
+    }
+
+    fn rename(&mut self) -> Result<(), DiskError> {
+        fs::rename(&self.part, &self.path).map_err(at("rename to", &self.path))?;
+        self.committed = true;
+        Ok(())
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint { size: self.size, blake3: self.hasher.finalize().to_hex().to_string() }
     }
 }
 
@@ -116,6 +138,36 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<Fingerprint, DiskError> {
     let mut file = PartFile::create(path)?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.commit()
+}
+
+/// Writes a whole file that may be lost with the power: one that is made again then.
+pub(crate) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, DiskError> {
+    let mut file = PartFile::create(path)?;
+    file.write_all(bytes).map_err(at("write", path))?;
+    file.commit_unsynced()
+}
+
+/// Flushes files of one folder, and their names, to the disk. Several at a time: a disk serves flushes that wait
+/// together in one go.
+pub(crate) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), DiskError> {
+    const TOGETHER: usize = 8;
+    let share = files.len().div_ceil(TOGETHER).max(1);
+    thread::scope(|scope| {
+        let workers: Vec<_> = files.chunks(share).map(|files| scope.spawn(|| sync_each(files))).collect();
+        workers.into_iter().try_for_each(|worker| {
+            let ended = || at("write", folder)(io::Error::other("a thread that flushes files ended early"));
+            worker.join().map_err(|_| ended())?
+        })
+    })?;
+    sync_folder(folder)
+}
+
+fn sync_each(files: &[PathBuf]) -> Result<(), DiskError> {
+    files.iter().try_for_each(|path| {
+        // Windows flushes only files that are open for writing.
+        let opened = File::options().read(true).write(cfg!(windows)).open(path);
+        opened.and_then(|file| file.sync_all()).map_err(at("write", path))
+    })
 }
 
 /// Size and checksum of a file, without holding it in memory.

@@ -37,7 +37,7 @@ pub use check::Tally;
 
 use crate::disk::{self, DiskError};
 use crate::manifest::{Manifest, MetadataError, is_world_id, world_file};
-use crate::row::Dialogue;
+use crate::row::{Dialogue, Split};
 use crate::rows::{ReadError, RowFile, Rows};
 
 /// A world larger than this is not read.
@@ -135,7 +135,19 @@ impl Folder {
 
     /// All rows in order, a few of them in memory at a time. After an error in a file its next file follows.
     pub fn rows(&self) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
-        self.row_files().into_iter().flat_map(|name| {
+        self.rows_of(self.row_files())
+    }
+
+    /// The rows of a split in order, like [`rows`](Self::rows). Files of the other split are not opened.
+    pub fn rows_of_split(&self, split: Split) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
+        let prefix = format!("data/{split}-");
+        let mut files = self.row_files();
+        files.retain(|name| name.starts_with(&prefix));
+        self.rows_of(files)
+    }
+
+    fn rows_of<'a>(&'a self, files: Vec<&'a str>) -> impl Iterator<Item = Result<Dialogue, ReadError>> + 'a {
+        files.into_iter().flat_map(|name| {
             let opened = self.open_rows(name).and_then(|file| file.read());
             let (rows, error) = match opened {
                 Ok(rows) => (Some(rows), None),

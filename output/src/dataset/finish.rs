@@ -1,7 +1,7 @@
 //! The end of a run: worlds, card and manifest, or the record of a shard.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -50,6 +50,7 @@ impl DatasetWriter {
                 all_files: self.plan.files().iter().map(|file| file.name.clone()).collect(),
                 files: done.into_values().map(|sidecar| (sidecar.file.clone(), sidecar)).collect(),
             };
+            sync_worlds(&self.folder, &summary)?;
             let path = self.folder.join(SHARD);
             disk::write(&path, &to_json(&record, &path)?)?;
         }
@@ -91,6 +92,7 @@ pub(crate) fn assemble<'a>(
         let entry = FileEntry::new(sidecar.fingerprint.clone(), Some(sidecar.counts.dialogues));
         manifest.files.insert(sidecar.file.clone(), entry);
     }
+    sync_worlds(folder, &summary)?;
     for (world, hash) in &summary.worlds {
         let name = world_file(world);
         let fingerprint = disk::fingerprint(&folder.join(&name))?;
@@ -110,6 +112,12 @@ pub(crate) fn assemble<'a>(
     let path = folder.join(MANIFEST);
     disk::write(&path, &to_json(&manifest, &path)?)?;
     Ok(manifest)
+}
+
+/// Worlds are written without waiting for the disk; a record that names them is not written before they are on it.
+fn sync_worlds(folder: &Path, summary: &Summary) -> Result<(), DatasetError> {
+    let worlds: Vec<PathBuf> = summary.worlds.keys().map(|world| folder.join(world_file(world))).collect();
+    Ok(disk::sync_files(&folder.join("worlds"), &worlds)?)
 }
 
 /// Checks that no two files mean different worlds by the same id.

@@ -138,7 +138,8 @@ impl Sidecar {
 
     pub(crate) fn write(&self, folder: &Path, file: &FilePlan) -> Result<(), DatasetError> {
         let path = Self::path(folder, file);
-        disk::write(&path, &to_json(self, &path)?)?;
+        // Lost with the power, it costs one file made again.
+        disk::write_unsynced(&path, &to_json(self, &path)?)?;
         Ok(())
     }
 
