@@ -1,1 +1,9 @@
-//! placeholder
+//! Everything that thinks, and the command line.
+//!
+//! Owns the synthesis pipeline, the agents under test, evaluation and `diorama`'s commands. Worlds come from
+//! `diorama-seeds`, calls run in `diorama-simulator`, rows reach disk through `diorama-output`.
+
+pub mod synthesis;
+
+/// Version of the pipeline: the same seed and version give the same rows.
+pub const GENERATOR_VERSION: &str = "generate/1";

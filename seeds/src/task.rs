@@ -331,6 +331,13 @@ pub enum ArgumentSource {
         /// Gold call and place of each item.
         places: Vec<(u32, String)>,
     },
+    /// Search keywords: every word occurs in one of these user turns or in the replies of these gold calls.
+    Keywords {
+        /// User turns, from 0.
+        turns: Vec<u32>,
+        /// Gold calls, from 0.
+        calls: Vec<u32>,
+    },
     /// The parameter's documented default.
     Default,
     /// The clock, date or zone shown to the agent.
@@ -366,4 +373,6 @@ pub enum Derivation {
     NextPage,
     /// Yes or no in words.
     BooleanPhrase,
+    /// The words of an order, for a sort parameter: `lowest fee` for `fee`, `highest fee` for `-fee`.
+    SortPhrase,
 }

@@ -1,0 +1,71 @@
+//! The domain and API agents: which world a unit plays in.
+//!
+//! Offline, the domain agent chooses among the families of the recipe and the API agent's work is the catalog's:
+//! APIs and behaviours written in advance, records made up from the unit's seed.
+
+use std::sync::Arc;
+
+use diorama_output::plan::Unit;
+use diorama_simulator::engine::Base;
+use diorama_simulator::grade::Vocabulary;
+use rand::RngExt;
+
+use super::pipeline::{PipelineError, SharedWorld};
+use super::recipe::Recipe;
+use super::world::{Family, UnitWorld};
+
+/// Chooses and makes the world of a unit.
+pub trait DomainAgent: Sync + Send {
+    /// The world of a unit: a function of the recipe and the unit's number.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError>;
+}
+
+/// Writes the records of a family's world.
+pub trait ApiAgent: Sync + Send {
+    /// A world of the family from a seed.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError>;
+}
+
+/// The domain agent without a model: families in turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfflineDomain<A> {
+    /// The API agent.
+    pub apis: A,
+}
+
+/// The API agent without a model: the catalog's APIs, records from the seed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OfflineApis;
+
+impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
+    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
+        let families = recipe.families(unit.split);
+        // Every tenth unit is of the other split, so neither numbering may skip families: the stream decides.
+        let mut stream = recipe.stream("unit", unit.index);
+        let family = &families[stream.random_range(0..families.len())];
+        Ok(Arc::new(self.apis.build(family, stream.random())?))
+    }
+}
+
+impl ApiAgent for OfflineApis {
+    fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
+        let made = family.source.materialise(seed)?;
+        let base = Base::new(made.world.clone())?;
+        let vocabulary = Vocabulary::new(&base);
+        let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
+        Ok(UnitWorld {
+            family: family.clone(),
+            base,
+            vocabulary,
+            id,
+            hash: made.hash.to_string(),
+            canonical: made.canonical.clone(),
+        })
+    }
+}

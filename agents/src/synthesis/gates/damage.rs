@@ -1,0 +1,276 @@
+//! Damage fails: single faults put into the reference trace do not pass.
+//!
+//! A fault drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
+//! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diorama_seeds::model::{Api, ApiId, ParameterId, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{ArgumentSource, Call, Evidence, GoldCall};
+use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
+use diorama_simulator::engine::{TOOL_SEARCHER, diff};
+use diorama_simulator::grade::evidence_reached;
+use diorama_simulator::session::LogEntry;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value as Json;
+
+use crate::synthesis::checks::change_checks;
+use crate::synthesis::goal::{self, Wanted};
+use crate::synthesis::plan::{Planner, call_of};
+use crate::synthesis::tester::{GateReport, Run, Trial};
+use crate::synthesis::world::refers_to;
+
+/// Runs the gate.
+///
+/// # Errors
+/// That a fault passes, or that a call has no fault that counts.
+pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), &'static str> {
+    let world = trial.world.base.world();
+    let gold = &trial.solution.gold;
+    for (index, call) in gold.iter().enumerate() {
+        let mut counted = judge(trial, report, "drop_call", replay(trial, index, &Fault::Drop))?;
+        let names: Vec<&String> = call.arguments.keys().collect();
+        for name in names {
+            if let Some(value) = another_value(trial, call, name) {
+                let fault = Fault::Argument { name: name.clone(), value };
+                counted |= judge(trial, report, "change_argument", replay(trial, index, &fault))?;
+            }
+        }
+        if let Some(other) = neighbour(world, call, &trial.solution.visible) {
+            counted |= judge(trial, report, "other_api", replay(trial, index, &Fault::Api(other)))?;
+        }
+        if !counted {
+            return Err("unprovable: a call without a fault that counts");
+        }
+    }
+    if let Some(calls) = stray_write(trial, rng) {
+        let mut run = replay(trial, gold.len(), &Fault::Drop);
+        for call in &calls {
+            run.session.call(call);
+        }
+        judge(trial, report, "add_write", run)?;
+    }
+    Ok(())
+}
+
+/// A fault at one call.
+enum Fault {
+    Drop,
+    Argument { name: String, value: Json },
+    Api(ApiId),
+}
+
+/// Replays the reference calls with a fault at one of them; what depends on its reply is bound to what is there,
+/// and left out where nothing is.
+fn replay(trial: &Trial<'_>, at: usize, fault: &Fault) -> Run {
+    let world = trial.world.base.world();
+    let mut run = trial.start();
+    for (index, gold) in trial.solution.gold.iter().enumerate() {
+        let mut call = bind_what_is_there(gold, &run.replies, world);
+        if index == at {
+            match fault {
+                Fault::Drop => {
+                    run.skip();
+                    continue;
+                }
+                Fault::Argument { name, value } => {
+                    call.arguments.insert(name.clone(), value.clone());
+                }
+                Fault::Api(other) => {
+                    let api = world.api(*other);
+                    call.api = api.name.to_string();
+                    call.arguments.retain(|name, _| api.parameter_named(name).is_some());
+                }
+            }
+        }
+        run.call(&call);
+    }
+    run
+}
+
+fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world: &World) -> Call {
+    if let Some(call) = crate::synthesis::binding::bind(gold, replies, world) {
+        return call;
+    }
+    let mut arguments = gold.arguments.clone();
+    for (name, source) in &gold.sources {
+        let single = GoldCall {
+            api: gold.api.clone(),
+            arguments: serde_json::Map::new(),
+            sources: BTreeMap::from([(name.clone(), source.clone())]),
+            turn: gold.turn,
+        };
+        match crate::synthesis::binding::bind(&single, replies, world) {
+            Some(call) => arguments.extend(call.arguments),
+            None => {
+                arguments.remove(name);
+            }
+        }
+    }
+    Call { api: gold.api.clone(), arguments }
+}
+
+/// Counts a fault: whether it counts (it is one, and fails the checks). A fault that passes ends the gate.
+fn judge(trial: &Trial<'_>, report: &mut GateReport, kind: &str, run: Run) -> Result<bool, &'static str> {
+    let tally = report.damage.entry(kind.to_owned()).or_default();
+    if equivalent(trial, &run) {
+        tally.equivalent += 1;
+        return Ok(false);
+    }
+    // With the answer that the faulty run leads to, and with the right one as a lucky guess.
+    let answer = trial.answer(&run);
+    let passes = trial.grade(&run, &answer, Some(trial.draft.outcome)).success
+        || (answer != trial.solution.answer
+            && trial.grade(&run, &trial.solution.answer, Some(trial.draft.outcome)).success);
+    if passes {
+        tally.survived += 1;
+        return Err("a fault passes");
+    }
+    tally.killed += 1;
+    Ok(true)
+}
+
+/// Same final state, apart from the names of new keys, and all evidence reached.
+fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
+    let solution = trial.solution;
+    let base = &trial.world.base;
+    let world = base.world();
+    let same_state = run.session.digest() == solution.last.digest() || {
+        let ours = change_checks(world, &run.session.diff());
+        let theirs = change_checks(world, &diff(base, &solution.initial, &solution.last));
+        ours == theirs
+    };
+    if !same_state || run.session.log().any(|entry| stray(trial, entry)) {
+        return false;
+    }
+    let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
+    let Some(variant) = solution.checks.variants.first() else { return false };
+    let reached = |evidence: &[Evidence]| {
+        evidence.is_empty() || evidence.iter().any(|evidence| evidence_reached(evidence, &log, base))
+    };
+    variant.answer.iter().all(|check| reached(&check.evidence)) && reached(&variant.evidence)
+}
+
+/// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
+fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
+    let base = &trial.world.base;
+    let expected = diff(base, &trial.solution.initial, &trial.solution.last);
+    entry.changes.iter().any(|change| {
+        change.before.is_some()
+            && !expected.iter().any(|other| other.resource == change.resource && other.key == change.key)
+    })
+}
+
+/// Another value that fits an argument's type; for references and names, another record's.
+fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json> {
+    let base = &trial.world.base;
+    let world = base.world();
+    if call.api == TOOL_SEARCHER {
+        return Some(Json::from("zzz"));
+    }
+    let api = world.api(world.api_named(&call.api)?);
+    let id = api.parameter_named(name)?;
+    if api.token == Some(id) {
+        return Some(Json::from("not-a-token"));
+    }
+    let parameter = &api.parameters[id.index()];
+    let value = parameter.schema.parse_json(call.arguments.get(name)?, &world.zone).ok()?;
+    if matches!(call.sources.get(name), Some(ArgumentSource::Default)) {
+        return None;
+    }
+    let other = match (&parameter.schema.kind, &value) {
+        (Type::Reference { resource, .. }, _) => {
+            let described = world.resource(*resource);
+            described.records.iter().filter_map(|record| record.get(described.key.index())).find(|key| **key != value)?.clone()
+        }
+        (Type::List(item), Value::List(items)) => {
+            if items.len() > 1 {
+                Value::List(items.iter().skip(1).cloned().collect())
+            } else {
+                let resource = refers_to(&item.kind)?;
+                let described = world.resource(resource);
+                let key = described.records.iter().filter_map(|record| record.get(described.key.index())).find(|key| !items.contains(key))?;
+                Value::List([key.clone()].into())
+            }
+        }
+        (Type::Enum(values), Value::String(text)) => Value::String(values.iter().find(|other| *other != text)?.clone()),
+        (_, Value::Integer(number)) => Value::Integer(number.checked_add(1)?),
+        (_, Value::Number(number)) => Value::number(number + 1.0)?,
+        (_, Value::Decimal(decimal)) => Value::Decimal(Decimal {
+            minor: decimal.minor.checked_add(10_i64.checked_pow(u32::from(decimal.scale))?)?,
+            scale: decimal.scale,
+        }),
+        (_, Value::Date(date)) => Value::Date(Date(date.0.checked_add(1)?)),
+        (_, Value::Time(time)) => Value::Time(Time((time.0 + 1800) % 86_400)),
+        (_, Value::DateTime(instant)) => Value::DateTime(Instant(instant.0.checked_add(3600)?)),
+        (_, Value::Bool(flag)) => Value::Bool(!flag),
+        (_, Value::String(text)) => match parameter.field {
+            Some((resource, field)) => world
+                .resource(resource)
+                .records
+                .iter()
+                .filter_map(|record| record.get(field.index()))
+                .find(|other| other.as_str().is_some_and(|other| other != &**text))?
+                .clone(),
+            None => Value::string(&format!("{text} x")),
+        },
+        _ => return None,
+    };
+    Some(other.to_json(&world.zone))
+}
+
+/// Another visible API that takes most of the same arguments: the nearest wrong choice.
+fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId> {
+    let own = world.api_named(&call.api)?;
+    let shared = |api: &Api| {
+        api.parameters.iter().filter(|parameter| call.arguments.contains_key(&*parameter.name)).count()
+    };
+    let missing = |api: &Api| {
+        api.parameters
+            .iter()
+            .enumerate()
+            .filter(|(index, parameter)| {
+                parameter.required
+                    && !call.arguments.contains_key(&*parameter.name)
+                    && api.token != Some(ParameterId(*index as u16))
+            })
+            .count()
+    };
+    let candidates = if visible.is_empty() {
+        (0..world.apis.len()).map(|index| ApiId(index as u16)).collect()
+    } else {
+        visible.to_vec()
+    };
+    candidates
+        .into_iter()
+        .filter(|id| *id != own && world.api(*id).domain == world.api(own).domain && missing(world.api(*id)) == 0)
+        .max_by_key(|id| (shared(world.api(*id)), std::cmp::Reverse(*id)))
+}
+
+/// Calls of a write that nobody asked for and that works after the reference solution.
+fn stray_write(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Option<Vec<Call>> {
+    let writers: Vec<ApiId> = if trial.solution.visible.is_empty() {
+        trial.world.family.survey.writers.clone()
+    } else {
+        let world = trial.world.base.world();
+        trial.solution.visible.iter().copied().filter(|id| world.api(*id).writes()).collect()
+    };
+    for _ in 0..3 {
+        let api = *writers.choose(rng)?;
+        let mut planner = Planner::new(trial.world, rng, trial.solution.session_seed ^ 1);
+        if goal::write(&mut planner, api, Wanted::Success).is_err() {
+            continue;
+        }
+        let world = trial.world.base.world();
+        let step = planner.steps.last()?;
+        // Its token belongs to another session; a write that needs one is left to those that do not.
+        if world.api(step.api).token.is_some() {
+            continue;
+        }
+        return Some(vec![call_of(world, step)]);
+    }
+    None
+}

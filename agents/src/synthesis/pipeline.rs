@@ -1,0 +1,209 @@
+//! The pipeline: from a unit of slots to its rows.
+//!
+//! Slot j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
+//! and split follow from the unit. Nothing here knows of threads, files or shards.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
+use diorama_output::funnel::{Faults, Funnel};
+use diorama_output::plan::Unit;
+use diorama_output::row::{Dialogue, Split};
+use diorama_seeds::task::Ability;
+use diorama_seeds::world::Report;
+use diorama_simulator::engine::BaseError;
+use rand::RngExt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::caller::CallerAgent;
+use super::draft::Draft;
+use super::query::{QueryAgent, Shape, Wish};
+use super::recipe::Recipe;
+use super::row::{self, Provenance};
+use super::tester::{Dropped, TesterAgent};
+use super::world::UnitWorld;
+use super::domain::DomainAgent;
+
+/// Attempts at a slot before it is given up.
+const ATTEMPTS: u32 = 400;
+/// Share of equal 3-word shingles from which two requests of a unit are near-duplicates.
+const NEAR_DUPLICATE: f64 = 0.8;
+
+/// The agents of the pipeline.
+pub struct Agents {
+    /// Chooses the world family and the records.
+    pub domain: Box<dyn DomainAgent>,
+    /// Asks.
+    pub query: Box<dyn QueryAgent>,
+    /// Solves.
+    pub caller: Box<dyn CallerAgent>,
+    /// Tests.
+    pub tester: Box<dyn TesterAgent>,
+}
+
+/// Why a unit cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// A world cannot be materialised.
+    #[error("{0}")]
+    World(#[from] Report),
+    /// The engine cannot take a world.
+    #[error(transparent)]
+    Engine(#[from] BaseError),
+    /// A world cannot be stored.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+}
+
+/// Makes the rows of a unit and stores its world.
+///
+/// # Errors
+/// When its world cannot be made or stored.
+pub fn unit(recipe: &Recipe, agents: &Agents, unit: &Unit, writer: &DatasetWriter) -> Result<UnitRows, PipelineError> {
+    let world = agents.domain.world(recipe, unit)?;
+    let mut rows = Vec::new();
+    let mut funnel = Funnel::default();
+    let mut requests = Requests::default();
+    for slot in unit.slots.clone() {
+        if let Some(row) = slot_row(recipe, agents, &world, unit.split, slot, &mut requests, &mut funnel) {
+            rows.push(row);
+        }
+    }
+    if !rows.is_empty() {
+        writer.put_world(&world.id, world.canonical.as_bytes())?;
+    }
+    Ok(UnitRows { unit: unit.index, rows, funnel })
+}
+
+fn slot_row(
+    recipe: &Recipe,
+    agents: &Agents,
+    world: &UnitWorld,
+    split: Split,
+    slot: u64,
+    requests: &mut Requests,
+    funnel: &mut Funnel,
+) -> Option<Dialogue> {
+    let mut stream = recipe.stream("slot", slot);
+    let ability = recipe.abilities[stream.random_range(0..recipe.abilities.len())];
+    for attempt in 0..ATTEMPTS {
+        let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
+        let wish = Wish { ability, shape: shape(ability, &mut rng), session_seed: rng.random(), split };
+        funnel.propose();
+        let draft = match agents.query.propose(world, &wish, &mut rng) {
+            Ok(draft) => draft,
+            Err(reason) => {
+                funnel.drop_at("query", reason);
+                continue;
+            }
+        };
+        if requests.near_duplicate(&draft) {
+            funnel.drop_at("duplicate", "near-duplicate of an earlier request of the unit");
+            continue;
+        }
+        let solution = match agents.caller.solve(world, &draft, wish.session_seed, &mut rng) {
+            Ok(solution) => solution,
+            Err(reason) => {
+                funnel.drop_at("caller", reason);
+                continue;
+            }
+        };
+        match agents.tester.test(world, &draft, &solution, &mut rng) {
+            Ok(report) => {
+                for (kind, tally) in &report.damage {
+                    let faults = funnel.faults.entry(kind.clone()).or_default();
+                    *faults = Faults {
+                        killed: faults.killed + u64::from(tally.killed),
+                        survived: faults.survived + u64::from(tally.survived),
+                        equivalent: faults.equivalent + u64::from(tally.equivalent),
+                    };
+                }
+                requests.add(&draft);
+                let provenance = Provenance {
+                    backend: "offline".to_owned(),
+                    model: None,
+                    prompt_hash: None,
+                    seed: recipe.seed,
+                    slot,
+                    attempt,
+                    version: crate::GENERATOR_VERSION.to_owned(),
+                };
+                return Some(row::row(world, &draft, &solution, &report, split, &provenance));
+            }
+            Err(Dropped { gate, reason }) => funnel.drop_at(gate.name(), reason),
+        }
+    }
+    None
+}
+
+/// Which kind of task; the shares make more than a third of the rows change state.
+fn shape(ability: Ability, rng: &mut ChaCha8Rng) -> Shape {
+    let draw = rng.random_range(0..100);
+    match ability {
+        Ability::Call => match draw {
+            0..34 => Shape::Write,
+            34..58 => Shape::Read,
+            58..76 => Shape::Two,
+            76..86 => Shape::AskBack,
+            86..95 => Shape::Refusal,
+            _ => Shape::Missing,
+        },
+        Ability::RetrieveCall => match draw {
+            0..45 => Shape::Write,
+            45..85 => Shape::Read,
+            85..95 => Shape::Refusal,
+            _ => Shape::Missing,
+        },
+        Ability::PlanRetrieveCall => match draw {
+            0..40 => Shape::Write,
+            40..55 => Shape::Read,
+            55..80 => Shape::Two,
+            80..90 => Shape::AskBack,
+            _ => Shape::Refusal,
+        },
+    }
+}
+
+/// The requests of a unit so far, as sets of shingles.
+#[derive(Default)]
+struct Requests {
+    seen: Vec<HashSet<u64>>,
+}
+
+impl Requests {
+    fn near_duplicate(&self, draft: &Draft) -> bool {
+        let mine = shingles(draft);
+        self.seen.iter().any(|other| {
+            let shared = mine.intersection(other).count();
+            let all = mine.len() + other.len() - shared;
+            all > 0 && shared as f64 >= NEAR_DUPLICATE * all as f64
+        })
+    }
+
+    fn add(&mut self, draft: &Draft) {
+        self.seen.push(shingles(draft));
+    }
+}
+
+fn shingles(draft: &Draft) -> HashSet<u64> {
+    let text = draft.turns.first().map(|turn| turn.text.to_lowercase()).unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let hash = |words: &[&str]| {
+        let mut hasher = blake3::Hasher::new();
+        for word in words {
+            hasher.update(word.as_bytes());
+            hasher.update(b" ");
+        }
+        let bytes = hasher.finalize();
+        u64::from_le_bytes(bytes.as_bytes()[..8].try_into().unwrap_or_default())
+    };
+    if words.len() < 3 {
+        return HashSet::from([hash(&words)]);
+    }
+    words.windows(3).map(hash).collect()
+}
+
+/// Shared worlds by unit are cheap to hand around.
+pub type SharedWorld = Arc<UnitWorld>;

@@ -1,0 +1,530 @@
+//! The planner: from a goal to the calls that reach it, backwards through their arguments.
+//!
+//! As in Reverse Chain, the final API is chosen first and its arguments are completed from the request, from other
+//! APIs, or recursively. Every planned call is executed in a scratch session, so a plan that does not work is never
+//! proposed, and every place that an argument comes from is known from the reply's provenance.
+
+use std::sync::Arc;
+
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, ParameterId, Record, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{Call, Derivation};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::draft::{Described, Singled, Slot, Source, Step, StepArgument};
+use super::say::{self, Moment};
+use super::text::{Segment, literal};
+use super::world::{UnitWorld, refers_to};
+
+/// Look-ups nest at most so deep under a goal's own call.
+const MAX_NESTING: u32 = 3;
+
+/// A plan under construction.
+pub struct Planner<'a> {
+    /// The world.
+    pub world: &'a UnitWorld,
+    /// The stream of choices.
+    pub rng: &'a mut ChaCha8Rng,
+    /// The session in which planned calls are executed.
+    pub session: Session,
+    /// Calls so far.
+    pub steps: Vec<Step>,
+    /// Their log entries.
+    pub entries: Vec<Arc<LogEntry>>,
+    /// Values put into words so far.
+    pub slots: Vec<Slot>,
+    /// Records singled out by description.
+    pub described: Vec<Described>,
+    /// For each step, what it is for in words.
+    pub keywords: Vec<String>,
+    /// What is special.
+    pub phenomena: Vec<&'static str>,
+    /// The signed-in user, by domain, with the step that gave the token.
+    signed_in: Option<(DomainId, Record, usize, String)>,
+    /// Keys found so far: resource, key, step, path.
+    found: Vec<(ResourceId, Value, usize, String)>,
+}
+
+/// A point to which a planner can go back.
+pub struct Checkpoint {
+    session: Session,
+    steps: usize,
+    slots: usize,
+    described: usize,
+    phenomena: usize,
+    found: usize,
+    signed_in: Option<(DomainId, Record, usize, String)>,
+}
+
+/// A reference in words, with the argument it becomes.
+pub struct Referred {
+    /// The words.
+    pub segments: Vec<Segment>,
+    /// The argument's source.
+    pub source: Source,
+}
+
+impl<'a> Planner<'a> {
+    /// Begins a plan on a fresh scratch session.
+    pub fn new(world: &'a UnitWorld, rng: &'a mut ChaCha8Rng, session_seed: u64) -> Self {
+        let options = SessionOptions { seed: session_seed, ..SessionOptions::default() };
+        let session = Session::new(world.base.clone(), options);
+        Self {
+            world,
+            rng,
+            session,
+            steps: Vec::new(),
+            entries: Vec::new(),
+            slots: Vec::new(),
+            described: Vec::new(),
+            keywords: Vec::new(),
+            phenomena: Vec::new(),
+            signed_in: None,
+            found: Vec::new(),
+        }
+    }
+
+    /// The moment at which the user speaks.
+    #[must_use]
+    pub fn moment(&self) -> Moment<'a> {
+        let world = self.world.base.world();
+        Moment { now: world.clock, zone: &world.zone }
+    }
+
+    /// Remembers this point.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            session: self.session.fork(),
+            steps: self.steps.len(),
+            slots: self.slots.len(),
+            described: self.described.len(),
+            phenomena: self.phenomena.len(),
+            found: self.found.len(),
+            signed_in: self.signed_in.clone(),
+        }
+    }
+
+    /// Goes back to a point.
+    pub fn back_to(&mut self, point: &Checkpoint) {
+        self.session = point.session.fork();
+        self.steps.truncate(point.steps);
+        self.entries.truncate(point.steps);
+        self.keywords.truncate(point.steps);
+        self.slots.truncate(point.slots);
+        self.described.truncate(point.described);
+        self.phenomena.truncate(point.phenomena);
+        self.found.truncate(point.found);
+        self.signed_in = point.signed_in.clone();
+    }
+
+    /// Executes a call and makes it a step, whatever its status.
+    pub fn call(&mut self, api: ApiId, arguments: Vec<StepArgument>, keywords: &str) -> Arc<LogEntry> {
+        let world = self.world.base.world();
+        let step = Step { api, arguments };
+        let entry = self.session.call(&call_of(world, &step));
+        self.steps.push(step);
+        self.entries.push(entry.clone());
+        self.keywords.push(keywords.to_owned());
+        entry
+    }
+
+    /// A new slot for a value in words.
+    pub fn slot(&mut self, value: Value, by: Derivation, api: ApiId, parameter: ParameterId) -> usize {
+        self.slots.push(Slot { value, by, api, parameter });
+        self.slots.len() - 1
+    }
+
+    /// A value said by the user: words, and the argument.
+    pub fn say(&mut self, api: ApiId, parameter: ParameterId, value: &Value) -> Option<Referred> {
+        let world = self.world.base.world();
+        let described = &world.api(api).parameters[parameter.index()];
+        let spoken = say::argument(value, described, self.moment(), self.rng)?;
+        match spoken.by {
+            Derivation::Synonym => self.phenomena.push("synonym"),
+            Derivation::DatePhrase => self.phenomena.push("date_phrase"),
+            Derivation::NumberWord => self.phenomena.push("number_word"),
+            _ => {}
+        }
+        let slot = self.slot(value.clone(), spoken.by, api, parameter);
+        Some(Referred { segments: vec![Segment::Slot { slot, words: spoken.words }], source: Source::Slot(slot) })
+    }
+
+    /// Signs a user in where the API needs it; chooses the user at the first need.
+    pub fn token(&mut self, api: ApiId) -> Option<StepArgument> {
+        let world = self.world.base.world();
+        let described = world.api(api);
+        let parameter = described.token?;
+        let domain = described.domain;
+        self.sign_in(domain)?;
+        let (_, _, step, path) = self.signed_in.as_ref().filter(|(signed, ..)| *signed == domain)?;
+        let value = self.entries[*step].reply.body.at(path).and_then(Body::value)?.clone();
+        Some(StepArgument { parameter, value, source: Source::Reply { step: *step, path: path.clone() } })
+    }
+
+    /// Signs a user of a domain in.
+    pub fn sign_in(&mut self, domain: DomainId) -> Option<Record> {
+        if let Some((signed, user, ..)) = &self.signed_in {
+            return (*signed == domain).then(|| user.clone());
+        }
+        let world = self.world.base.world();
+        let auth = world.domains[domain.index()].auth.as_ref()?;
+        let api = self.world.family.survey.sign_in(domain)?;
+        let BehaviourKind::SignIn { login, secret } = world.api(api).behaviour.kind else { return None };
+        let user = world.resource(auth.user).records.choose(self.rng)?.clone();
+        let mut arguments = Vec::new();
+        for (parameter, field) in [(login, auth.login), (secret, auth.secret)] {
+            let value = user.get(field.index())?.clone();
+            let slot = self.slot(value.clone(), Derivation::Verbatim, api, parameter);
+            arguments.push(StepArgument { parameter, value, source: Source::Slot(slot) });
+        }
+        let entry = self.call(api, arguments, "sign in");
+        let path = entry.reply.is_success().then(|| {
+            entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token")).map(|(path, ..)| path)
+        })??;
+        self.signed_in = Some((domain, user.clone(), self.steps.len() - 1, path));
+        self.phenomena.push("sign_in");
+        Some(user)
+    }
+
+    /// The signed-in user's credentials in words, when somebody signed in: a sentence to add to the request.
+    pub fn credentials(&mut self) -> Option<Vec<Segment>> {
+        let (domain, _, step, _) = self.signed_in.as_ref()?;
+        let world = self.world.base.world();
+        let auth = world.domains[domain.index()].auth.as_ref()?;
+        let users = world.resource(auth.user);
+        let labels = [&users.field(auth.login).label, &users.field(auth.secret).label];
+        let slots: Vec<usize> = self.steps[*step]
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument.source {
+                Source::Slot(slot) => Some(slot),
+                _ => None,
+            })
+            .collect();
+        let [login, secret] = slots.as_slice() else { return None };
+        let words = |slot: usize, planner: &Self| Segment::Slot {
+            slot,
+            words: planner.slots[slot].value.to_text(&world.zone),
+        };
+        let (login, secret) = (words(*login, self), words(*secret, self));
+        Some(match self.rng.random_range(0..4) {
+            0 => vec![
+                literal(format!("My {} is ", labels[0])),
+                login,
+                literal(format!(" and my {} is ", labels[1])),
+                secret,
+                literal("."),
+            ],
+            1 => vec![literal(format!("({}: ", labels[0])), login, literal(format!(", {}: ", labels[1])), secret, literal(")")],
+            2 => vec![
+                literal(format!("You can sign me in with {} ", labels[0])),
+                login,
+                literal(format!(", {} ", labels[1])),
+                secret,
+                literal("."),
+            ],
+            _ => vec![literal("I'm "), login, literal(format!(", {} ", labels[1])), secret, literal(".")],
+        })
+    }
+
+    /// The owner's key where records of this resource belong to the signed-in user.
+    #[must_use]
+    pub fn owner_key(&self) -> Option<Value> {
+        let (domain, user, ..) = self.signed_in.as_ref()?;
+        let world = self.world.base.world();
+        let auth = world.domains[domain.index()].auth.as_ref()?;
+        user.get(world.resource(auth.user).key.index()).cloned()
+    }
+
+    /// A record's key in a way that users have words for: by name through a look-up, by an attribute through a
+    /// list, or by the key itself where the record has no name.
+    pub fn refer(&mut self, api: ApiId, parameter: ParameterId, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+        let world = self.world.base.world();
+        let described = world.resource(resource);
+        if let Some((_, _, step, path)) =
+            self.found.iter().find(|(found, value, ..)| *found == resource && value == key)
+        {
+            let source = Source::Reply { step: *step, path: path.clone() };
+            let words = self.display(resource, key)?;
+            return Some(Referred { segments: vec![literal(words)], source });
+        }
+        if described.display.is_some() && nesting < MAX_NESTING {
+            return self.find_by_name(resource, key, nesting);
+        }
+        if nesting < MAX_NESTING && self.rng.random_bool(0.6) {
+            let point = self.checkpoint();
+            if let Some(referred) = self.find_by_list(resource, key, nesting) {
+                return Some(referred);
+            }
+            self.back_to(&point);
+        }
+        let slot = self.slot(key.clone(), Derivation::Verbatim, api, parameter);
+        let words = key.to_text(&world.zone);
+        Some(Referred { segments: vec![Segment::Slot { slot, words }], source: Source::Slot(slot) })
+    }
+
+    /// What people call a record.
+    #[must_use]
+    pub fn display(&self, resource: ResourceId, key: &Value) -> Option<String> {
+        let base = &self.world.base;
+        let described = base.world().resource(resource);
+        let record = self.session.state().get(base, resource, key)?;
+        match described.display {
+            Some(field) => record.get(field.index())?.as_str().map(str::to_owned),
+            None => Some(key.to_text(&base.world().zone)),
+        }
+    }
+
+    fn find_by_name(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+        let name = self.display(resource, key)?;
+        let mut finders = self.world.family.survey.finders[resource.index()].clone();
+        finders.shuffle(self.rng);
+        // Reading a whole list for a name comes after asking for the name.
+        finders.sort_by_key(|finder| finder.by.is_none());
+        for finder in finders {
+            let point = self.checkpoint();
+            let Some(arguments) = self.other_arguments(finder.api, finder.by, nesting + 1) else {
+                self.back_to(&point);
+                continue;
+            };
+            let mut arguments = arguments;
+            // The words stand in the request either way: as the look-up's argument, or to be recognised in its reply.
+            let segments = match finder.by {
+                Some(parameter) => {
+                    let value = Value::string(&name);
+                    let slot = self.slot(value.clone(), Derivation::Verbatim, finder.api, parameter);
+                    arguments.push(StepArgument { parameter, value, source: Source::Slot(slot) });
+                    vec![Segment::Slot { slot, words: name.clone() }]
+                }
+                None => vec![literal(name.clone())],
+            };
+            arguments.sort_by_key(|argument| argument.parameter);
+            let label = self.world.base.world().resource(resource).label.to_string();
+            let entry = self.call(finder.api, arguments, &label);
+            if let Some(path) = key_path(self.world, &entry, resource, key) {
+                let step = self.steps.len() - 1;
+                self.found.push((resource, key.clone(), step, path.clone()));
+                return Some(Referred { segments, source: Source::Reply { step, path } });
+            }
+            self.back_to(&point);
+        }
+        None
+    }
+
+    /// Singles a record out as the only one that a list gives for some of its attributes.
+    fn find_by_list(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+        let world = self.world.base.world();
+        let record = self.session.state().get(&self.world.base, resource, key)?.clone();
+        let mut lists: Vec<ApiId> = self.world.family.survey.lists.clone();
+        lists.shuffle(self.rng);
+        for api in lists {
+            let BehaviourKind::List(query) = &world.api(api).behaviour.kind else { continue };
+            if query.resource != resource {
+                continue;
+            }
+            let point = self.checkpoint();
+            if let Some(referred) = self.single_out(api, &record, key, nesting) {
+                return Some(referred);
+            }
+            self.back_to(&point);
+        }
+        None
+    }
+
+    fn single_out(&mut self, api: ApiId, record: &Record, key: &Value, nesting: u32) -> Option<Referred> {
+        let world = self.world.base.world();
+        let BehaviourKind::List(query) = &world.api(api).behaviour.kind else { return None };
+        let resource = query.resource;
+        let template = self.world.family.guide.api(api).noun.choose(self.rng)?.clone();
+        let mut values: Vec<(ParameterId, Value)> = Vec::new();
+        for filter in &query.filters {
+            if let diorama_seeds::model::FilterTest::Compare(field, diorama_seeds::model::Comparison::Equal) = &filter.test {
+                let value = record.get(field.index())?.clone();
+                if !value.is_missing() {
+                    values.push((filter.parameter, value));
+                }
+            }
+        }
+        let (segments, arguments) = self.fill(api, &template, &values, 0.9, nesting + 1)?;
+        (!arguments.is_empty()).then_some(())?;
+        let entry = self.call(api, arguments, &world.resource(resource).plural);
+        let step = self.steps.len() - 1;
+        let path = key_path(self.world, &entry, resource, key)?;
+        let (array, index) = array_of(&path)?;
+        let only = index == 0 && matches!(entry.reply.body.at(&array), Some(Body::List(items)) if items.len() == 1);
+        only.then_some(())?;
+        self.described.push(Described { step, how: Singled::Only });
+        self.phenomena.push("described");
+        self.found.push((resource, key.clone(), step, path.clone()));
+        let mut words = vec![literal("the only one of the ")];
+        words.extend(segments);
+        Some(Referred { segments: words, source: Source::Reply { step, path } })
+    }
+
+    /// Arguments of an API other than the one named, where it requires any.
+    fn other_arguments(&mut self, api: ApiId, except: Option<ParameterId>, nesting: u32) -> Option<Vec<StepArgument>> {
+        let world = self.world.base.world();
+        let described = world.api(api);
+        let mut arguments = Vec::new();
+        for (index, parameter) in described.parameters.iter().enumerate() {
+            let id = ParameterId(index as u16);
+            if Some(id) == except || !parameter.required {
+                continue;
+            }
+            if described.token == Some(id) {
+                arguments.push(self.token(api)?);
+                continue;
+            }
+            // A look-up that needs more than the name would put words into the request that nobody says.
+            let _ = nesting;
+            return None;
+        }
+        Some(arguments)
+    }
+
+    /// Fills a template of an API with values and references; gives words and arguments. Optional parts are there
+    /// with the probability `share`.
+    pub fn fill(
+        &mut self,
+        api: ApiId,
+        template: &super::text::Template,
+        values: &[(ParameterId, Value)],
+        share: f64,
+        nesting: u32,
+    ) -> Option<(Vec<Segment>, Vec<StepArgument>)> {
+        let world = self.world.base.world();
+        let described = world.api(api);
+        let mut wanted: Vec<&str> = template.required().collect();
+        let optional: Vec<Vec<&str>> = template.optional().collect();
+        for part in &optional {
+            if self.rng.random_bool(share) {
+                wanted.extend(part);
+            }
+        }
+        let mut said: Vec<(String, Vec<Segment>)> = Vec::new();
+        let mut arguments: Vec<StepArgument> = Vec::new();
+        for name in wanted {
+            if said.iter().any(|(known, _)| known == name) {
+                return None;
+            }
+            let Some(parameter) = described.parameter_named(name) else {
+                template.required().any(|required| required == name).then_some(())?;
+                return None;
+            };
+            let is_required = template.required().any(|required| required == name);
+            let Some((_, value)) = values.iter().find(|(id, _)| *id == parameter) else {
+                if is_required {
+                    return None;
+                }
+                continue;
+            };
+            let point = self.checkpoint();
+            match self.argument(api, parameter, value, nesting) {
+                Some((segments, argument)) => {
+                    said.push((name.to_owned(), segments));
+                    arguments.push(argument);
+                }
+                None if is_required => return None,
+                None => self.back_to(&point),
+            }
+        }
+        for (index, parameter) in described.parameters.iter().enumerate() {
+            let id = ParameterId(index as u16);
+            if described.token == Some(id) {
+                arguments.push(self.token(api)?);
+            } else if parameter.required && !arguments.iter().any(|argument| argument.parameter == id) {
+                return None;
+            }
+        }
+        arguments.sort_by_key(|argument| argument.parameter);
+        let segments = template.fill(&mut |name| {
+            said.iter().find(|(known, _)| known == name).map(|(_, segments)| segments.clone())
+        })?;
+        Some((segments, arguments))
+    }
+
+    /// One argument: its words in the request, and its source.
+    pub fn argument(&mut self, api: ApiId, parameter: ParameterId, value: &Value, nesting: u32) -> Option<(Vec<Segment>, StepArgument)> {
+        let world = self.world.base.world();
+        let described = &world.api(api).parameters[parameter.index()];
+        let referred = match (&described.schema.kind, value) {
+            (Type::Reference { resource, .. }, _) => self.refer(api, parameter, *resource, value, nesting)?,
+            (Type::List(item), Value::List(items)) if refers_to(&item.kind).is_some() => {
+                let resource = refers_to(&item.kind)?;
+                self.refer_all(resource, items, nesting)?
+            }
+            _ => self.say(api, parameter, value)?,
+        };
+        Some((referred.segments, StepArgument { parameter, value: value.clone(), source: referred.source }))
+    }
+
+    fn refer_all(&mut self, resource: ResourceId, keys: &[Value], nesting: u32) -> Option<Referred> {
+        let mut segments = Vec::new();
+        let mut places = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            if index > 0 {
+                segments.push(literal(if index + 1 == keys.len() { " and " } else { ", " }));
+            }
+            // A list of bare keys would need one slot over several words; names are enough.
+            self.world.base.world().resource(resource).display?;
+            let referred = self.find_by_name(resource, key, nesting)?;
+            let Source::Reply { step, path } = referred.source else { return None };
+            places.push((step, path));
+            segments.extend(referred.segments);
+        }
+        (!places.is_empty()).then_some(Referred { segments, source: Source::Replies(places) })
+    }
+}
+
+/// The call of a step, with its values as they were planned.
+#[must_use]
+pub fn call_of(world: &diorama_seeds::model::World, step: &Step) -> Call {
+    let api = world.api(step.api);
+    let arguments = step
+        .arguments
+        .iter()
+        .map(|argument| {
+            (api.parameters[argument.parameter.index()].name.to_string(), argument.value.to_json(&world.zone))
+        })
+        .collect();
+    Call { api: api.name.to_string(), arguments }
+}
+
+/// The first place in a reply where the key of a record stands, preferring the record's own key field.
+#[must_use]
+pub fn key_path(world: &UnitWorld, entry: &LogEntry, resource: ResourceId, key: &Value) -> Option<String> {
+    if !entry.reply.is_success() {
+        return None;
+    }
+    let described = world.base.world();
+    let key_field = described.resource(resource).key;
+    let mut second = None;
+    for (path, value, origin) in entry.reply.body.leaves() {
+        let Origin::Field { resource: of, field, .. } = origin else { continue };
+        if value != key {
+            continue;
+        }
+        if *of == resource && *field == key_field {
+            return Some(path);
+        }
+        let kind = &described.resource(*of).field(*field).schema.kind;
+        if second.is_none() && matches!(kind, Type::Reference { resource: to, .. } if *to == resource) {
+            second = Some(path);
+        }
+    }
+    second
+}
+
+/// Splits `items[3].name` into the array's place and the index: `("items", 3)`.
+#[must_use]
+pub fn array_of(path: &str) -> Option<(String, usize)> {
+    let open = path.find('[')?;
+    let close = path[open..].find(']')? + open;
+    Some((path[..open].to_owned(), path[open + 1..close].parse().ok()?))
+}

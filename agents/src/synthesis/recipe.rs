@@ -1,0 +1,200 @@
+//! The recipe of a run: everything its rows depend on, fixed before the first of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_output::row::Split;
+use diorama_seeds::compose::compose;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::task::Ability;
+use diorama_seeds::world::Report;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Value as Json, json};
+
+use super::fingerprint::fingerprint;
+use super::world::Family;
+
+/// Everything that rows depend on.
+pub struct Recipe {
+    /// The seed.
+    pub seed: u64,
+    /// Abilities asked for, without duplicates.
+    pub abilities: Vec<Ability>,
+    /// Families of the training split.
+    pub train: Vec<Arc<Family>>,
+    /// Families of the test split; empty when there is one archetype.
+    pub test: Vec<Arc<Family>>,
+    config_hash: [u8; 32],
+    config: BTreeMap<String, Json>,
+}
+
+/// One unit in ten is of the test split, like one archetype in ten.
+const TEST_EVERY: u64 = 10;
+
+/// What a run is made from.
+pub struct Ingredients {
+    /// The seed.
+    pub seed: u64,
+    /// Abilities; all when empty.
+    pub abilities: Vec<Ability>,
+    /// Source worlds of one domain each, by name, that may be grouped.
+    pub domains: Vec<WorldDoc>,
+    /// Source worlds that are used as they are.
+    pub worlds: Vec<WorldDoc>,
+    /// Domains grouped into a world.
+    pub domains_per_world: usize,
+    /// Dialogues asked for: part of the plan, and so of what the rows are.
+    pub dialogues: u64,
+}
+
+impl Recipe {
+    /// Composes and compiles all families.
+    ///
+    /// # Errors
+    /// The findings of the reader for the first document that is wrong.
+    pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
+        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues } = ingredients;
+        if abilities.is_empty() {
+            abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
+        }
+        let mut names: Vec<String> = domains.iter().chain(&worlds).map(|doc| doc.name.clone()).collect();
+        names.sort_unstable();
+        let hashes: Vec<Json> = domains
+            .iter()
+            .chain(&worlds)
+            .map(|doc| {
+                let text = serde_json::to_string(doc).unwrap_or_default();
+                json!({ "name": doc.name, "blake3": blake3::hash(text.as_bytes()).to_hex().to_string() })
+            })
+            .collect();
+        let config = BTreeMap::from([
+            ("abilities".to_owned(), json!(abilities)),
+            ("backend".to_owned(), json!("offline")),
+            ("dialogues".to_owned(), json!(dialogues)),
+            ("domains_per_world".to_owned(), json!(domains_per_world)),
+            ("sources".to_owned(), Json::Array(hashes)),
+        ]);
+        let text = serde_json::to_string(&config).unwrap_or_default();
+        let config_hash = *blake3::hash(text.as_bytes()).as_bytes();
+        let mut recipe = Self { seed, abilities, train: Vec::new(), test: Vec::new(), config_hash, config };
+        recipe.build(domains, worlds, domains_per_world.max(1))?;
+        Ok(recipe)
+    }
+
+    /// What the rows depend on beside the seed, by name, for the manifest.
+    #[must_use]
+    pub const fn config(&self) -> &BTreeMap<String, Json> {
+        &self.config
+    }
+
+    /// A stream of choices for one use and number.
+    #[must_use]
+    pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.config_hash);
+        hasher.update(&self.seed.to_le_bytes());
+        hasher.update(purpose.as_bytes());
+        hasher.update(&number.to_le_bytes());
+        ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
+    }
+
+    /// The split of a unit, from its number alone.
+    #[must_use]
+    pub fn split_of(&self, unit: u64) -> Split {
+        if !self.test.is_empty() && unit % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
+    }
+
+    /// The families of a split.
+    #[must_use]
+    pub fn families(&self, split: Split) -> &[Arc<Family>] {
+        match split {
+            Split::Train => &self.train,
+            Split::Test => &self.test,
+        }
+    }
+
+    fn build(&mut self, domains: Vec<WorldDoc>, worlds: Vec<WorldDoc>, group: usize) -> Result<(), Report> {
+        let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
+        let (train, test) = split_by_archetype(domains);
+        for docs in groups(&train, group) {
+            self.train.push(Family::new(&compose(&family_name(&docs), &docs)?, shadow)?);
+        }
+        for doc in &worlds {
+            self.train.push(Family::new(doc, shadow)?);
+        }
+        if test.is_empty() {
+            return Ok(());
+        }
+        let known: BTreeSet<String> = self
+            .train
+            .iter()
+            .flat_map(|family| family.world().apis.iter().map(|api| fingerprint(family.world(), api)))
+            .collect();
+        for docs in groups(&test, group) {
+            let composed = compose(&family_name(&docs), &docs)?;
+            let family = Family::new(&composed, shadow)?;
+            // What training rows show may not occur in test rows, distractors included.
+            let shared: BTreeSet<String> = family
+                .world()
+                .apis
+                .iter()
+                .filter(|api| known.contains(&fingerprint(family.world(), api)))
+                .map(|api| api.name.to_string())
+                .collect();
+            let family = if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow)? };
+            self.test.push(family);
+        }
+        Ok(())
+    }
+}
+
+/// About a tenth of the archetypes is test; none when there is one archetype.
+fn split_by_archetype(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) {
+    let archetype = |doc: &WorldDoc| {
+        let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
+        head.map(|head| head.archetype.clone().unwrap_or_else(|| head.name.clone())).unwrap_or_default()
+    };
+    let archetypes: BTreeSet<String> = domains.iter().map(archetype).collect();
+    if archetypes.len() < 2 {
+        return (domains, Vec::new());
+    }
+    let count = (archetypes.len() / 10).max(1);
+    // The order of the hash is fixed and has nothing to do with the names' order.
+    let mut ranked: Vec<(String, String)> = archetypes
+        .into_iter()
+        .map(|name| (blake3::hash(format!("split/{name}").as_bytes()).to_hex().to_string(), name))
+        .collect();
+    ranked.sort_unstable();
+    let chosen: BTreeSet<String> = ranked.into_iter().take(count).map(|(_, name)| name).collect();
+    domains.into_iter().partition(|doc| !chosen.contains(&archetype(doc)))
+}
+
+/// One group for each domain: it and its followers in a ring, so that each domain meets others.
+fn groups(docs: &[WorldDoc], size: usize) -> Vec<Vec<WorldDoc>> {
+    let size = size.min(docs.len());
+    (0..docs.len())
+        .map(|first| {
+            // Steps of coprime length keep the groups from being the same neighbours in every run of the catalog.
+            (0..size).map(|step| docs[(first + step * 5 % docs.len().max(1)) % docs.len()].clone()).collect::<Vec<_>>()
+        })
+        .map(|mut group: Vec<WorldDoc>| {
+            let mut seen = BTreeSet::new();
+            group.retain(|doc| seen.insert(doc.name.clone()));
+            group
+        })
+        .collect()
+}
+
+fn family_name(docs: &[WorldDoc]) -> String {
+    docs.iter().map(|doc| doc.name.as_str()).collect::<Vec<_>>().join("-")
+}
+
+fn without(doc: WorldDoc, names: &BTreeSet<String>) -> WorldDoc {
+    let (mut doc, mut domains) = doc.into_domains();
+    for domain in &mut domains {
+        domain.apis.retain(|api| !names.contains(&api.name));
+    }
+    doc.domains = domains;
+    doc
+}

@@ -1,0 +1,252 @@
+//! The realiser: how people and assistants say a value.
+//!
+//! Owns the words for values in requests and answers. The resolver ([`super::resolve`]) reads them back and
+//! shares no code with this module: that is what makes the grounding gate a check.
+
+use diorama_seeds::model::Parameter;
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::task::Derivation;
+use diorama_seeds::value::{Date, Decimal, Instant, Time, Value, Zone};
+use indexmap::IndexMap;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+/// A value in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// The words.
+    pub words: String,
+    /// How the value follows from them.
+    pub by: Derivation,
+}
+
+/// The moment and place in which something is said.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The clock.
+    pub now: Instant,
+    /// The zone.
+    pub zone: &'a Zone,
+}
+
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+];
+const SMALL: [&str; 11] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/// A user's words for an argument. `None` where people have no words for it (objects).
+#[must_use]
+pub fn argument(value: &Value, parameter: &Parameter, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Option<Spoken> {
+    value_words(value, &parameter.schema, &parameter.synonyms, moment, rng)
+}
+
+fn value_words(
+    value: &Value,
+    schema: &Schema,
+    synonyms: &IndexMap<diorama_seeds::value::Str, Vec<diorama_seeds::value::Str>>,
+    moment: Moment<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Option<Spoken> {
+    let verbatim = |words: String| Some(Spoken { words, by: Derivation::Verbatim });
+    match value {
+        Value::Absent | Value::Null | Value::Object(_) => None,
+        Value::Bool(true) => Some(Spoken { words: "yes".into(), by: Derivation::BooleanPhrase }),
+        Value::Bool(false) => Some(Spoken { words: "no".into(), by: Derivation::BooleanPhrase }),
+        Value::Integer(number) => match usize::try_from(*number).ok().and_then(|small| SMALL.get(small)) {
+            // One is left to digits: "one" stands for too many other things.
+            Some(word) if *number > 1 && schema.unit.is_none() && rng.random_bool(0.4) => {
+                Some(Spoken { words: (*word).to_owned(), by: Derivation::NumberWord })
+            }
+            _ => verbatim(with_unit(number.to_string(), schema)),
+        },
+        Value::Number(number) => verbatim(with_unit(plain_number(*number), schema)),
+        Value::Decimal(decimal) => verbatim(match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => money(*decimal, code, rng.random_range(0..3)),
+            _ => with_unit(decimal.to_string(), schema),
+        }),
+        Value::Date(date) => Some(date_phrase(*date, moment, rng)),
+        Value::Time(time) => {
+            Some(Spoken { words: format!("at {}", time_words(*time, rng)), by: Derivation::DatePhrase })
+        }
+        Value::DateTime(instant) => {
+            let date = date_phrase(moment.zone.date_of(*instant), moment, rng);
+            let time = time_words(moment.zone.time_of(*instant), rng);
+            Some(Spoken { words: format!("{} at {time}", date.words), by: Derivation::DatePhrase })
+        }
+        Value::String(text) => match synonyms.get(text).filter(|words| !words.is_empty()) {
+            Some(words) if rng.random_bool(0.6) => {
+                let word = &words[rng.random_range(0..words.len())];
+                Some(Spoken { words: word.to_string(), by: Derivation::Synonym })
+            }
+            _ if matches!(schema.kind, Type::Enum(_)) && text.contains('_') => {
+                Some(Spoken { words: text.replace('_', " "), by: Derivation::Synonym })
+            }
+            _ => verbatim(text.to_string()),
+        },
+        Value::List(items) => {
+            let Type::List(item) = &schema.kind else { return None };
+            let mut words = Vec::new();
+            for value in items.iter() {
+                let spoken = value_words(value, item, synonyms, moment, rng)?;
+                (spoken.by == Derivation::Verbatim).then(|| words.push(spoken.words))?;
+            }
+            (!words.is_empty()).then(|| Spoken { words: enumerate(&words), by: Derivation::Verbatim })
+        }
+    }
+}
+
+/// An assistant's words for a value: one form for each `style` number.
+#[must_use]
+pub fn told(value: &Value, schema: &Schema, zone: &Zone, style: u32) -> String {
+    match value {
+        Value::Absent | Value::Null => "not set".into(),
+        Value::Bool(value) => if *value { "yes" } else { "no" }.into(),
+        Value::Integer(number) => with_unit(number.to_string(), schema),
+        Value::Number(number) => with_unit(plain_number(*number), schema),
+        Value::Decimal(decimal) => match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => money(*decimal, code, style % 3),
+            _ => with_unit(decimal.to_string(), schema),
+        },
+        Value::Date(date) => date_told(*date, style),
+        Value::Time(time) => time_told(*time, style),
+        Value::DateTime(instant) => {
+            let (date, time) = (zone.date_of(*instant), zone.time_of(*instant));
+            match style % 3 {
+                0 => format!("{} at {}", date_told(date, 0), time_told(time, 0)),
+                1 => format!("{} at {}", date_told(date, 1), time_told(time, 1)),
+                _ => format!("{date} {time}"),
+            }
+        }
+        Value::String(text) => match schema.kind {
+            Type::Enum(_) => text.replace('_', " "),
+            _ => text.to_string(),
+        },
+        Value::List(items) => {
+            let item = match &schema.kind {
+                Type::List(item) => item.as_ref().clone(),
+                _ => Schema::of(Type::Any),
+            };
+            if items.is_empty() {
+                return "none".into();
+            }
+            enumerate(&items.iter().map(|value| told(value, &item, zone, style)).collect::<Vec<_>>())
+        }
+        Value::Object(_) => value.to_text(zone),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+#[must_use]
+pub fn enumerate(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// `Monday`.
+#[must_use]
+pub fn weekday(date: Date) -> &'static str {
+    WEEKDAYS[date.civil().weekday().to_monday_zero_offset() as usize % 7]
+}
+
+fn date_phrase(date: Date, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Spoken {
+    let today = moment.zone.date_of(moment.now);
+    let ahead = date.0 - today.0;
+    let civil = date.civil();
+    let same_year = civil.year() == today.civil().year();
+    let month = MONTHS[(civil.month() as usize - 1) % 12];
+    let day = civil.day();
+    let mut ways = vec![format!("on {day} {month} {}", civil.year()), format!("on {date}")];
+    if same_year && ahead > -120 {
+        ways.extend([format!("on {day} {month}"), format!("on {month} {day}"), format!("on the {} of {month}", ordinal(day))]);
+    }
+    match ahead {
+        0 => ways = vec!["today".into()],
+        1 => ways.extend(["tomorrow".into(), "tomorrow".into()]),
+        2..=6 => ways.extend([format!("on {}", weekday(date)), format!("this coming {}", weekday(date))]),
+        _ => {}
+    }
+    Spoken { words: ways.swap_remove(rng.random_range(0..ways.len())), by: Derivation::DatePhrase }
+}
+
+fn date_told(date: Date, style: u32) -> String {
+    let civil = date.civil();
+    let month = MONTHS[(civil.month() as usize - 1) % 12];
+    match style % 3 {
+        0 => format!("{} {month} {}", civil.day(), civil.year()),
+        1 => format!("{month} {}, {}", civil.day(), civil.year()),
+        _ => date.to_string(),
+    }
+}
+
+fn time_words(time: Time, rng: &mut ChaCha8Rng) -> String {
+    let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
+    let mut ways = vec![format!("{hour}:{minute:02}"), time_told(time, 1)];
+    if time.0 % 60 != 0 {
+        return time.to_string();
+    }
+    if minute == 30 && (1..=12).contains(&hour) && hour >= 7 && hour < 12 {
+        ways.push(format!("half past {}", SMALL.get(hour as usize).copied().unwrap_or("eleven")));
+    }
+    if hour == 12 && minute == 0 {
+        ways.push("noon".into());
+    }
+    ways.swap_remove(rng.random_range(0..ways.len()))
+}
+
+fn time_told(time: Time, style: u32) -> String {
+    let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
+    if style % 2 == 0 || time.0 % 60 != 0 {
+        return time.to_string();
+    }
+    let half = if hour < 12 { "am" } else { "pm" };
+    let shown = if hour % 12 == 0 { 12 } else { hour % 12 };
+    if minute == 0 { format!("{shown} {half}") } else { format!("{shown}:{minute:02} {half}") }
+}
+
+fn ordinal(day: i8) -> String {
+    let suffix = match (day % 10, day) {
+        (1, d) if d != 11 => "st",
+        (2, d) if d != 12 => "nd",
+        (3, d) if d != 13 => "rd",
+        _ => "th",
+    };
+    format!("{day}{suffix}")
+}
+
+fn money(decimal: Decimal, code: &str, style: u32) -> String {
+    let places = usize::from(decimal.scale.min(2));
+    let whole = decimal.reduced().scale == 0;
+    let amount = if whole { decimal.to_string() } else { format!("{:.places$}", decimal.as_f64()) };
+    let (symbol, name) = match code {
+        "EUR" => ("€", "euros"),
+        "USD" => ("$", "dollars"),
+        "GBP" => ("£", "pounds"),
+        "JPY" => ("¥", "yen"),
+        _ => ("", ""),
+    };
+    match style {
+        0 | 2 if !symbol.is_empty() => match amount.strip_prefix('-') {
+            Some(positive) => format!("-{symbol}{positive}"),
+            None => format!("{symbol}{amount}"),
+        },
+        1 if !name.is_empty() && whole && decimal.minor.abs() > 100 => format!("{amount} {name}"),
+        _ => format!("{amount} {code}"),
+    }
+}
+
+fn with_unit(number: String, schema: &Schema) -> String {
+    match &schema.unit {
+        Some(unit) if &**unit == "%" => format!("{number}%"),
+        Some(unit) => format!("{number} {unit}"),
+        None => number,
+    }
+}
+
+fn plain_number(number: f64) -> String {
+    Value::Number(number).to_text(&Zone::utc())
+}

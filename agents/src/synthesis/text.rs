@@ -1,0 +1,213 @@
+//! Texts with slots: templates, and a builder that remembers where each slot's words stand.
+//!
+//! Owns the template language of `docs/world-format.md`, section Phrases. Knows nothing of worlds.
+
+/// A template: literal text, slots, and optional parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// The parts in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Literal text.
+    Text(String),
+    /// `{name}`
+    Slot(String),
+    /// `[ ... ]`: there only when all of its slots are.
+    Optional(Vec<Part>),
+}
+
+/// A piece of text under construction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// Literal text.
+    Text(String),
+    /// The words of a slot, by its number in the plan.
+    Slot {
+        /// The slot's number.
+        slot: usize,
+        /// Its words.
+        words: String,
+    },
+}
+
+/// Where a slot's words stand in a finished text, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The slot's number.
+    pub slot: usize,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Template {
+    /// Parses a template. Unbalanced braces or brackets are literal text, so every string is a template.
+    #[must_use]
+    pub fn parse(source: &str) -> Self {
+        let mut chars = source;
+        Self { parts: parse_parts(&mut chars, false) }
+    }
+
+    /// Names of the slots outside optional parts.
+    pub fn required(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Slot(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The optional parts, each with the names of its slots.
+    pub fn optional(&self) -> impl Iterator<Item = Vec<&str>> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Optional(parts) => Some(slot_names(parts)),
+            _ => None,
+        })
+    }
+
+    /// Fills the template. `fill` gives a slot's segments, or `None` where it is not given; an optional part is
+    /// left out when one of its slots is not given. `None` when a required slot is not given.
+    pub fn fill(&self, fill: &mut dyn FnMut(&str) -> Option<Vec<Segment>>) -> Option<Vec<Segment>> {
+        fill_parts(&self.parts, fill)
+    }
+}
+
+/// Joins segments into a text, and says where each slot's words stand.
+#[must_use]
+pub fn assemble(segments: &[Segment]) -> (String, Vec<Span>) {
+    let mut text = String::new();
+    let mut spans = Vec::new();
+    for segment in segments {
+        match segment {
+            Segment::Text(literal) => push_literal(&mut text, literal),
+            Segment::Slot { slot, words } => {
+                let start = text.len() as u32;
+                text.push_str(words);
+                spans.push(Span { slot: *slot, start, end: text.len() as u32 });
+            }
+        }
+    }
+    (text, spans)
+}
+
+/// Raises the first letter, when it is literal text.
+pub fn capitalise(segments: &mut [Segment]) {
+    if let Some(Segment::Text(text)) = segments.first_mut() {
+        *text = capitalised(text);
+    }
+}
+
+/// The text with its first letter raised.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Literal text, as one segment.
+#[must_use]
+pub fn literal(text: impl Into<String>) -> Segment {
+    Segment::Text(text.into())
+}
+
+/// Two spaces, or a space before a stop, arise where an optional part was left out.
+fn push_literal(text: &mut String, literal: &str) {
+    let mut rest = literal;
+    if (text.is_empty() || text.ends_with(' ')) && rest.starts_with(' ') {
+        rest = rest.trim_start_matches(' ');
+    }
+    if text.ends_with(' ') && rest.starts_with(['.', ',', '?', '!', ';']) {
+        text.truncate(text.trim_end().len());
+    }
+    text.push_str(rest);
+}
+
+fn parse_parts(rest: &mut &str, inside: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let flush = |text: &mut String, parts: &mut Vec<Part>| {
+        if !text.is_empty() {
+            parts.push(Part::Text(std::mem::take(text)));
+        }
+    };
+    while let Some(c) = rest.chars().next() {
+        *rest = &rest[c.len_utf8()..];
+        match c {
+            '{' => match rest.split_once('}') {
+                Some((name, after)) if !name.is_empty() && !name.contains(['{', '[', ']']) => {
+                    flush(&mut text, &mut parts);
+                    parts.push(Part::Slot(name.to_owned()));
+                    *rest = after;
+                }
+                _ => text.push(c),
+            },
+            '[' if !inside && rest.contains(']') => {
+                flush(&mut text, &mut parts);
+                parts.push(Part::Optional(parse_parts(rest, true)));
+            }
+            ']' if inside => break,
+            _ => text.push(c),
+        }
+    }
+    flush(&mut text, &mut parts);
+    parts
+}
+
+fn slot_names(parts: &[Part]) -> Vec<&str> {
+    parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Slot(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn fill_parts(parts: &[Part], fill: &mut dyn FnMut(&str) -> Option<Vec<Segment>>) -> Option<Vec<Segment>> {
+    let mut segments = Vec::new();
+    for part in parts {
+        match part {
+            Part::Text(text) => segments.push(Segment::Text(text.clone())),
+            Part::Slot(name) => segments.extend(fill(name)?),
+            Part::Optional(inner) => segments.extend(fill_parts(inner, fill).unwrap_or_default()),
+        }
+    }
+    Some(segments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn fill(source: &str, given: &[(&str, &str)]) -> Option<(String, Vec<Span>)> {
+        let template = Template::parse(source);
+        let segments = template.fill(&mut |name| {
+            let slot = given.iter().position(|(given, _)| *given == name)?;
+            Some(vec![Segment::Slot { slot, words: given[slot].1.to_owned() }])
+        })?;
+        Some(assemble(&segments))
+    }
+
+    #[test]
+    fn optional_parts_go_when_their_slot_is_not_given() {
+        let source = "book {who} for {name}[ at {time}] please.";
+        let (text, spans) = fill(source, &[("who", "Dr. Ana"), ("name", "Jo")]).unwrap();
+        assert_eq!(text, "book Dr. Ana for Jo please.");
+        assert_eq!(spans[1], Span { slot: 1, start: 17, end: 19 });
+        assert_eq!(fill(source, &[("who", "Dr. Ana"), ("name", "Jo"), ("time", "9:00")]).unwrap().0, "book Dr. Ana for Jo at 9:00 please.");
+        assert_eq!(fill(source, &[("who", "Dr. Ana")]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_string_is_a_template(source in ".*") {
+            let template = Template::parse(&source);
+            let _ = template.fill(&mut |_| Some(vec![literal("x")]));
+        }
+    }
+}
