@@ -1,1 +1,58 @@
-//! placeholder
+//! The harness of the end-to-end tests: the command in a temporary folder.
+//!
+//! Owns running `diorama` in the test's own process or as a child, and comparing folders. No fixed ports, no sleeps, no
+//! shared state.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What a command line gave.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The exit code.
+    pub code: u8,
+    /// Data.
+    pub out: String,
+    /// Everything else.
+    pub err: String,
+}
+
+/// Runs a command line in this process.
+#[must_use]
+pub fn diorama<I: IntoIterator<Item = S>, S: Into<std::ffi::OsString>>(arguments: I) -> Ran {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let line = std::iter::once("diorama".into()).chain(arguments.into_iter().map(Into::into));
+    let code = diorama_agents::cli::main(line, &mut out, &mut err);
+    // ExitCode has no accessor; its debug form holds the number.
+    let code = format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(255);
+    Ran { code, out: String::from_utf8_lossy(&out).into_owned(), err: String::from_utf8_lossy(&err).into_owned() }
+}
+
+/// Every file below a folder, by its path there.
+#[must_use]
+pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in std::fs::read_dir(&next).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                waiting.push(path);
+            } else if let (Ok(bytes), Ok(name)) = (std::fs::read(&path), path.strip_prefix(folder)) {
+                found.insert(name.to_owned(), bytes);
+            }
+        }
+    }
+    found
+}
+
+/// The reference material beside the project, or nothing, with a printed reason.
+#[must_use]
+pub fn shared_data(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    println!("skipped: {} is not here", path.display());
+    None
+}

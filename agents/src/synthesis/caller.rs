@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, Call, Checks, Derivation, GoldCall};
-use diorama_simulator::engine::{State, TOOL_SEARCHER, tool_search};
+use diorama_simulator::engine::State;
+use diorama_simulator::engine::tools::{TOOL_SEARCHER, tool_search};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand::RngExt;
 use rand::seq::{IteratorRandom, SliceRandom};
@@ -89,7 +90,7 @@ impl CallerAgent for OfflineCaller {
                 let sources = BTreeMap::from([("keywords".to_owned(), ArgumentSource::Keywords { turns, calls })]);
                 entries.push(session.call(&call));
                 gold.push(GoldCall { api: call.api, arguments: call.arguments, sources, turn });
-                shown.extend(session.visible().into_iter().flatten());
+                shown.extend(session.visible());
                 if !shown.contains(&step.api) {
                     return Err("search does not show the API");
                 }

@@ -56,7 +56,7 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
 impl ApiAgent for OfflineApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
         let made = family.source.materialise(seed)?;
-        let base = Base::new(made.world.clone())?;
+        let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
         Ok(UnitWorld {
@@ -65,7 +65,7 @@ impl ApiAgent for OfflineApis {
             vocabulary,
             id,
             hash: made.hash.to_string(),
-            canonical: made.canonical.clone(),
+            canonical: made.canonical.into(),
         })
     }
 }

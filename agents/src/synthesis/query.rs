@@ -4,12 +4,13 @@
 //! something out. It proposes; whether the task is right is the tester's business.
 
 use diorama_seeds::model::{ApiId, BehaviourKind};
+use diorama_output::row::Split;
 use diorama_seeds::task::{Ability, Outcome};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::draft::{Asked, AnswerPart, Draft, Turn};
+use super::draft::{AnswerPart, Asked, Draft, Turn};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
 use super::text::{Segment, assemble, capitalise, literal};
@@ -33,6 +34,8 @@ pub struct Wish {
     pub shape: Shape,
     /// The seed of the session that the task is solved in.
     pub session_seed: u64,
+    /// The split that the task is for: each has its own frames, so that no skeleton is in both.
+    pub split: Split,
 }
 
 /// Kinds of tasks.
@@ -179,7 +182,7 @@ fn compose(mut planner: Planner<'_>, goals: Vec<Goal>, wish: &Wish, twin: Option
         }
         asked.extend(goal.asked.iter().cloned());
         answer.extend(goal.answer.iter().cloned());
-        segments.extend(wish_in_words(goal, index, goals.len(), planner.rng));
+        segments.extend(wish_in_words(goal, index, goals.len(), wish.split, planner.rng));
     }
     if wish.shape == Shape::AskBack {
         let goal = goals.first().ok_or("no goal found")?;
@@ -284,10 +287,25 @@ const LEADS: [&str; 22] = [
     "Thanks in advance. ", "Could you check something for me? ", "Need some information. ", "Hi there. ",
 ];
 
+/// Frames of the test split.
+const TEST_FRAMES: [(&str, &str); 6] = [
+    ("Be so kind and ", "."),
+    ("Here is a task for you: ", "."),
+    ("I'd appreciate it if you would ", "."),
+    ("To do: ", "."),
+    ("What I want you to do is ", "."),
+    ("Would you kindly ", "."),
+];
+
+/// What stands before a whole request or a question in the test split.
+const TEST_LEADS: [&str; 6] = [
+    "Excuse me. ", "Let me ask you something. ", "Good evening. ", "A request: ", "I could use your help. ", "Listen. ",
+];
+
 const JOINTS: [&str; 8] =
     [" After that, ", " Then ", " Also, ", " And ", " Once that is done, ", " In addition, ", " Besides that, ", " Next, "];
 
-fn wish_in_words(goal: &Goal, index: usize, of: usize, rng: &mut ChaCha8Rng) -> Vec<Segment> {
+fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut ChaCha8Rng) -> Vec<Segment> {
     let mut words = goal.words.clone();
     let ends = matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
     if index > 0 {
@@ -307,7 +325,9 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, rng: &mut ChaCha8Rng) -> 
     }
     match goal.mood {
         Mood::Imperative => {
-            let (before, after) = if ends || of > 1 {
+            let (before, after) = if split == Split::Test {
+                *TEST_FRAMES.choose(rng).unwrap_or(&TEST_FRAMES[0])
+            } else if ends || of > 1 {
                 // What follows the clause already ends a sentence, so the frame may not be a question.
                 *[("Please ", "."), ("I'd like you to ", "."), ("I need you to ", "."), ("First, ", "."), ("Hi, please ", "."), ("", ".")]
                     .choose(rng)
@@ -326,7 +346,8 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, rng: &mut ChaCha8Rng) -> 
         }
         Mood::Sentence | Mood::Question => {
             capitalise(&mut words);
-            let lead = *LEADS.choose(rng).unwrap_or(&"");
+            let leads: &[&str] = if split == Split::Test { &TEST_LEADS } else { &LEADS };
+            let lead = *leads.choose(rng).unwrap_or(&"");
             if !lead.is_empty() {
                 words.insert(0, literal(lead));
             }

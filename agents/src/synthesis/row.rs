@@ -2,7 +2,7 @@
 
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
-use diorama_simulator::engine::{TOOL_SEARCHER, tool_schema, tool_searcher_schema};
+use diorama_simulator::engine::tools::{SEARCH_VERSION, TOOL_SEARCHER};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -93,9 +93,10 @@ pub fn row(
     let depth = depth(&solution.gold);
     let home = draft.steps.last().map_or(0, |step| model.api(step.api).domain.index());
     let domain = &model.domains[home];
-    let mut tools: Vec<Json> = solution.visible.iter().map(|api| tool_schema(model, *api)).collect();
+    let mut tools: Vec<&Json> =
+        solution.visible.iter().filter_map(|api| world.base.tool_schema(*api)).map(AsRef::as_ref).collect();
     if draft.ability != Ability::Call {
-        tools.insert(0, tool_searcher_schema());
+        tools.insert(0, world.base.tool_searcher_schema());
     }
     let episode = Episode {
         clock: diorama_seeds::value::Value::DateTime(model.clock).to_text(&model.zone),
@@ -103,7 +104,7 @@ pub fn row(
         session_seed: solution.session_seed,
         identity: None,
         faults: Vec::new(),
-        search: diorama_simulator::engine::SEARCH_VERSION.to_owned(),
+        search: SEARCH_VERSION.to_owned(),
         visible: solution.visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         outcome: draft.outcome,
         events: events(draft, &solution.gold),

@@ -23,6 +23,8 @@ use super::text::Template;
 pub struct Family {
     /// The world's name.
     pub name: String,
+    /// Licence of its rows.
+    pub license: String,
     /// The archetypes of its domains, in order, without duplicates.
     pub archetypes: Vec<String>,
     /// The compiled source.
@@ -103,14 +105,15 @@ impl Family {
     /// # Errors
     /// The findings of the reader.
     pub fn new(doc: &WorldDoc, shadow_seed: u64) -> Result<Arc<Self>, Report> {
-        let source = Source::new(doc)?;
+        let source = Source::new(doc.clone())?;
         let world = source.world();
         let guide = Guide::new(doc, world);
         let survey = Survey::new(world);
         let mut archetypes: Vec<String> = world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
-        let shadow = source.materialise(shadow_seed)?.world.clone();
-        Ok(Arc::new(Self { name: world.name.to_string(), archetypes, guide, survey, shadow, source }))
+        let shadow = source.materialise(shadow_seed)?.world;
+        let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
+        Ok(Arc::new(Self { license, name: world.name.to_string(), archetypes, guide, survey, shadow, source }))
     }
 
     /// The APIs' words and analysis aside, the compiled world without records.

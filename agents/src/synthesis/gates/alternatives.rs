@@ -6,7 +6,7 @@
 use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::TOOL_SEARCHER;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;

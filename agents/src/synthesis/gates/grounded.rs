@@ -5,7 +5,7 @@ use diorama_seeds::model::{Parameter, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::TOOL_SEARCHER;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 
 use crate::synthesis::caller::words;
 use crate::synthesis::resolve::{Shown, occurs, readings};

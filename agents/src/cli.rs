@@ -1,0 +1,120 @@
+//! The command line: one file per subcommand.
+//!
+//! The only part of the library that reads the environment, looks at the terminal or measures time. Data goes to
+//! stdout, everything else to stderr.
+
+pub mod error;
+pub mod eval;
+pub mod generate;
+pub mod inputs;
+pub mod merge;
+pub mod schema;
+pub mod terminal;
+pub mod world;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use self::error::CliError;
+
+/// Worlds of APIs that behave: make tool-use dialogues, serve them live, evaluate agents.
+#[derive(Debug, Parser)]
+#[command(name = "diorama", version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print JSON only on stdout.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make tool-use dialogues in which every call was executed.
+    Generate(generate::Generate),
+    /// Join the folders of shards into one dataset.
+    Merge(merge::Merge),
+    /// Run an agent through the tasks of a dataset and grade it.
+    Eval(eval::Eval),
+    /// Check, show and materialise worlds.
+    World(world::WorldCommand),
+    /// Print a JSON Schema.
+    Schema(schema::Schema),
+}
+
+/// Where a command writes.
+pub struct Streams<'a> {
+    /// Data.
+    pub out: &'a mut dyn Write,
+    /// Everything else.
+    pub err: &'a mut dyn Write,
+    /// Whether only JSON may go to `out`.
+    pub json: bool,
+}
+
+/// How a command ended, apart from errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    /// As asked.
+    Met,
+    /// It ran, and what it checked does not hold.
+    NotMet,
+}
+
+/// Runs a command line.
+pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    let parsed = match Arguments::try_parse_from(arguments) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let text = error.render().to_string();
+            let asked = !error.use_stderr();
+            let _ = if asked { write!(out, "{text}") } else { write!(err, "{text}") };
+            return ExitCode::from(if asked { 0 } else { 2 });
+        }
+    };
+    let mut streams = Streams { out, err, json: parsed.json };
+    match run(parsed.command, &mut streams) {
+        Ok(Done::Met) => ExitCode::SUCCESS,
+        Ok(Done::NotMet) => ExitCode::from(3),
+        // The reader of a pipe has seen enough; that is no failure.
+        Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(streams.err, "error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    match command {
+        Command::Generate(command) => command.run(streams),
+        Command::Merge(command) => command.run(streams),
+        Command::Eval(command) => command.run(streams),
+        Command::World(command) => command.run(streams),
+        Command::Schema(command) => command.run(streams),
+    }
+}
+
+impl Streams<'_> {
+    /// Prints a value as JSON when JSON is asked for, else as the text.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn print<T: serde::Serialize>(&mut self, value: &T, text: impl FnOnce() -> String) -> Result<(), CliError> {
+        if self.json {
+            serde_json::to_writer_pretty(&mut self.out, value).map_err(|error| CliError::Output(error.into()))?;
+            writeln!(self.out)?;
+        } else {
+            write!(self.out, "{}", text())?;
+        }
+        self.out.flush()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Errors of commands, and what they exit with.
+
+use std::path::PathBuf;
+
+use diorama_output::dataset::{DatasetError, DriveError};
+use diorama_output::manifest::MetadataError;
+use diorama_output::merge::MergeError;
+use diorama_output::plan::PlanError;
+use diorama_output::rows::ReadError;
+use diorama_seeds::world::Report;
+
+use crate::episode::EpisodeError;
+use crate::synthesis::pipeline::PipelineError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Arguments that do not go together.
+    #[error("{0}")]
+    Usage(String),
+    /// A file that cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Output that cannot be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] std::io::Error),
+    /// A document that is wrong.
+    #[error("{0}")]
+    Document(#[from] Report),
+    /// A benchmark world asked for as training material.
+    #[error("{0} stands for a public benchmark: rows made in it would leak into training; give --allow-benchmark to make them all the same")]
+    Benchmark(String),
+    /// A dataset that cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// Metadata that cannot be used.
+    #[error(transparent)]
+    Metadata(#[from] MetadataError),
+    /// Shards that cannot be joined.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// A layout that cannot be made.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Rows that cannot be read.
+    #[error(transparent)]
+    Rows(#[from] ReadError),
+    /// A row that cannot be used.
+    #[error(transparent)]
+    Episode(#[from] EpisodeError),
+    /// A unit that cannot be made.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// A thread that ended before its time.
+    #[error("a thread ended before its work was done")]
+    Worker,
+    /// Anything that has no rows to work on.
+    #[error("{0}")]
+    Empty(String),
+}
+
+impl CliError {
+    /// The exit code: 2 for what the user can mend on the command line, 1 for the rest.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) => 2,
+            Self::Read { .. }
+            | Self::Output(_)
+            | Self::Document(_)
+            | Self::Dataset(_)
+            | Self::Metadata(_)
+            | Self::Merge(_)
+            | Self::Rows(_)
+            | Self::Episode(_)
+            | Self::Pipeline(_)
+            | Self::Worker
+            | Self::Empty(_) => 1,
+        }
+    }
+}
+
+impl From<DriveError<PipelineError>> for CliError {
+    fn from(error: DriveError<PipelineError>) -> Self {
+        match error {
+            DriveError::Unit(error) => Self::Pipeline(error),
+            DriveError::Dataset(error) => Self::Dataset(error),
+            DriveError::Worker => Self::Worker,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! `diorama generate`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
+use diorama_output::manifest::{Identity, Versions};
+use diorama_output::plan::{Plan, PlanSizes, Shard};
+use diorama_output::row::Split;
+use diorama_seeds::task::Ability;
+use diorama_simulator::engine::ENGINE_VERSION;
+use diorama_simulator::engine::tools::SEARCH_VERSION;
+use diorama_simulator::grade::GRADER_VERSION;
+use serde_json::json;
+
+use super::error::CliError;
+use super::inputs::{Inputs, catalog_worlds};
+use super::{Done, Streams, terminal};
+use crate::synthesis::caller::OfflineCaller;
+use crate::synthesis::domain::{OfflineApis, OfflineDomain};
+use crate::synthesis::pipeline::{self, Agents};
+use crate::synthesis::query::OfflineQuery;
+use crate::synthesis::recipe::{Ingredients, Recipe};
+use crate::synthesis::tester::{Gate, SixGates};
+
+/// Make tool-use dialogues in which every call was executed.
+///
+/// Needs no network, key, model or server. Worlds come from the catalog unless --world or --openapi names others. The
+/// same seed gives the same bytes, whatever the threads, shards and interruptions. A folder is a dataset once it holds
+/// manifest.json.
+#[derive(Debug, Args)]
+pub struct Generate {
+    /// Folder for the dataset; must be new or empty, unless --resume is given.
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    /// How many dialogues.
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub dialogues: u64,
+    /// Seed of everything that is drawn.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Where worlds come from.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Who does the language work.
+    #[arg(long, value_enum, default_value_t = Backend::Offline)]
+    pub backend: Backend,
+    /// Ability to make dialogues for; may be given several times. All when left out.
+    #[arg(long, value_enum, value_name = "A")]
+    pub ability: Vec<AbilityName>,
+    /// Domains grouped into one world, so that retrieval has something to tell apart.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub domains_per_world: usize,
+    /// Make only the files of shard I of K (I from 1 to K), to be joined by `diorama merge`.
+    #[arg(long, value_name = "I/K")]
+    pub shard: Option<String>,
+    /// Go on with an interrupted run of the same settings.
+    #[arg(long)]
+    pub resume: bool,
+    /// Threads; as many as the machine has cores when left out.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
+    #[arg(long)]
+    pub allow_benchmark: bool,
+}
+
+/// Who does the language work of the pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Backend {
+    /// Embedded and deterministic; no model.
+    Offline,
+}
+
+/// An ability, as it is named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum AbilityName {
+    /// The needed APIs are visible.
+    Call,
+    /// One API must be found.
+    RetrieveCall,
+    /// Several must be found and ordered.
+    PlanRetrieveCall,
+}
+
+impl From<AbilityName> for Ability {
+    fn from(name: AbilityName) -> Self {
+        match name {
+            AbilityName::Call => Self::Call,
+            AbilityName::RetrieveCall => Self::RetrieveCall,
+            AbilityName::PlanRetrieveCall => Self::PlanRetrieveCall,
+        }
+    }
+}
+
+impl Generate {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When worlds cannot be read or the dataset cannot be written.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let started = Instant::now();
+        let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
+        let named = self.inputs.read(streams)?;
+        let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
+        if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
+            return Err(CliError::Benchmark(name.clone()));
+        }
+        let (domains, worlds) = if named.is_empty() { (catalog_worlds()?, Vec::new()) } else { (Vec::new(), named) };
+        let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
+        abilities.sort_unstable();
+        abilities.dedup();
+        let recipe = Recipe::new(Ingredients {
+            seed: self.seed,
+            abilities,
+            domains,
+            worlds,
+            domains_per_world: self.domains_per_world,
+            dialogues: self.dialogues,
+        })?;
+        let plan = Plan::new(PlanSizes::new(self.dialogues), |unit| recipe.split_of(unit))?;
+        let identity = Identity {
+            versions: Versions {
+                engine: ENGINE_VERSION.to_owned(),
+                grader: GRADER_VERSION.to_owned(),
+                search: SEARCH_VERSION.to_owned(),
+                generator: crate::GENERATOR_VERSION.to_owned(),
+            },
+            seed: self.seed,
+            config: recipe.config().clone(),
+            benchmark: benchmark.is_some(),
+        };
+        let start = if self.resume { Start::Resume } else { Start::Fresh };
+        let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
+        let agents = Agents {
+            domain: Box::new(OfflineDomain { apis: OfflineApis }),
+            query: Box::new(OfflineQuery),
+            caller: Box::new(OfflineCaller),
+            tester: Box::new(SixGates),
+        };
+        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
+        writer.drive(
+            threads,
+            |unit| pipeline::unit(&recipe, &agents, unit, &writer),
+            |progress| bar.set_position(progress.slots),
+        )?;
+        bar.finish_and_clear();
+        let summary = writer.finish()?;
+        self.report(&recipe, &summary, started.elapsed().as_secs_f64(), streams)?;
+        Ok(Done::Met)
+    }
+
+    fn report(&self, recipe: &Recipe, summary: &Summary, seconds: f64, streams: &mut Streams<'_>) -> Result<(), CliError> {
+        let apis: usize = recipe
+            .families(Split::Train)
+            .iter()
+            .chain(recipe.families(Split::Test))
+            .flat_map(|family| family.world().apis.iter().map(|api| api.name.clone()))
+            .collect::<std::collections::BTreeSet<_>>()
+            .len();
+        let data = json!({
+            "dialogues": summary.counts.dialogues,
+            "worlds": summary.worlds.len(),
+            "domains": summary.counts.domains.len(),
+            "apis": apis,
+            "proposed": summary.funnel.proposed,
+            "dropped": summary.funnel.dropped_by_gate(),
+            "abilities": summary.counts.abilities,
+            "seconds": seconds,
+            "out": self.out.display().to_string(),
+        });
+        streams.print(&data, || self.funnel(summary, seconds))
+    }
+
+    fn funnel(&self, summary: &Summary, seconds: f64) -> String {
+        let mut text = String::new();
+        let funnel = &summary.funnel;
+        let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
+        let order = ["query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
+        for stage in order {
+            let Some(reasons) = funnel.dropped.get(stage) else { continue };
+            let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));
+            let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+            reasons.sort_by_key(|(reason, count)| (std::cmp::Reverse(**count), (*reason).clone()));
+            for (reason, count) in reasons.into_iter().take(6) {
+                let _ = writeln!(text, "{count:>18}  {reason}");
+            }
+        }
+        if funnel.exhausted > 0 {
+            let _ = writeln!(text, "{:>10}  slots without a row: no attempt passed", funnel.exhausted);
+        }
+        let _ = writeln!(text, "{:>10}  written", summary.counts.dialogues);
+        for (kind, faults) in &funnel.faults {
+            let _ = writeln!(
+                text,
+                "            damage {kind}: {} failed as they must, {} were equivalent, {} passed",
+                faults.killed, faults.equivalent, faults.survived
+            );
+        }
+        let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
+        let _ = writeln!(text, "{seconds:.1} s, {speed:.0} rows per second");
+        let _ = writeln!(text, "{}", self.out.display());
+        text
+    }
+}

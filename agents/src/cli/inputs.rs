@@ -1,0 +1,113 @@
+//! Worlds named on the command line: files, folders of files, OpenAPI documents, or the catalog.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::openapi;
+use diorama_seeds::{catalog, world};
+
+use super::error::CliError;
+use super::{Streams, terminal};
+
+/// Where worlds come from.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Inputs {
+    /// World file, or folder of world files (.yaml, .yml, .json).
+    #[arg(long, value_name = "FILE|DIR")]
+    pub world: Vec<PathBuf>,
+    /// OpenAPI document to make a world from.
+    #[arg(long, value_name = "FILE")]
+    pub openapi: Vec<PathBuf>,
+}
+
+impl Inputs {
+    /// Whether nothing was named.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.world.is_empty() && self.openapi.is_empty()
+    }
+
+    /// Reads everything that was named, in order.
+    ///
+    /// # Errors
+    /// The first file that cannot be read or is wrong.
+    pub fn read(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldDoc>, CliError> {
+        let mut docs = Vec::new();
+        for path in &self.world {
+            for file in files(path)? {
+                docs.push(read_world(&file)?);
+            }
+        }
+        for path in &self.openapi {
+            docs.push(import(path, streams)?);
+        }
+        Ok(docs)
+    }
+}
+
+/// The catalog's worlds.
+///
+/// # Errors
+/// A finding in the catalog itself.
+pub fn catalog_worlds() -> Result<Vec<WorldDoc>, CliError> {
+    let mut docs = Vec::new();
+    for name in catalog::names() {
+        if let Some(source) = catalog::source(name) {
+            docs.push(world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?);
+        }
+    }
+    Ok(docs)
+}
+
+/// Reads one world file.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
+    let text = read_file(path)?;
+    Ok(world::read(&path.display().to_string(), &text)?)
+}
+
+/// Reads an OpenAPI document, and says what of it could not be modelled.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn import(path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
+    let text = read_file(path)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let imported = openapi::import(&stem, &text, &openapi::ImportOptions::default())?;
+    for note in &imported.notes {
+        terminal::note(streams, &format!("{}: {}", note.operation, note.reason));
+    }
+    Ok(imported.doc)
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
+    std::fs::read(path).map_err(|source| CliError::Read { path: path.to_owned(), source })
+}
+
+/// A file itself, or the world files of a folder by name.
+fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let fail = |source| CliError::Read { path: path.to_owned(), source };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(fail)? {
+        let file = entry.map_err(fail)?.path();
+        let known = file.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+        if known && file.is_file() {
+            found.push(file);
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(CliError::Usage(format!("{} holds no world file, expected .yaml, .yml or .json files", path.display())));
+    }
+    Ok(found)
+}

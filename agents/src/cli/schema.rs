@@ -1,0 +1,35 @@
+//! `diorama schema`
+
+use clap::{Args, ValueEnum};
+
+use super::error::CliError;
+use super::{Done, Streams};
+
+/// Print a JSON Schema.
+#[derive(Debug, Args)]
+pub struct Schema {
+    /// Of what.
+    #[arg(value_enum)]
+    pub of: Of,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Of {
+    /// A world document.
+    World,
+}
+
+impl Schema {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When stdout cannot be written.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let schema = match self.of {
+            Of::World => diorama_seeds::world::json_schema(),
+        };
+        streams.print(&schema, || serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default())?;
+        Ok(Done::Met)
+    }
+}

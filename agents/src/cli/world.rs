@@ -1,0 +1,124 @@
+//! `diorama world`
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use diorama_seeds::materialise::Source;
+use diorama_seeds::world::{self, Severity};
+use serde_json::json;
+
+use super::error::CliError;
+use super::inputs::{catalog_worlds, import, read_file};
+use super::{Done, Streams};
+
+/// Check, show and materialise worlds.
+#[derive(Debug, Args)]
+pub struct WorldCommand {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Action,
+}
+
+/// What to do with a world.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Say what is wrong with world files, with file, line and a fix; exits with 3 when something is.
+    Check {
+        /// World files.
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Show a world's resources and APIs.
+    Show {
+        /// World file, or the name of a world of the catalog.
+        #[arg(value_name = "FILE|NAME")]
+        world: String,
+    },
+    /// Print a world with all its records written out.
+    Materialise {
+        /// World file, or the name of a world of the catalog.
+        #[arg(value_name = "FILE|NAME")]
+        world: String,
+        /// Seed of the records.
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
+    /// Make a world file from an OpenAPI document.
+    ImportOpenapi {
+        /// The document.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The world file to write; stdout when left out.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+impl WorldCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written, or is wrong.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        match self.command {
+            Action::Check { files } => check(&files, streams),
+            Action::Show { world } => {
+                let doc = find(&world)?;
+                let compiled = world::compile(&doc)?;
+                let text = world::show(&compiled);
+                streams.print(&doc, || text)?;
+                Ok(Done::Met)
+            }
+            Action::Materialise { world, seed } => {
+                let made = Source::new(find(&world)?)?.materialise(seed)?;
+                writeln!(streams.out, "{}", made.canonical)?;
+                Ok(Done::Met)
+            }
+            Action::ImportOpenapi { file, out } => import_openapi(&file, out, streams),
+        }
+    }
+}
+
+fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    let mut all = Vec::new();
+    let mut text = String::new();
+    let mut errors = 0;
+    for file in files {
+        let source = read_file(file)?;
+        let report = world::check_text(&file.display().to_string(), &source);
+        errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+        for finding in &report.findings {
+            all.push(json!({
+                "file": report.name, "line": finding.line, "column": finding.column, "path": finding.path,
+                "severity": finding.severity.name(), "message": finding.message, "fix": finding.fix,
+            }));
+        }
+        if report.findings.is_empty() {
+            text.push_str(&format!("{}: nothing to mend\n", file.display()));
+        } else {
+            text.push_str(&format!("{report}\n"));
+        }
+    }
+    let none = all.is_empty();
+    streams.print(&json!({ "files": files.len(), "errors": errors, "findings": all }), || text)?;
+    Ok(if none { Done::Met } else { Done::NotMet })
+}
+
+fn find(name: &str) -> Result<diorama_seeds::doc::WorldDoc, CliError> {
+    if let Some(doc) = catalog_worlds()?.into_iter().find(|doc| doc.name == name) {
+        return Ok(doc);
+    }
+    super::inputs::read_world(std::path::Path::new(name))
+}
+
+fn import_openapi(file: &std::path::Path, out: Option<PathBuf>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    let doc = import(file, streams)?;
+    let text = world::to_yaml(&doc)?;
+    match out {
+        None => write!(streams.out, "{text}")?,
+        Some(path) => {
+            diorama_output::disk::write(&path, text.as_bytes()).map_err(diorama_output::dataset::DatasetError::from)?;
+        }
+    }
+    Ok(Done::Met)
+}

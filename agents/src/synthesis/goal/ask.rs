@@ -1,0 +1,167 @@
+//! Questions about one record.
+
+use diorama_seeds::model::{ApiId, BehaviourKind, FieldId, ParameterId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::RefusalClass;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::Origin;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::values::own_record;
+use super::words::{question, statement};
+use super::{Goal, Mood, NoGoal, Result};
+use crate::synthesis::draft::{AnswerPart, Asked};
+use crate::synthesis::plan::Planner;
+use crate::synthesis::text::{Segment, literal};
+use crate::synthesis::world::refers_to;
+
+/// A question about one or two fields of one record.
+///
+/// # Errors
+/// [`NoGoal`] when the drawn record has nothing to ask for.
+pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    if api.token.is_some() {
+        planner.token(id).ok_or(NoGoal)?;
+    }
+    let (resource, key_parameter) = match &api.behaviour.kind {
+        BehaviourKind::Lookup { resource, by } => match by.as_slice() {
+            [(field, parameter)] if world.resource(*resource).display == Some(*field) => (*resource, *parameter),
+            _ => return Err(NoGoal),
+        },
+        BehaviourKind::Get { resource, .. } => {
+            let parameter = api.parameters.iter().position(|parameter| {
+                refers_to(&parameter.schema.kind) == Some(*resource) && parameter.required
+            });
+            (*resource, ParameterId(parameter.ok_or(NoGoal)? as u16))
+        }
+        _ => return Err(NoGoal),
+    };
+    let others = api.parameters.iter().enumerate().any(|(index, parameter)| {
+        parameter.required && index != key_parameter.index() && api.token.map(ParameterId::index) != Some(index)
+    });
+    if others {
+        return Err(NoGoal);
+    }
+    let record = own_record(planner, resource).ok_or(NoGoal)?;
+    let described = world.resource(resource);
+    let key = record.get(described.key.index()).cloned().ok_or(NoGoal)?;
+    let value = match api.behaviour.kind {
+        BehaviourKind::Lookup { .. } => Value::string(&planner.display(resource, &key).ok_or(NoGoal)?),
+        _ => key.clone(),
+    };
+    let (mut it, argument) = planner.argument(id, key_parameter, &value, 0).ok_or(NoGoal)?;
+    let mut arguments = vec![argument];
+    if api.token.is_some() {
+        arguments.push(planner.token(id).ok_or(NoGoal)?);
+    }
+    arguments.sort_by_key(|argument| argument.parameter);
+    let before = planner.entries.clone();
+    let entry = planner.call(id, arguments, &api.description);
+    if !entry.reply.is_success() {
+        return Err(NoGoal);
+    }
+    let step = planner.steps.len() - 1;
+    let mut askable: Vec<(String, FieldId)> = entry
+        .reply
+        .body
+        .leaves()
+        .filter_map(|(path, value, origin)| {
+            let Origin::Field { resource: of, key: whose, field } = origin else { return None };
+            let wanted = *of == resource
+                && *whose == key
+                && *field != described.key
+                && described.display != Some(*field)
+                && described.owner != Some(*field)
+                && !matches!(value, Value::Null | Value::Absent | Value::List(_) | Value::Object(_))
+                && !matches!(described.field(*field).schema.kind, Type::Reference { .. } | Type::Boolean);
+            (wanted && !path.contains('[')).then_some((path, *field))
+        })
+        .collect();
+    // A fact that an earlier reply of the plan shows already would make this call superfluous.
+    askable.retain(|(_, field)| {
+        !before.iter().any(|entry| {
+            entry.reply.body.leaves().any(|(_, _, origin)| {
+                matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && *whose == key && shown == field)
+            })
+        })
+    });
+    let with_words: Vec<(String, FieldId)> =
+        askable.iter().filter(|(_, field)| !planner.world.family.guide.asks(resource, *field).is_empty()).cloned().collect();
+    let pool = if with_words.is_empty() || planner.rng.random_bool(0.15) { &askable } else { &with_words };
+    let count = if planner.rng.random_bool(0.25) { 2 } else { 1 };
+    let chosen: Vec<(String, FieldId)> = pool.sample(planner.rng, count).cloned().collect();
+    if chosen.is_empty() {
+        return Err(NoGoal);
+    }
+    if described.display.is_none() && !it.iter().any(|segment| matches!(segment, Segment::Text(text) if text.contains("the only one"))) {
+        it.insert(0, literal(format!("{} ", described.label)));
+    }
+    let mut words = Vec::new();
+    let mut asked = Vec::new();
+    let mut answer = Vec::new();
+    for (index, (path, field)) in chosen.iter().enumerate() {
+        let label = described.field(*field).label.to_string();
+        if index == 0 {
+            words = question(planner, resource, *field, &it);
+        } else {
+            words.push(literal(format!(" And what about the {label}?")));
+        }
+        asked.push(Asked::Leaf { step, path: path.clone(), about: format!("{label} of the {}", described.label) });
+        answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
+    }
+    Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+}
+
+/// A question about a record that does not exist.
+///
+/// # Errors
+/// [`NoGoal`] when the API is not a look-up by name or every drawn name exists.
+pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    let BehaviourKind::Lookup { resource, by } = &api.behaviour.kind else { return Err(NoGoal) };
+    let [(field, parameter)] = by.as_slice() else { return Err(NoGoal) };
+    if world.resource(*resource).display != Some(*field) || api.parameters.iter().filter(|other| other.required).count() != 1 {
+        return Err(NoGoal);
+    }
+    let stranger = planner.world.family.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
+    let name = stranger.get(field.index()).cloned().ok_or(NoGoal)?;
+    let known = world.resource(*resource).records.iter().any(|record| {
+        let existing = record.get(field.index()).and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        let wanted = name.as_str().unwrap_or_default().to_lowercase();
+        existing.contains(&wanted) || wanted.contains(&existing)
+    });
+    if known || api.token.is_some() {
+        return Err(NoGoal);
+    }
+    let asks: Vec<FieldId> = (0..world.resource(*resource).fields.len())
+        .map(|index| FieldId(index as u16))
+        .filter(|field| !planner.world.family.guide.asks(*resource, *field).is_empty())
+        .collect();
+    let asked_field = *asks.choose(planner.rng).ok_or(NoGoal)?;
+    let (it, argument) = planner.argument(id, *parameter, &name, 0).ok_or(NoGoal)?;
+    let entry = planner.call(id, vec![argument], &api.description);
+    if entry.reply.status != 404 {
+        return Err(NoGoal);
+    }
+    let words = question(planner, *resource, asked_field, &it);
+    let label = &world.resource(*resource).label;
+    let shown = name.as_str().unwrap_or_default().to_owned();
+    let answer = match planner.rng.random_range(0..4) {
+        0 => format!("I'm sorry, but I could not find a {label} called {shown}."),
+        1 => format!("There is no {label} named {shown} in the system, so I can't answer that."),
+        2 => format!("I looked for {shown}, but no {label} of that name was found."),
+        _ => format!("Unfortunately no {label} with the name {shown} exists here."),
+    };
+    Ok(Goal {
+        mood: Mood::Question,
+        words,
+        asked: Vec::new(),
+        answer: vec![AnswerPart::Text(answer)],
+        api: id,
+        refusal: Some(RefusalClass::NotFound),
+    })
+}

@@ -1,0 +1,66 @@
+//! Questions for figures that the world computes.
+
+use diorama_seeds::model::ApiId;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::Origin;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::values::arguments;
+use super::words::template;
+use super::{Goal, Mood, NoGoal, Result};
+use crate::synthesis::draft::{AnswerPart, Asked};
+use crate::synthesis::plan::Planner;
+use crate::synthesis::text::{Segment, literal};
+
+/// A computed or aggregated figure.
+///
+/// # Errors
+/// [`NoGoal`] when the drawn values give no figure.
+pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    if api.token.is_some() {
+        planner.token(id).ok_or(NoGoal)?;
+    }
+    let values = arguments(planner, id);
+    let (mood, template) = template(planner, id);
+    let (mut words, arguments) = planner.fill(id, &template, &values, 0.6, 0).ok_or(NoGoal)?;
+    let entry = planner.call(id, arguments, &api.description);
+    let step = planner.steps.len() - 1;
+    if !entry.reply.is_success() {
+        return Err(NoGoal);
+    }
+    let figures: Vec<(String, Value)> = entry
+        .reply
+        .body
+        .leaves()
+        .filter(|(path, value, origin)| {
+            matches!(origin, Origin::Computed)
+                && value.as_f64().is_some_and(|number| number.abs() > 1e-9)
+                && !path.ends_with("_id")
+                && !path.contains('[')
+        })
+        .map(|(path, value, _)| (path, value.clone()))
+        .collect();
+    let (path, _) = match figures.as_slice() {
+        [] => return Err(NoGoal),
+        [one] => one.clone(),
+        several => several.last().cloned().ok_or(NoGoal)?,
+    };
+    let name = path.rsplit('.').next().unwrap_or(&path).replace('_', " ");
+    if figures.len() > 1 || mood != Mood::Imperative || planner.rng.random_bool(0.3) {
+        let ends = matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
+        let lead = ["I need the ", "Tell me the ", "What I want to know is the ", "Just give me the "];
+        let lead = *lead.choose(planner.rng).unwrap_or(&"I need the ");
+        words.push(literal(format!("{}{lead}{name}.", if ends { " " } else { ". " })));
+    }
+    let style = planner.rng.random_range(0..6);
+    let answer = vec![
+        AnswerPart::Text(format!("The {name} is ")),
+        AnswerPart::Leaf { call: step, path: path.clone(), style },
+        AnswerPart::Text(".".into()),
+    ];
+    let asked = vec![Asked::Leaf { step, path, about: name }];
+    Ok(Goal { mood, words, asked, answer, api: id, refusal: None })
+}

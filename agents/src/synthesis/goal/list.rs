@@ -1,0 +1,172 @@
+//! Questions about lists: which, how many, the first in some order.
+
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Query, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::Derivation;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin};
+use rand::RngExt;
+use rand::seq::{IndexedRandom, IteratorRandom};
+
+use super::values::arguments;
+use super::{Goal, Mood, NoGoal, Result};
+use crate::synthesis::draft::{AnswerPart, Asked, Described, Singled, Source, StepArgument};
+use crate::synthesis::plan::{Planner, array_of};
+use crate::synthesis::text::{Segment, Template, literal};
+
+/// A question about a list: which, how many, or the first in some order.
+///
+/// # Errors
+/// [`NoGoal`] when the drawn filters give nothing to ask for.
+pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    let BehaviourKind::List(query) = &api.behaviour.kind else { return Err(NoGoal) };
+    let resource = query.resource;
+    let described = world.resource(resource);
+    if api.token.is_some() {
+        planner.token(id).ok_or(NoGoal)?;
+    }
+    let values = arguments(planner, id);
+    let noun = planner.world.family.guide.api(id).noun.choose(planner.rng).cloned();
+    let noun = noun.unwrap_or_else(|| Template::parse(&described.plural));
+    let (phrase, mut arguments) = planner.fill(id, &noun, &values, 0.6, 0).ok_or(NoGoal)?;
+
+    let best = (planner.rng.random_bool(0.4)).then(|| sorted_best(planner, api, query)).flatten();
+    if let Some((parameter, order, field, words)) = best {
+        let slot = planner.slot(order.clone(), Derivation::SortPhrase, id, parameter);
+        arguments.push(StepArgument { parameter, value: order, source: Source::Slot(slot) });
+        arguments.sort_by_key(|argument| argument.parameter);
+        let entry = planner.call(id, arguments, &described.plural);
+        let step = planner.steps.len() - 1;
+        let (path, array) = display_of_first(planner, &entry.reply.body, resource).ok_or(NoGoal)?;
+        let member = member_of(&entry.reply.body, &array, resource, field).ok_or(NoGoal)?;
+        let value_path = format!("{array}[0]{}{member}", if member.is_empty() { "" } else { "." });
+        planner.described.push(Described { step, how: Singled::First { array, member } });
+        planner.phenomena.push("superlative");
+        let mut sentence = vec![literal(*["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "))];
+        let which = matches!(&sentence[0], Segment::Text(text) if text.starts_with("Which"));
+        sentence.extend(phrase);
+        sentence.push(literal(if which { " has the " } else { ", which one has the " }));
+        sentence.push(Segment::Slot { slot, words: words.clone() });
+        sentence.push(literal("?"));
+        let style = planner.rng.random_range(0..6);
+        let answer = vec![
+            AnswerPart::Leaf { call: step, path: path.clone(), style: 0 },
+            AnswerPart::Text(format!(" has the {words}: ")),
+            AnswerPart::Leaf { call: step, path: value_path, style },
+            AnswerPart::Text(".".into()),
+        ];
+        let asked = vec![Asked::Leaf { step, path, about: format!("the {} with the {words}", described.label) }];
+        return Ok(Goal { mood: Mood::Question, words: sentence, asked, answer, api: id, refusal: None });
+    }
+
+    let entry = planner.call(id, arguments, &described.plural);
+    let step = planner.steps.len() - 1;
+    if !entry.reply.is_success() {
+        return Err(NoGoal);
+    }
+    let body = &entry.reply.body;
+    let total = body.leaves().find(|(path, _, origin)| {
+        matches!(origin, Origin::Computed) && path.rsplit('.').next() == Some(&*api.reply.total) && !api.reply.total.is_empty()
+    });
+    let first = display_of_first(planner, body, resource);
+    let names = first.and_then(|(path, array)| {
+        let shown = match body.at(&array) {
+            Some(Body::List(items)) => items.len(),
+            _ => 0,
+        };
+        let all = total.as_ref().is_none_or(|(_, value, _)| value.as_f64() == Some(shown as f64));
+        let complete = all && (1..=6).contains(&shown) && (total.is_some() || query.page.is_none());
+        let member = path.split_once("].").map(|(_, member)| member.to_owned())?;
+        complete.then_some((array, member))
+    });
+    match (names, total) {
+        (Some((array, member)), _) if planner.rng.random_bool(0.7) => {
+            let mut words = vec![literal(
+                *["Which ", "Show me the ", "List the ", "What are the ", "Give me the names of the ", "I'd like to see all "]
+                    .choose(planner.rng)
+                    .unwrap_or(&"Which "),
+            )];
+            let end = match &words[0] {
+                Segment::Text(text) if text.starts_with("Which") => " are there?",
+                Segment::Text(text) if text.starts_with("What") => "?",
+                _ => ".",
+            };
+            words.extend(phrase);
+            words.push(literal(end));
+            let style = planner.rng.random_range(0..6);
+            let lead = ["I found ", "Here is what I found: ", "These match: ", "That would be "];
+            let answer = vec![
+                AnswerPart::Text((*lead.choose(planner.rng).unwrap_or(&"I found ")).into()),
+                AnswerPart::Each { call: step, array: array.clone(), member: member.clone(), style },
+                AnswerPart::Text(".".into()),
+            ];
+            let asked = vec![Asked::Each { step, array, member, about: format!("names of the {}", described.plural) }];
+            Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+        }
+        (_, Some((path, value, _))) if value.as_f64().is_some_and(|total| total > 0.0) => {
+            let mut words = vec![literal(*["How many ", "Can you count the ", "What is the number of "].choose(planner.rng).unwrap_or(&"How many "))];
+            let end = match &words[0] {
+                Segment::Text(text) if text.starts_with("How") => " are there?",
+                _ => "?",
+            };
+            words.extend(phrase);
+            words.push(literal(end));
+            let lead = if value.as_f64() == Some(1.0) { "There is " } else { "There are " };
+            let answer = vec![
+                AnswerPart::Text(lead.into()),
+                AnswerPart::Leaf { call: step, path: path.clone(), style: 0 },
+                AnswerPart::Text(" in total.".into()),
+            ];
+            let asked = vec![Asked::Count { step, path, about: format!("number of {}", described.plural) }];
+            Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+        }
+        _ => Err(NoGoal),
+    }
+}
+
+/// An order that a caller may choose and people have words for: parameter, its value, field, words.
+fn sorted_best(
+    planner: &mut Planner<'_>,
+    api: &Api,
+    query: &Query,
+) -> Option<(ParameterId, Value, FieldId, String)> {
+    let (parameter, fields) = query.sort_parameter.as_ref()?;
+    let Type::Enum(values) = &api.parameters[parameter.index()].schema.kind else { return None };
+    let described = planner.world.base.world().resource(query.resource);
+    let numeric = |field: &&FieldId| {
+        matches!(described.field(**field).schema.kind, Type::Integer | Type::Number | Type::Decimal { .. })
+    };
+    let field = *fields.iter().filter(numeric).choose(planner.rng)?;
+    let name = &described.field(field).name;
+    let descending = planner.rng.random_bool(0.5);
+    let forms: [String; 3] = if descending {
+        [format!("-{name}"), format!("{name}.desc"), format!("{name}_desc")]
+    } else {
+        [name.to_string(), format!("{name}.asc"), format!("{name}_asc")]
+    };
+    let value = values.iter().find(|value| forms.iter().any(|form| **form == ***value))?;
+    let word = if descending { "highest" } else { "lowest" };
+    Some((*parameter, Value::String(value.clone()), field, format!("{word} {}", described.field(field).label)))
+}
+
+/// The place of the first item's display name, and of its array.
+fn display_of_first(planner: &Planner<'_>, body: &Body, resource: ResourceId) -> Option<(String, String)> {
+    let display = planner.world.base.world().resource(resource).display?;
+    body.leaves().find_map(|(path, _, origin)| {
+        let Origin::Field { resource: of, field, .. } = origin else { return None };
+        let (array, index) = array_of(&path)?;
+        (*of == resource && *field == display && index == 0).then_some((path, array))
+    })
+}
+
+/// The member of an array's items that shows a field.
+fn member_of(body: &Body, array: &str, resource: ResourceId, field: FieldId) -> Option<String> {
+    let prefix = format!("{array}[0]");
+    body.leaves().find_map(|(path, _, origin)| {
+        let Origin::Field { resource: of, field: shown, .. } = origin else { return None };
+        let member = path.strip_prefix(&prefix)?.trim_start_matches('.').to_owned();
+        (*of == resource && *shown == field).then_some(member)
+    })
+}

@@ -1,0 +1,157 @@
+//! Values for the arguments of a wish, drawn from records that exist or could.
+
+use diorama_seeds::model::{
+    Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Record, ResourceId,
+};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::{Date, Decimal, Time, Value};
+use rand::RngExt;
+use rand::seq::{IndexedRandom, IteratorRandom};
+
+use crate::synthesis::plan::Planner;
+use crate::synthesis::world::refers_to;
+
+/// Values for all parameters of an API, drawn so that they go together.
+pub(super) fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterId, Value)> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    // Filters take their values from one record, so that at least that one matches.
+    let example = match &api.behaviour.kind {
+        BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => {
+            own_record(planner, query.resource).map(|record| (query, record))
+        }
+        _ => None,
+    };
+    let mut rows: Vec<(ResourceId, Record)> = Vec::new();
+    let mut values: Vec<(ParameterId, Value)> = Vec::new();
+    for (index, parameter) in api.parameters.iter().enumerate() {
+        let parameter_id = ParameterId(index as u16);
+        if api.token == Some(parameter_id) {
+            continue;
+        }
+        let value = match &example {
+            Some((query, record)) => {
+                let filter = query.filters.iter().find(|filter| filter.parameter == parameter_id);
+                match filter.map(|filter| &filter.test) {
+                    Some(FilterTest::Compare(field, comparison)) => {
+                        record.get(field.index()).and_then(|value| filter_value(planner, value, *comparison))
+                    }
+                    Some(FilterTest::Text(fields)) => fields.iter().find_map(|field| {
+                        let text = record.get(field.index())?.as_str()?;
+                        text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).choose(planner.rng).map(Value::string)
+                    }),
+                    None if parameter.required => draw(planner, api, parameter_id, &values, &mut rows),
+                    None => None,
+                }
+            }
+            None => draw(planner, api, parameter_id, &values, &mut rows),
+        };
+        if let Some(value) = value {
+            values.push((parameter_id, value));
+        }
+    }
+    values
+}
+
+fn filter_value(planner: &Planner<'_>, value: &Value, comparison: Comparison) -> Option<Value> {
+    match (comparison, value) {
+        (_, Value::Null | Value::Absent) => None,
+        (Comparison::On, Value::DateTime(instant)) => {
+            Some(Value::Date(planner.world.base.world().zone.date_of(*instant)))
+        }
+        (Comparison::Has, Value::List(items)) => items.first().cloned(),
+        (Comparison::In, value) => Some(Value::List([value.clone()].into())),
+        (Comparison::NotEqual | Comparison::Less | Comparison::Greater, _) => None,
+        (_, value) => Some(value.clone()),
+    }
+}
+
+/// A value for a parameter of a write or a computation.
+fn draw(
+    planner: &mut Planner<'_>,
+    api: &Api,
+    id: ParameterId,
+    earlier: &[(ParameterId, Value)],
+    rows: &mut Vec<(ResourceId, Record)>,
+) -> Option<Value> {
+    let world = planner.world.base.world();
+    let parameter = &api.parameters[id.index()];
+    if let BehaviourKind::RemoveMembers { resource, field, member, .. } = &api.behaviour.kind {
+        if *member == id {
+            let (_, key) = earlier.iter().find(|(other, _)| {
+                refers_to(&api.parameters[other.index()].schema.kind) == Some(*resource)
+            })?;
+            let record = planner.session.state().get(&planner.world.base, *resource, key)?;
+            let Value::List(items) = record.get(field.index())? else { return None };
+            let item = items.choose(planner.rng)?.clone();
+            return Some(match parameter.schema.kind {
+                Type::List(_) => Value::List([item].into()),
+                _ => item,
+            });
+        }
+    }
+    match &parameter.schema.kind {
+        Type::Reference { resource, .. } => {
+            let record = own_record(planner, *resource)?;
+            return record.get(world.resource(*resource).key.index()).cloned();
+        }
+        Type::List(item) => {
+            if let Some(resource) = refers_to(&item.kind) {
+                let key = world.resource(resource).key.index();
+                let count = planner.rng.random_range(1..=3);
+                let records = &world.resource(resource).records;
+                let chosen: Vec<Value> =
+                    records.sample(planner.rng, count).filter_map(|record| record.get(key).cloned()).collect();
+                return (!chosen.is_empty()).then(|| Value::List(chosen.into()));
+            }
+        }
+        _ => {}
+    }
+    if let Some((resource, field)) = parameter.field {
+        let row = match rows.iter().find(|(of, _)| *of == resource) {
+            Some((_, row)) => row.clone(),
+            None => {
+                let row = planner.world.family.shadow.resource(resource).records.choose(planner.rng)?.clone();
+                rows.push((resource, row.clone()));
+                row
+            }
+        };
+        let value = row.get(field.index())?.clone();
+        return (!value.is_missing() && parameter.schema.allows(&value)).then_some(value);
+    }
+    let today = world.zone.date_of(world.clock);
+    let limit = |value: &Option<Value>, otherwise: i64| value.as_ref().and_then(Value::as_f64).map_or(otherwise, |v| v as i64);
+    let (low, high) = (limit(&parameter.schema.limits.min, 1), limit(&parameter.schema.limits.max, 12));
+    let rng = &mut *planner.rng;
+    match &parameter.schema.kind {
+        Type::Integer => Some(Value::Integer(rng.random_range(low..=high.clamp(low, low.saturating_add(11))))),
+        Type::Number => Value::number(rng.random_range(low..=high.max(low)) as f64),
+        Type::Decimal { scale, .. } => {
+            let whole = rng.random_range(low..=high.clamp(low, low.saturating_add(500)));
+            Some(Value::Decimal(Decimal {
+                minor: whole.checked_mul(10_i64.checked_pow(u32::from(*scale))?)?,
+                scale: *scale,
+            }))
+        }
+        Type::Date => Some(Value::Date(Date(today.0 + rng.random_range(1..21)))),
+        Type::Time => Some(Value::Time(Time(rng.random_range(16..40) * 1800))),
+        Type::DateTime => {
+            let date = Date(today.0 + rng.random_range(1..14));
+            Some(Value::DateTime(world.zone.instant(date, Time(rng.random_range(18..36) * 1800))))
+        }
+        Type::Enum(values) => values.choose(rng).cloned().map(Value::String),
+        Type::Boolean => Some(Value::Bool(true)),
+        _ => None,
+    }
+}
+
+/// A record of the resource; of the signed-in user where records have owners and somebody signed in.
+pub(super) fn own_record(planner: &mut Planner<'_>, resource: ResourceId) -> Option<Record> {
+    let described = planner.world.base.world().resource(resource);
+    let owner = described.owner.zip(planner.owner_key());
+    let records = planner.session.state().iter(&planner.world.base, resource);
+    let mine = |record: &&Record| {
+        owner.as_ref().is_none_or(|(field, key)| record.get(field.index()) == Some(key))
+    };
+    records.filter(mine).choose(planner.rng).cloned()
+}

@@ -1,0 +1,135 @@
+//! The wording of single wishes and of the facts that answer them.
+
+use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::Mood;
+use crate::synthesis::draft::AnswerPart;
+use crate::synthesis::plan::Planner;
+use crate::synthesis::text::{Segment, Template, capitalised, literal};
+
+/// A phrase of the API to ask with.
+pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> (Mood, Template) {
+    let words = planner.world.family.guide.api(id);
+    let whole = !words.request.is_empty() && (words.imperative.is_empty() || planner.rng.random_bool(0.45));
+    if whole {
+        if let Some(template) = words.request.choose(planner.rng) {
+            return (Mood::Sentence, template.clone());
+        }
+    }
+    match words.imperative.choose(planner.rng) {
+        Some(template) => (Mood::Imperative, template.clone()),
+        None => (Mood::Imperative, plain_template(planner.world.base.world().api(id))),
+    }
+}
+
+/// A clause for an API that has no phrases: the description's verb, then the parameters by their labels.
+fn plain_template(api: &Api) -> Template {
+    let mut text = infinitive(&api.description).unwrap_or_else(|| spaced(&api.name));
+    let mut joint = " with ";
+    for (index, parameter) in api.parameters.iter().enumerate() {
+        if api.token.map(ParameterId::index) == Some(index) {
+            continue;
+        }
+        if parameter.required {
+            text.push_str(&format!("{joint}{} {{{}}}", parameter.label, parameter.name));
+            joint = ", ";
+        }
+    }
+    Template::parse(&text)
+}
+
+/// `Books an appointment with a dentist.` as `book an appointment with a dentist`.
+#[must_use]
+pub fn infinitive(description: &str) -> Option<String> {
+    let sentence = description.split(['.', ';', ':', ',']).next()?.trim();
+    let (verb, rest) = sentence.split_once(' ')?;
+    let lower = verb.to_lowercase();
+    let base = if let Some(stem) = lower.strip_suffix("ies") {
+        format!("{stem}y")
+    } else if ["sses", "shes", "ches", "xes", "oes"].iter().any(|ending| lower.ends_with(ending)) {
+        lower.strip_suffix("es")?.to_owned()
+    } else if lower.ends_with('s') && !lower.ends_with("ss") {
+        lower.strip_suffix('s')?.to_owned()
+    } else {
+        lower
+    };
+    let plain = base.chars().all(char::is_alphabetic) && !rest.contains(['{', '}', '[', ']', '(', ')', '`']);
+    plain.then(|| format!("{base} {rest}"))
+}
+
+fn spaced(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(c.to_lowercase());
+    }
+    out
+}
+
+/// A question for a field.
+pub(super) fn question(planner: &mut Planner<'_>, resource: ResourceId, field: FieldId, it: &[Segment]) -> Vec<Segment> {
+    let described = planner.world.base.world().resource(resource);
+    let asks = planner.world.family.guide.asks(resource, field);
+    let template = match asks.choose(planner.rng) {
+        Some(ask) => Template::parse(ask),
+        None => {
+            let label = &described.field(field).label;
+            let plain = [
+                format!("What is the {label} of {{it}}?"),
+                format!("Can you tell me the {label} of {{it}}?"),
+                format!("Look up the {label} of {{it}} for me."),
+                format!("I need the {label} of {{it}}."),
+            ];
+            Template::parse(plain.choose(planner.rng).map_or("", String::as_str))
+        }
+    };
+    template.fill(&mut |name| (name == "it").then(|| it.to_vec())).unwrap_or_else(|| it.to_vec())
+}
+
+/// A sentence that states a field.
+pub(super) fn statement(
+    planner: &mut Planner<'_>,
+    resource: ResourceId,
+    field: FieldId,
+    it: &[Segment],
+    step: usize,
+    path: &str,
+    further: bool,
+) -> Vec<AnswerPart> {
+    let described = planner.world.base.world().resource(resource);
+    let name: String = it
+        .iter()
+        .map(|segment| match segment {
+            Segment::Text(text) => text.as_str(),
+            Segment::Slot { words, .. } => words.as_str(),
+        })
+        .collect();
+    let name = if name.starts_with("the only one") { format!("that {}", described.label) } else { name };
+    let says = planner.world.family.guide.says(resource, field);
+    let template = match says.choose(planner.rng) {
+        Some(say) => Template::parse(say),
+        None => Template::parse(&format!("The {} of {{it}} is {{value}}.", described.field(field).label)),
+    };
+    let style = planner.rng.random_range(0..6);
+    let filled = template.fill(&mut |slot| match slot {
+        "it" => Some(vec![literal(name.clone())]),
+        "value" => Some(vec![Segment::Slot { slot: 0, words: String::new() }]),
+        _ => None,
+    });
+    let mut parts = Vec::new();
+    if further {
+        parts.push(AnswerPart::Text(" ".into()));
+    }
+    for (index, segment) in filled.unwrap_or_default().into_iter().enumerate() {
+        parts.push(match segment {
+            Segment::Text(text) if index == 0 => AnswerPart::Text(capitalised(&text)),
+            Segment::Text(text) => AnswerPart::Text(text),
+            Segment::Slot { .. } => AnswerPart::Leaf { call: step, path: path.to_owned(), style },
+        });
+    }
+    parts
+}

@@ -1,0 +1,141 @@
+//! Wishes that change records.
+
+use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::RefusalClass;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::Body;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+
+use super::values::arguments;
+use super::words::template;
+use super::{Goal, NoGoal, Result, Wanted};
+use crate::synthesis::draft::AnswerPart;
+use crate::synthesis::plan::Planner;
+use crate::synthesis::say;
+use crate::synthesis::text::{Segment, Template, literal};
+use crate::synthesis::world::{UnitWorld, refers_to};
+
+/// A change of records by one API.
+///
+/// # Errors
+/// [`NoGoal`] when the drawn values do not lead there; another draw may.
+pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goal> {
+    let world = planner.world.base.world();
+    let api = world.api(id);
+    if matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut) {
+        return Err(NoGoal);
+    }
+    if api.token.is_some() {
+        planner.token(id).ok_or(NoGoal)?;
+    }
+    let values = arguments(planner, id);
+    let (mood, template) = template(planner, id);
+    let (words, arguments) = planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
+    let entry = planner.call(id, arguments, &api.description);
+    let step = planner.steps.len() - 1;
+    let refusal = match (wanted, entry.reply.is_success()) {
+        (Wanted::Success, true) if !entry.changes.is_empty() => None,
+        (Wanted::Refusal, false) if api.behaviour.require.iter().any(|check| check.status == entry.reply.status) => {
+            Some(match entry.reply.status {
+                404 => RefusalClass::NotFound,
+                403 => RefusalClass::Forbidden,
+                409 => RefusalClass::Conflict,
+                _ => RefusalClass::Invalid,
+            })
+        }
+        _ => return Err(NoGoal),
+    };
+    let answer = match refusal {
+        None => done(planner, id, step),
+        Some(_) => refused(planner, &entry.reply.body),
+    };
+    Ok(Goal { mood, words, asked: Vec::new(), answer, api: id, refusal })
+}
+
+/// What the assistant says after a change: a phrase of the API over its arguments and reply, or a general one.
+fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
+    let world = planner.world.base.world();
+    let templates: Vec<Template> = planner.world.family.guide.api(id).done.clone();
+    let api = world.api(id);
+    if let Some(template) = templates.choose(planner.rng) {
+        let mut parts = Vec::new();
+        let body = planner.entries[step].reply.body.clone();
+        let arguments = planner.steps[step].arguments.clone();
+        let filled = template.fill(&mut |name| {
+            if let Some(path) = name.strip_prefix("reply:") {
+                body.at(path).and_then(Body::value).filter(|value| !value.is_missing())?;
+                return Some(vec![Segment::Slot { slot: usize::MAX, words: path.to_owned() }]);
+            }
+            let parameter = api.parameter_named(name)?;
+            let argument = arguments.iter().find(|argument| argument.parameter == parameter)?;
+            let described = &api.parameters[parameter.index()];
+            let words = match &described.schema.kind {
+                Type::Reference { resource, .. } => planner_display(planner.world, planner.session.state(), *resource, &argument.value)?,
+                Type::List(item) if refers_to(&item.kind).is_some() => {
+                    let resource = refers_to(&item.kind)?;
+                    let Value::List(items) = &argument.value else { return None };
+                    let names: Option<Vec<String>> = items
+                        .iter()
+                        .map(|key| planner_display(planner.world, planner.session.state(), resource, key))
+                        .collect();
+                    say::enumerate(&names?)
+                }
+                _ => told_argument(&argument.value, described, &world.zone),
+            };
+            Some(vec![literal(words)])
+        });
+        if let Some(segments) = filled {
+            for segment in segments {
+                match segment {
+                    Segment::Text(text) => parts.push(AnswerPart::Text(text)),
+                    Segment::Slot { words, .. } => parts.push(AnswerPart::Leaf { call: step, path: words, style: 0 }),
+                }
+            }
+            return parts;
+        }
+    }
+    let general = ["Done.", "That's done.", "All set.", "I've taken care of that.", "It is done as you asked.", "Finished: everything went through."];
+    vec![AnswerPart::Text((*general.choose(planner.rng).unwrap_or(&"Done.")).into())]
+}
+
+fn told_argument(value: &Value, parameter: &diorama_seeds::model::Parameter, zone: &diorama_seeds::value::Zone) -> String {
+    let told = say::told(value, &parameter.schema, zone, 0);
+    match value {
+        Value::Date(_) | Value::DateTime(_) => format!("on {told}"),
+        Value::Time(_) => format!("at {told}"),
+        _ => told,
+    }
+}
+
+fn planner_display(
+    world: &UnitWorld,
+    state: &diorama_simulator::engine::State,
+    resource: ResourceId,
+    key: &Value,
+) -> Option<String> {
+    let described = world.base.world().resource(resource);
+    let field = match described.display {
+        Some(field) => field,
+        None => return Some(key.to_text(&world.base.world().zone)),
+    };
+    // A record that the call deleted is known from the start.
+    let record = state.get(&world.base, resource, key).or_else(|| {
+        described.records.iter().find(|record| record.get(described.key.index()) == Some(key))
+    })?;
+    record.get(field.index())?.as_str().map(str::to_owned)
+}
+
+/// What the assistant says when the world refuses.
+fn refused(planner: &mut Planner<'_>, body: &Body) -> Vec<AnswerPart> {
+    let detail = body.at("detail").and_then(Body::value).and_then(Value::as_str).unwrap_or("the request was refused").trim_end_matches('.').to_owned();
+    let text = match planner.rng.random_range(0..5) {
+        0 => format!("I'm sorry, I couldn't do that: {detail}."),
+        1 => format!("Unfortunately this isn't possible, because {detail}."),
+        2 => format!("That was refused: {detail}. Nothing has been changed."),
+        3 => format!("I wasn't able to do it. The reason given is that {detail}."),
+        _ => format!("This can't be done at the moment: {detail}."),
+    };
+    vec![AnswerPart::Text(text)]
+}
