@@ -5,11 +5,14 @@
 
 pub mod error;
 pub mod eval;
+pub mod export;
 pub mod generate;
 pub mod inputs;
 pub mod merge;
 pub mod schema;
+pub mod stats;
 pub mod terminal;
+pub mod verify;
 pub mod world;
 
 use std::ffi::OsString;
@@ -41,6 +44,12 @@ pub enum Command {
     Generate(generate::Generate),
     /// Join the folders of shards into one dataset.
     Merge(merge::Merge),
+    /// Replay every row of a dataset from its files alone.
+    Verify(verify::Verify),
+    /// Measure a dataset: counts, diversity, the filter funnel.
+    Stats(stats::StatsCommand),
+    /// Write a dataset's rows in another format.
+    Export(export::Export),
     /// Run an agent through the tasks of a dataset and grade it.
     Eval(eval::Eval),
     /// Check, show and materialise worlds.
@@ -96,6 +105,9 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
     match command {
         Command::Generate(command) => command.run(streams),
         Command::Merge(command) => command.run(streams),
+        Command::Verify(command) => command.run(streams),
+        Command::Stats(command) => command.run(streams),
+        Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),

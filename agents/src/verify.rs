@@ -7,22 +7,10 @@ use diorama_output::row::{Dialogue, Role};
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Prepared};
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::episode::{EpisodeError, Task, Worlds};
 use crate::synthesis::row::{Event, depth, nested};
-
-/// A row that does not hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Failure {
-    /// The file or world.
-    pub file: String,
-    /// The row; empty when the whole file is meant.
-    pub row: String,
-    /// What was found and what was expected.
-    pub what: String,
-}
 
 /// Replays a row.
 ///

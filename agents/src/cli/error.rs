@@ -50,6 +50,12 @@ pub enum CliError {
     /// Rows that cannot be read.
     #[error(transparent)]
     Rows(#[from] ReadError),
+    /// A dataset that cannot be measured.
+    #[error(transparent)]
+    Stats(#[from] diorama_output::stats::StatsError),
+    /// Rows that cannot be exported.
+    #[error(transparent)]
+    Export(#[from] diorama_output::export::ExportError),
     /// A row that cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
@@ -77,6 +83,8 @@ impl CliError {
             | Self::Metadata(_)
             | Self::Merge(_)
             | Self::Rows(_)
+            | Self::Stats(_)
+            | Self::Export(_)
             | Self::Episode(_)
             | Self::Pipeline(_)
             | Self::Worker

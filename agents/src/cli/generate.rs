@@ -6,13 +6,10 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
-use diorama_output::manifest::{Identity, Versions};
+use diorama_output::manifest::Identity;
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_output::row::Split;
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::ENGINE_VERSION;
-use diorama_simulator::engine::tools::SEARCH_VERSION;
-use diorama_simulator::grade::GRADER_VERSION;
 use serde_json::json;
 
 use super::error::CliError;
@@ -123,12 +120,7 @@ impl Generate {
         })?;
         let plan = Plan::new(PlanSizes::new(self.dialogues), |unit| recipe.split_of(unit))?;
         let identity = Identity {
-            versions: Versions {
-                engine: ENGINE_VERSION.to_owned(),
-                grader: GRADER_VERSION.to_owned(),
-                search: SEARCH_VERSION.to_owned(),
-                generator: crate::GENERATOR_VERSION.to_owned(),
-            },
+            versions: super::verify::versions(),
             seed: self.seed,
             config: recipe.config().clone(),
             benchmark: benchmark.is_some(),

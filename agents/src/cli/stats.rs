@@ -1,0 +1,66 @@
+//! `diorama stats`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use diorama_output::folder::Folder;
+use diorama_output::stats::{ApiFingerprint, Stats, measure};
+use diorama_seeds::world;
+
+use super::error::CliError;
+use super::{Done, Streams};
+use crate::synthesis::fingerprint::fingerprint;
+
+/// Measure a dataset: counts, diversity, the filter funnel.
+#[derive(Debug, Args)]
+pub struct StatsCommand {
+    /// The dataset's folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+impl StatsCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let folder = Folder::open(&self.folder)?;
+        let mut fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, String> {
+            let doc = world::read(id, canonical).map_err(|error| error.to_string())?;
+            let world = world::compile(&doc).map_err(|error| error.to_string())?;
+            let of = |api: &diorama_seeds::model::Api| ApiFingerprint {
+                domain: world.domains[api.domain.index()].name.to_string(),
+                api: api.name.to_string(),
+                fingerprint: fingerprint(&world, api),
+            };
+            Ok(world.apis.iter().map(of).collect())
+        };
+        let stats = measure(&folder, &mut fingerprints)?;
+        streams.print(&stats, || table(&stats))?;
+        Ok(Done::Met)
+    }
+}
+
+fn table(stats: &Stats) -> String {
+    let mut text = String::new();
+    let mut line = |name: &str, value: String| text.push_str(&format!("{name:<18} {value}\n"));
+    line("dialogues", stats.dialogues.to_string());
+    line("domains", stats.domains.to_string());
+    line("worlds", stats.worlds.to_string());
+    line("apis", stats.apis.to_string());
+    line("distinct apis", stats.distinct_apis.to_string());
+    line("calls", stats.calls.to_string());
+    line("turns", stats.turns.to_string());
+    for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.phenomena) {
+        line(&format!("  {name}"), count.to_string());
+    }
+    line("distinct_2", format!("{:.4}", stats.distinct_2));
+    line("distinct_first3", format!("{:.4}", stats.distinct_first3));
+    line("duplicate_rate", format!("{:.4}", stats.duplicate_rate));
+    line("proposed", stats.funnel.proposed.to_string());
+    for (gate, count) in stats.funnel.dropped_by_gate() {
+        line(&format!("  {gate}"), format!("-{count}"));
+    }
+    text
+}

@@ -1,0 +1,168 @@
+//! `diorama verify`
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use clap::Args;
+use diorama_output::folder::{Failure, Folder, Part, Tally};
+use diorama_output::manifest::Versions;
+use serde_json::json;
+
+use super::error::CliError;
+use super::{Done, Streams, terminal};
+use crate::episode::Worlds;
+use crate::verify::replay;
+
+/// Replay every row of a dataset from its files alone.
+///
+/// Checks the checksum of each file, then runs the reference calls of each row in its world and compares every reply,
+/// both state hashes and the messages, and grades the reference answer. Exits with 0 only when all rows hold, with 3 when
+/// something does not.
+#[derive(Debug, Args)]
+pub struct Verify {
+    /// The dataset's folder.
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// Threads; as many as the machine has cores when left out.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+/// Failures beyond these are counted, not listed.
+const LISTED: usize = 100;
+
+#[derive(Default)]
+struct Found {
+    failures: Vec<Failure>,
+    tally: Tally,
+    rows: u64,
+    replayed: u64,
+    failed_rows: u64,
+}
+
+impl Verify {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the folder has no readable manifest.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let folder = Folder::open(&self.folder)?;
+        let mut failures = folder.check_versions(&versions());
+        if failures.is_empty() {
+            failures = folder.check_files();
+        }
+        let parts = folder.parts().unwrap_or_else(|error| {
+            let what = error.to_string();
+            if failures.is_empty() {
+                failures.push(Failure { file: "data".to_owned(), row: None, what });
+            }
+            Vec::new()
+        });
+        let found = self.rows(&folder, &parts);
+        let Found { failures: of_rows, tally, rows, replayed, failed_rows } = found;
+        failures.extend(of_rows);
+        if !parts.is_empty() {
+            failures.extend(folder.check_tally(&tally));
+        }
+        failures.sort();
+        failures.dedup();
+        let held = failures.is_empty();
+        let data = json!({
+            "rows": rows,
+            "replayed": replayed,
+            "failed": failed_rows,
+            "failures": failures.iter().take(LISTED).collect::<Vec<_>>(),
+            "failures_in_all": failures.len(),
+        });
+        streams.print(&data, || {
+            let mut text = String::new();
+            for failure in failures.iter().take(LISTED) {
+                let row = failure.row.as_ref().map(|row| format!(", row {row}")).unwrap_or_default();
+                text.push_str(&format!("{}{row}: {}\n", failure.file, failure.what));
+            }
+            if failures.len() > LISTED {
+                text.push_str(&format!("and {} more\n", failures.len() - LISTED));
+            }
+            let verdict = if held { "all hold" } else { "not all hold" };
+            text.push_str(&format!("{rows} rows, {replayed} replayed, {failed_rows} failed: {verdict}\n"));
+            text
+        })?;
+        Ok(if held { Done::Met } else { Done::NotMet })
+    }
+
+    fn rows(&self, folder: &Folder, parts: &[Part]) -> Found {
+        let worlds = Worlds::of(folder.path());
+        let total: u64 = folder.manifest().counts.dialogues;
+        let bar = terminal::bar(total, "rows");
+        let next = AtomicUsize::new(0);
+        let all = Mutex::new(Found::default());
+        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        std::thread::scope(|scope| {
+            for _ in 0..threads.clamp(1, parts.len().max(1)) {
+                scope.spawn(|| {
+                    while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let found = one_part(folder, part, &worlds, &bar);
+                        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+                        all.failures.extend(found.failures);
+                        all.tally.add(found.tally);
+                        all.rows += found.rows;
+                        all.replayed += found.replayed;
+                        all.failed_rows += found.failed_rows;
+                    }
+                });
+            }
+        });
+        bar.finish_and_clear();
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::ProgressBar) -> Found {
+    let mut found = Found::default();
+    let fail = |found: &mut Found, row: Option<String>, what: String| {
+        found.failures.push(Failure { file: part.file.clone(), row, what });
+    };
+    let rows = match folder.read(part) {
+        Ok(rows) => rows,
+        Err(error) => {
+            fail(&mut found, None, error.to_string());
+            return found;
+        }
+    };
+    for row in rows {
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                fail(&mut found, None, error.to_string());
+                break;
+            }
+        };
+        found.rows += 1;
+        found.tally.count(&part.file, &row);
+        let of_row = folder.check_row(&part.file, &row);
+        let mut holds = of_row.is_empty();
+        found.failures.extend(of_row);
+        match replay(&row, worlds) {
+            Ok(()) => found.replayed += 1,
+            Err(what) => {
+                holds = false;
+                fail(&mut found, Some(row.id.clone()), what);
+            }
+        }
+        found.failed_rows += u64::from(!holds);
+        bar.inc(1);
+    }
+    found
+}
+
+/// The versions of this program.
+#[must_use]
+pub fn versions() -> Versions {
+    Versions {
+        engine: diorama_simulator::engine::ENGINE_VERSION.to_owned(),
+        grader: diorama_simulator::grade::GRADER_VERSION.to_owned(),
+        search: diorama_simulator::engine::tools::SEARCH_VERSION.to_owned(),
+        generator: crate::GENERATOR_VERSION.to_owned(),
+    }
+}
