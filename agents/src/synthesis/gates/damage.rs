@@ -3,16 +3,17 @@
 //! A fault drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
 
+mod reach;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use diorama_seeds::model::{Api, ApiId, ParameterId, World};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::{ArgumentSource, Call, Evidence, GoldCall};
+use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 use diorama_simulator::engine::diff;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::grade::evidence_reached;
 use diorama_simulator::session::LogEntry;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -149,10 +150,8 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     }
     let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
     let Some(variant) = solution.checks.variants.first() else { return false };
-    let reached = |evidence: &[Evidence]| {
-        evidence.is_empty() || evidence.iter().any(|evidence| evidence_reached(evidence, &log, base))
-    };
-    variant.answer.iter().all(|check| reached(&check.evidence)) && reached(&variant.evidence)
+    variant.answer.iter().all(|check| reach::reached(&check.evidence, &log, base))
+        && reach::reached(&variant.evidence, &log, base)
 }
 
 /// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
