@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
-use crate::evaluation::measures::{Results, Tally};
+use crate::evaluation::measures::{Results, Tally, class_name};
 use crate::evaluation::oracle::Oracle;
 use crate::evaluation::{Agent, judge};
 
@@ -187,7 +187,7 @@ impl Eval {
         let adversary = self.agent != AgentName::Oracle;
         let remarkable = trials.iter().find(|judged| judged.grade.success == adversary);
         let shown = remarkable.filter(|_| self.show > 0).map(|judged| {
-            let errors: Vec<String> = judged.grade.errors.iter().map(|error| format!("{}: {}", error.class, error.message)).collect();
+            let errors: Vec<String> = judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message)).collect();
             let calls: Vec<String> = judged.log.iter().map(|entry| {
                 let arguments = serde_json::to_string(&entry.call.arguments).unwrap_or_default();
                 format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)

@@ -1,6 +1,5 @@
 //! What is shown on the terminal beside data: notes and a progress bar.
 
-use std::io::Write;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -85,12 +85,12 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let mut errors = 0;
     for file in files {
         let source = read_file(file)?;
-        let report = world::check_text(&file.display().to_string(), &source);
+        let report = world::examine(&file.display().to_string(), &source);
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         for finding in &report.findings {
             all.push(json!({
                 "file": report.name, "line": finding.line, "column": finding.column, "path": finding.path,
-                "severity": finding.severity.name(), "message": finding.message, "fix": finding.fix,
+                "severity": finding.severity, "message": finding.message, "fix": finding.fix,
             }));
         }
         if report.findings.is_empty() {

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use diorama_seeds::task::{Ability, GoldCall};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::grade::ErrorClass;
 use serde::Serialize;
 
 use super::Judged;
@@ -81,11 +82,11 @@ impl Tally {
             }
             self.path(task, judged, success);
             self.rouge += rouge_l(&judged.ended.answer, &task.answer);
-            let mut classes: Vec<&str> = judged.grade.errors.iter().map(|error| error.class.as_str()).collect();
+            let mut classes: Vec<String> = judged.grade.errors.iter().map(|error| class_name(error.class)).collect();
             classes.sort_unstable();
             classes.dedup();
             for class in classes {
-                *self.errors.entry(class.to_owned()).or_default() += 1;
+                *self.errors.entry(class).or_default() += 1;
             }
         }
     }
@@ -167,6 +168,13 @@ impl Tally {
             success_without_refusals: share(self.not_refused.0, self.not_refused.1),
         }
     }
+}
+
+/// The name of an error class, as grades spell it.
+#[must_use]
+pub fn class_name(class: ErrorClass) -> String {
+    let json = serde_json::to_value(class).unwrap_or_default();
+    json.as_str().map(str::to_owned).unwrap_or_default()
 }
 
 /// ROUGE-L, F1 with equal weights (Lin 2004), over lower-case words.
