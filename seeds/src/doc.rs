@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 mod api;
+mod order;
 mod wire;
 
 pub use api::*;

@@ -65,10 +65,31 @@ pub struct Materialised {
 /// ```
 pub struct Source {
     doc: WorldDoc,
+    /// The document in canonical order, without what only makers of requests and records need.
     bare: WorldDoc,
+    /// The model of `bare`.
     world: World,
     /// None for a document that is materialised already.
-    plan: Option<plan::Plan>,
+    maker: Option<Maker>,
+}
+
+/// Makes records in the order of the document as it was written, in which fields may build on earlier ones.
+struct Maker {
+    world: World,
+    plan: plan::Plan,
+    /// For each resource of the canonical order, its place in `world` and the places of its fields there.
+    places: Vec<(usize, Vec<usize>)>,
+}
+
+/// A world to run, without its document.
+#[derive(Clone, Debug)]
+pub struct Running {
+    /// The model that runs.
+    pub world: World,
+    /// The canonical JSON.
+    pub canonical: String,
+    /// BLAKE3 of the canonical JSON, in lower-case hexadecimal.
+    pub hash: Str,
 }
 
 impl Source {
@@ -85,13 +106,16 @@ impl Source {
     ///
     /// # Errors
     /// What is wrong with the providers and given records, with places.
-    pub fn compiled(doc: WorldDoc, world: World) -> Result<Self, Report> {
-        let plan = match doc.materialised {
+    pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
+        let mut bare = bare(&doc);
+        name_displays(&mut bare, &written);
+        bare.sort_keys();
+        let world = world::compile(&bare)?;
+        let maker = match doc.materialised {
             Some(_) => None,
-            None => Some(plan::Plan::new(&doc, &world)?),
+            None => Some(Maker { plan: plan::Plan::new(&doc, &written)?, places: places(&world, &written), world: written }),
         };
-        let bare = bare(&doc);
-        Ok(Self { doc, bare, world, plan })
+        Ok(Self { doc, bare, world, maker })
     }
 
     /// The source document, with its phrases.
@@ -100,7 +124,7 @@ impl Source {
         &self.doc
     }
 
-    /// The compiled source world, without records.
+    /// The compiled source world, in canonical order and without records.
     #[must_use]
     pub const fn world(&self) -> &World {
         &self.world
@@ -111,28 +135,61 @@ impl Source {
     /// # Errors
     /// What could not be made up: a unique field with too few possible values, a reference to nothing.
     pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
-        let Some(plan) = &self.plan else {
-            return Ok(self.finish(self.bare.clone(), self.world.clone()));
-        };
-        let made = records::Run::make(&self.world, plan, seed)
-            .map_err(|finding| Report::one(&self.doc.name, finding))?;
-        let mut world = self.world.clone();
-        for (resource, records) in world.resources.iter_mut().zip(made) {
-            resource.records = records;
-        }
-        world.materialised = true;
+        let Running { world, canonical, hash } = self.run(seed)?;
         let mut doc = self.bare.clone();
-        doc.materialised = Some(seed);
-        write_records(&mut doc, &world);
-        Ok(self.finish(doc, world))
+        if self.maker.is_some() {
+            doc.materialised = Some(seed);
+            write_records(&mut doc, &world);
+        }
+        Ok(Materialised { doc, world, canonical, hash })
     }
 
-    fn finish(&self, doc: WorldDoc, mut world: World) -> Materialised {
-        let canonical = world::canonical_json(&doc, &world);
+    /// As [`Source::materialise`], without the document: what mass production needs of it.
+    ///
+    /// # Errors
+    /// As [`Source::materialise`].
+    pub fn run(&self, seed: u64) -> Result<Running, Report> {
+        let mut world = self.world.clone();
+        let mut head = self.bare.clone();
+        if let Some(maker) = &self.maker {
+            let made = records::Run::make(&maker.world, &maker.plan, seed)
+                .map_err(|finding| Report::one(&self.doc.name, finding))?;
+            for (resource, (from, fields)) in world.resources.iter_mut().zip(&maker.places) {
+                let records = made.get(*from).map(Vec::as_slice).unwrap_or_default();
+                let moved = |record: &Record| -> Record {
+                    fields.iter().map(|field| record.get(*field).cloned().unwrap_or_default()).collect()
+                };
+                resource.records = records.iter().map(moved).collect();
+            }
+            world.materialised = true;
+            head.materialised = Some(seed);
+        }
+        let canonical = world::canonical_json(&head, &world);
         let hash: Str = world::hash(&canonical).into();
         world.hash = Some(hash.clone());
-        Materialised { doc, world, canonical, hash }
+        Ok(Running { world, canonical, hash })
     }
+}
+
+/// Writes the display fields out: the default is the first of some fields, and the order is about to change.
+fn name_displays(doc: &mut WorldDoc, world: &World) {
+    let long = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
+    for (written, resource) in doc.resources.values_mut().chain(long).zip(&world.resources) {
+        written.display = resource.display.map(|field| resource.field(field).name.to_string());
+    }
+}
+
+/// Where the resources and fields of one order are in the other.
+fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
+    let place = |resource: &Resource| {
+        let from = written.resources.iter().position(|other| other.qualified == resource.qualified).unwrap_or(0);
+        let fields = resource.fields.iter().map(|field| {
+            let known = written.resources.get(from).and_then(|other| other.field_named(&field.name));
+            known.map_or(usize::MAX, crate::model::FieldId::index)
+        });
+        (from, fields.collect())
+    };
+    ordered.resources.iter().map(place).collect()
 }
 
 /// Writes out all records of a source world: `materialised: seed`, without phrases, providers and examples.

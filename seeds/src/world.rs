@@ -34,6 +34,17 @@ pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
     Ok((doc, world))
 }
 
+/// A document as YAML, to be edited by people and read back by [`read`].
+///
+/// # Errors
+/// When a value has no YAML form.
+pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
+    serde_saphyr::to_string(doc).map_err(|error| {
+        let finding = Finding::error("", format!("cannot be written as YAML: {error}"), "write it as JSON");
+        Report::one(&doc.name, finding)
+    })
+}
+
 /// The JSON Schema (draft 2020-12) of a world document.
 #[must_use]
 pub fn json_schema() -> serde_json::Value {

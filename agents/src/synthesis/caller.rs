@@ -204,7 +204,8 @@ fn keywords(world: &UnitWorld, draft: &Draft, api: ApiId, system: &str, entries:
         }
     }
     let attempt = |seen: &BTreeSet<String>| {
-        let chosen: Vec<String> = wanted.iter().filter(|word| seen.contains(*word)).take(6).cloned().collect();
+        let stems: BTreeSet<&str> = seen.iter().map(|word| stem(word)).collect();
+        let chosen: Vec<String> = wanted.iter().filter(|word| stems.contains(stem(word))).take(6).cloned().collect();
         let text = chosen.join(" ");
         let found = !chosen.is_empty() && tool_search(&world.base, &text).iter().any(|hit| hit.api == api);
         found.then_some(text)
@@ -220,6 +221,15 @@ fn keywords(world: &UnitWorld, draft: &Draft, api: ApiId, system: &str, entries:
         seen.extend(words(&entry.reply.to_json(&model.zone)));
     }
     attempt(&seen)
+}
+
+/// The stem by which words are compared: the word without a plural ending.
+#[must_use]
+pub fn stem(word: &str) -> &str {
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.strip_suffix("ie").unwrap_or(stem),
+        _ => word.strip_suffix('y').filter(|stem| stem.len() > 2).unwrap_or(word),
+    }
 }
 
 /// Lower-case words of a text.

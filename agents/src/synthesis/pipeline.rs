@@ -28,6 +28,8 @@ use super::domain::DomainAgent;
 
 /// Attempts at a slot before it is given up.
 const ATTEMPTS: u32 = 400;
+/// Attempts with the same kind of task before another kind is drawn.
+const SAME_SHAPE: u32 = 20;
 /// Share of equal 3-word shingles from which two requests of a unit are near-duplicates.
 const NEAR_DUPLICATE: f64 = 0.8;
 
@@ -88,9 +90,14 @@ fn slot_row(
 ) -> Option<Dialogue> {
     let mut stream = recipe.stream("slot", slot);
     let ability = recipe.abilities[stream.random_range(0..recipe.abilities.len())];
+    let mut kind = shape(ability, &mut stream);
     for attempt in 0..ATTEMPTS {
+        // A shape that a world has no room for must not hold the slot up; one that is merely rare gets its chance.
+        if attempt > 0 && attempt % SAME_SHAPE == 0 {
+            kind = shape(ability, &mut stream);
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let wish = Wish { ability, shape: shape(ability, &mut rng), session_seed: rng.random(), split };
+        let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
         funnel.propose();
         let draft = match agents.query.propose(world, &wish, &mut rng) {
             Ok(draft) => draft,

@@ -287,6 +287,9 @@ const LEADS: [&str; 22] = [
     "Thanks in advance. ", "Could you check something for me? ", "Need some information. ", "Hi there. ",
 ];
 
+/// Openings that need no greeting before them.
+const GREETINGS: [&str; 7] = ["Hi", "Hello", "Hey", "Good ", "Excuse", "Sorry", "Morning"];
+
 /// Frames of the test split.
 const TEST_FRAMES: [(&str, &str); 6] = [
     ("Be so kind and ", "."),
@@ -347,7 +350,11 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut C
         Mood::Sentence | Mood::Question => {
             capitalise(&mut words);
             let leads: &[&str] = if split == Split::Test { &TEST_LEADS } else { &LEADS };
-            let lead = *leads.choose(rng).unwrap_or(&"");
+            let mut lead = *leads.choose(rng).unwrap_or(&"");
+            let greets = matches!(words.first(), Some(Segment::Text(text)) if GREETINGS.iter().any(|greeting| text.starts_with(greeting)));
+            if greets && split == Split::Train {
+                lead = "";
+            }
             if !lead.is_empty() {
                 words.insert(0, literal(lead));
             }
@@ -368,7 +375,10 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
         .iter()
         .enumerate()
         .filter(|(index, parameter)| parameter.required && api.token.map(diorama_seeds::model::ParameterId::index) != Some(*index))
-        .map(|(_, parameter)| format!("the {}", parameter.label))
+        .map(|(_, parameter)| match super::world::refers_to(&parameter.schema.kind) {
+            Some(resource) => format!("the {}", planner.world.base.world().resource(resource).label),
+            None => format!("the {}", parameter.label),
+        })
         .collect();
     if labels.is_empty() {
         return None;

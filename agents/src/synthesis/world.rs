@@ -111,7 +111,7 @@ impl Family {
         let survey = Survey::new(world);
         let mut archetypes: Vec<String> = world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
-        let shadow = source.materialise(shadow_seed)?.world;
+        let shadow = source.run(shadow_seed)?.world;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self { license, name: world.name.to_string(), archetypes, guide, survey, shadow, source }))
     }

@@ -7,7 +7,7 @@ use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 
-use crate::synthesis::caller::words;
+use crate::synthesis::caller::{stem, words};
 use crate::synthesis::resolve::{Shown, occurs, readings};
 use crate::synthesis::tester::{GateReport, Trial};
 
@@ -132,5 +132,5 @@ fn keywords(trial: &Trial<'_>, index: usize, text: &str, source: &ArgumentSource
     for call in calls.iter().filter(|call| (**call as usize) < index) {
         seen.extend(words(&trial.solution.entries.get(*call as usize).ok_or("a reply that is not there")?.reply.to_json(zone)));
     }
-    if words(text).iter().all(|word| seen.contains(word)) { Ok(()) } else { Err("keywords from nowhere") }
+    if words(text).iter().all(|word| seen.iter().any(|other| stem(other) == stem(word))) { Ok(()) } else { Err("keywords from nowhere") }
 }

@@ -107,12 +107,27 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         if index == 0 {
             words = question(planner, resource, *field, &it);
         } else {
-            words.push(literal(format!(" And what about the {label}?")));
+            let asks = planner.world.family.guide.asks(resource, *field);
+            match asks.choose(planner.rng) {
+                Some(ask) if !ask.contains("{it}'s") => {
+                    words.push(literal(format!(" And {}", lowered(&ask.replace("{it}", "it")))));
+                }
+                _ => words.push(literal(format!(" And what about the {label}?"))),
+            }
         }
         asked.push(Asked::Leaf { step, path: path.clone(), about: format!("{label} of the {}", described.label) });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+}
+
+/// The text with its first letter lowered, unless the first word is a name or "I".
+fn lowered(text: &str) -> String {
+    let mut chars = text.chars();
+    match (chars.next(), chars.clone().next()) {
+        (Some('I'), Some(' ' | '\'')) | (None, _) => text.to_owned(),
+        (Some(first), _) => first.to_lowercase().chain(chars).collect(),
+    }
 }
 
 /// A question about a record that does not exist.

@@ -46,7 +46,7 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let (path, _) = match figures.as_slice() {
         [] => return Err(NoGoal),
         [one] => one.clone(),
-        several => several.last().cloned().ok_or(NoGoal)?,
+        several => several.choose(planner.rng).cloned().ok_or(NoGoal)?,
     };
     let name = path.rsplit('.').next().unwrap_or(&path).replace('_', " ");
     if figures.len() > 1 || mood != Mood::Imperative || planner.rng.random_bool(0.3) {
@@ -57,7 +57,11 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     let style = planner.rng.random_range(0..6);
     let answer = vec![
-        AnswerPart::Text(format!("The {name} is ")),
+        AnswerPart::Text(if name.ends_with('s') || name.contains("s ") {
+            format!("{}: ", crate::synthesis::text::capitalised(&name))
+        } else {
+            format!("The {name} is ")
+        }),
         AnswerPart::Leaf { call: step, path: path.clone(), style },
         AnswerPart::Text(".".into()),
     ];

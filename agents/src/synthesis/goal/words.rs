@@ -44,6 +44,8 @@ fn plain_template(api: &Api) -> Template {
 #[must_use]
 pub fn infinitive(description: &str) -> Option<String> {
     let sentence = description.split(['.', ';', ':', ',']).next()?.trim();
+    // A second verb would need the same treatment; the first says what is wanted.
+    let sentence = second_verb(sentence).map_or(sentence, |at| &sentence[..at]);
     let (verb, rest) = sentence.split_once(' ')?;
     let lower = verb.to_lowercase();
     let base = if let Some(stem) = lower.strip_suffix("ies") {
@@ -56,7 +58,32 @@ pub fn infinitive(description: &str) -> Option<String> {
         lower
     };
     let plain = base.chars().all(char::is_alphabetic) && !rest.contains(['{', '}', '[', ']', '(', ')', '`']);
-    plain.then(|| format!("{base} {rest}"))
+    plain.then(|| personal(&format!("{base} {rest}")))
+}
+
+/// What a user says of itself: `the basket of the signed-in shopper` is `my basket`.
+fn personal(clause: &str) -> String {
+    let Some((before, after)) = clause.split_once("the signed-in ") else { return clause.to_owned() };
+    let (noun, rest) = after.split_once(' ').map_or((after, String::new()), |(noun, rest)| (noun, format!(" {rest}")));
+    if noun.ends_with("'s") {
+        return format!("{before}my{rest}");
+    }
+    match before.strip_suffix(" of ").and_then(|owned| owned.rfind(" the ").map(|at| (owned, at))) {
+        Some((owned, at)) => format!("{} my {}{rest}", &owned[..at], &owned[at + 5..]),
+        None => match before.strip_suffix(" of ") {
+            Some(owned) => format!("{owned} of mine{rest}"),
+            None => format!("{before}me{rest}"),
+        },
+    }
+}
+
+/// Where ` and` begins when a verb in the third person follows: `Marks a meal as cooked and counts it`.
+fn second_verb(sentence: &str) -> Option<usize> {
+    sentence.match_indices(" and ").map(|(at, _)| at).find(|at| {
+        let next = sentence[at + 5..].split(' ').next().unwrap_or_default();
+        let after = sentence[at + 5..].split(' ').nth(1).unwrap_or_default();
+        next.ends_with('s') && matches!(after, "it" | "the" | "a" | "an" | "its" | "them" | "what" | "how" | "all")
+    })
 }
 
 fn spaced(name: &str) -> String {

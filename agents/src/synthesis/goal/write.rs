@@ -14,7 +14,7 @@ use super::{Goal, NoGoal, Result, Wanted};
 use crate::synthesis::draft::AnswerPart;
 use crate::synthesis::plan::Planner;
 use crate::synthesis::say;
-use crate::synthesis::text::{Segment, Template, literal};
+use crate::synthesis::text::{Segment, Template, capitalised, literal};
 use crate::synthesis::world::{UnitWorld, refers_to};
 
 /// A change of records by one API.
@@ -87,8 +87,9 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
             Some(vec![literal(words)])
         });
         if let Some(segments) = filled {
-            for segment in segments {
+            for (index, segment) in segments.into_iter().enumerate() {
                 match segment {
+                    Segment::Text(text) if index == 0 => parts.push(AnswerPart::Text(capitalised(&text))),
                     Segment::Text(text) => parts.push(AnswerPart::Text(text)),
                     Segment::Slot { words, .. } => parts.push(AnswerPart::Leaf { call: step, path: words, style: 0 }),
                 }
