@@ -19,7 +19,7 @@ pub use self::goal::FactError;
 use self::goal::Goal;
 pub use self::reading::{AnswerReading, FactState};
 use super::extract::lexicon::Roles;
-use super::extract::tokens::Text;
+use super::extract::tokens::{self as extract_token, Text};
 use super::names::{Names, Vocabulary};
 use crate::engine::Base;
 
@@ -44,6 +44,8 @@ pub(crate) struct Top {
     pub(crate) about: String,
     /// Stems of the words in `about` that say something.
     pub(crate) words: Vec<u64>,
+    /// Words of `about` with a small word behind them, such as `check in`.
+    pub(crate) pairs: Vec<(u64, u64)>,
     /// Its atoms in [`AnswerKey::atoms`].
     pub(crate) atoms: std::ops::Range<usize>,
     pub(crate) list: bool,
@@ -139,10 +141,11 @@ impl AnswerKey {
                 atoms.push(Atom { top: tops.len(), goal: ready(fact, &mut names)? });
             }
             let about = Text::of_value(&check.about);
-            let words = about.tokens.iter().filter(|token| token.hash != 0 && !token.is(Roles::FUNCTION));
+            let words = about.tokens.iter().filter(|token| anchors::says_something(token));
             tops.push(Top {
                 about: check.about.clone(),
                 words: words.map(|token| token.stem).collect(),
+                pairs: pairs(&about),
                 atoms: start..atoms.len(),
                 list: matches!(check.fact, Fact::List { .. }),
                 ordered,
@@ -161,4 +164,11 @@ impl AnswerKey {
         }
         Ok(Self { tops, atoms, context: around, names })
     }
+}
+
+/// A word with content and the small word right behind it: `check in`, `drop-off`.
+fn pairs(text: &Text) -> Vec<(u64, u64)> {
+    let words: Vec<_> = text.tokens.iter().filter(|token| token.hash != 0).collect();
+    let small = |two: &&[&extract_token::Token]| two[0].has_content() && two[1].is(Roles::FUNCTION);
+    words.windows(2).filter(small).map(|two| (two[0].stem, two[1].hash)).collect()
 }

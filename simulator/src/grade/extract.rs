@@ -163,6 +163,8 @@ pub enum Stance {
     Negated,
     /// It sets it against what is so: `rather than`, `was .. now ..`, `compared with`.
     Contrasted,
+    /// It sets something else that is so beside it: `compared with`, `than`, `down from`, `versus`.
+    Compared,
     /// It asks.
     Questioned,
     /// It only imagines or offers it.

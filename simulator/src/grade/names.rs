@@ -131,6 +131,14 @@ impl Name {
         Some(Self { words: vec![last], identity: self.identity, shape })
     }
 
+    /// The same name with its last word first: `Silva, Ana`.
+    pub(crate) fn reversed(&self) -> Option<Self> {
+        let (last, rest) = self.words.split_last()?;
+        let words: Vec<u64> = std::iter::once(*last).chain(rest.iter().copied()).collect();
+        let shape = Shape { punctuated: true, ..self.shape };
+        (words.len() > 1).then_some(Self { words, identity: self.identity, shape })
+    }
+
     /// Whether it looks like the name of a person or a place: two or three capitalised words.
     pub(crate) fn is_proper(value: &str) -> bool {
         let text = Text::of_value(value);

@@ -4,10 +4,10 @@
 //! for each of them, a value belongs to the nearest: the one before it, or, where values come first, the one
 //! after. Where it does not, nothing is concluded.
 
-use super::AnswerKey;
 use super::goal::Goal;
-use crate::grade::extract::lexicon::word;
-use crate::grade::extract::tokens::{LineKind, Text, Token};
+use super::{AnswerKey, Top};
+use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::tokens::{LineKind, Marks, Text, Token};
 
 /// Places of words that tell facts apart.
 pub(crate) struct Anchors {
@@ -18,17 +18,21 @@ pub(crate) struct Anchors {
 impl Anchors {
     /// Finds the words of a group of like atoms; `None` unless the answer has some for each.
     fn of_group(key: &AnswerKey, text: &Text, group: &[usize]) -> Option<Self> {
-        let words = |atom: usize| {
-            key.atoms.get(atom).and_then(|atom| key.tops.get(atom.top)).map_or(&[][..], |top| &top.words)
-        };
+        let top = |atom: usize| key.atoms.get(atom).and_then(|atom| key.tops.get(atom.top));
         let mut places = Vec::new();
         for &atom in group {
-            let own = words(atom);
+            let Some(own) = top(atom) else { return None };
+            let others: Vec<&Top> =
+                group.iter().filter(|other| **other != atom).filter_map(|other| top(*other)).collect();
             let mut found = false;
-            for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| token.hash != 0) {
-                let is_own = own.contains(&token.stem)
-                    && group.iter().all(|&other| other == atom || !words(other).contains(&token.stem));
-                if is_own {
+            for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| says_something(token)) {
+                let word = own.words.contains(&token.stem)
+                    && others.iter().all(|other| !other.words.contains(&token.stem));
+                let behind = text.get(at + 1).filter(|next| next.hash != 0).or_else(|| text.get(at + 2));
+                let pair = behind.map_or((0, 0), |behind| (token.stem, behind.hash));
+                let paired =
+                    own.pairs.contains(&pair) && others.iter().all(|other| !other.pairs.contains(&pair));
+                if word || paired {
                     places.push((at, atom));
                     found = true;
                 }
@@ -91,9 +95,18 @@ impl Anchors {
         }
         let first_mention =
             mentions.iter().copied().find(|mention| text.get(*mention).is_some_and(in_scope))?;
-        let before = scoped.iter().rev().find(|(place, _)| *place < at).map(|(_, atom)| *atom);
-        let after = scoped.iter().find(|(place, _)| *place > at).map(|(_, atom)| *atom);
-        if first_mention < first_anchor { after.or(before) } else { before.or(after) }
+        let before = scoped.iter().rev().find(|(place, _)| *place < at).copied();
+        let after = scoped.iter().find(|(place, _)| *place > at).copied();
+        let own = |anchor: Option<(usize, usize)>| anchor.map(|(_, atom)| atom);
+        // `In May it was 287, compared with 312 in April`: the first has its value already.
+        let between = |from: usize, to: usize| mentions.iter().any(|other| from < *other && *other < to);
+        let spent = before.is_some_and(|(place, _)| between(place, at));
+        let open = after.is_some_and(|(place, _)| !between(at, place));
+        if first_mention < first_anchor || (spent && open) {
+            own(after).or(own(before))
+        } else {
+            own(before).or(own(after))
+        }
     }
 
     /// In a table whose head names the facts, the head of the cell's column.
@@ -112,8 +125,13 @@ impl Anchors {
     }
 }
 
+/// Words with content, and `May`.
+pub(crate) fn says_something(token: &Token) -> bool {
+    token.hash != 0 && (!token.is(Roles::FUNCTION) || (token.lex().month > 0 && token.has(Marks::CAPITAL)))
+}
+
 /// Whether two goals could take each other's values.
-fn alike(a: &Goal, b: &Goal) -> bool {
+pub(crate) fn alike(a: &Goal, b: &Goal) -> bool {
     match (a, b) {
         (Goal::Entity(a), Goal::Entity(b)) => a.field.is_some() && a.field == b.field,
         (Goal::Number { unit: a, .. }, Goal::Number { unit: b, .. }) => {

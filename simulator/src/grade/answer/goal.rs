@@ -39,7 +39,7 @@ pub(crate) struct Entity {
 pub(crate) struct Question {
     pub(crate) value: bool,
     /// Words, and whether they say yes.
-    pub(crate) phrases: Vec<(Vec<u64>, bool)>,
+    pub(crate) phrases: Vec<(Vec<PhraseWord>, bool)>,
     /// The phrases are words of the question, not given ones: they count only with a verb.
     pub(crate) derived: bool,
 }
@@ -104,7 +104,7 @@ impl Goal {
                 let phrases = |words: &[String], says: bool| {
                     words
                         .iter()
-                        .map(move |words| (hashes(words), says))
+                        .map(move |words| (phrase(words), says))
                         .filter(|(words, _)| !words.is_empty())
                         .collect::<Vec<_>>()
                 };
@@ -130,6 +130,11 @@ impl Goal {
                 (money.amount.as_f64() - value).abs() <= tolerance.max(1e-9)
             }
             (Self::Number { value, .. }, What::None) => *value == 0.0,
+            // `2:14` for a running time.
+            (Self::Number { value, unit: Some(unit), .. }, What::Time(said)) => {
+                unit.dimension == Dimension::Duration
+                    && (value * unit.factor - f64::from(said.time.0)).abs() < 1e-6
+            }
             (Self::Money { amount, currency }, What::Money(money)) => money_matches(*amount, currency, money),
             (Self::Money { amount, .. }, What::Number(number)) => {
                 let bare =
@@ -140,13 +145,10 @@ impl Goal {
                     .any(|value| (amount.as_f64() - value).abs() < 1e-9)
             }
             (Self::Count(count), What::Number(number)) => {
-                number.decimals <= 0
-                    && number.role != NumberRole::Identifier
+                let whole = [(Some(number.value), number.decimals <= 0), (number.other, number.decimals > 0)];
+                number.role != NumberRole::Identifier
                     && number.unit.is_none_or(|unit| unit.dimension == Dimension::Duration)
-                    && [Some(number.value), number.other]
-                        .into_iter()
-                        .flatten()
-                        .any(|value| value == *count as f64)
+                    && whole.into_iter().any(|(value, whole)| whole && value == Some(*count as f64))
             }
             (Self::Count(count), What::None) => *count == 0,
             (Self::Date(date), What::Date(day)) => day.means(*date, clock.today),
@@ -211,6 +213,10 @@ impl Entity {
         {
             names.push(last);
         }
+        // `Silva, Ana`
+        if Name::is_proper(value) {
+            names.extend(names[0].reversed());
+        }
         let digits = if names[0].is_digits() {
             value.chars().filter(char::is_ascii_digit).collect()
         } else {
@@ -222,6 +228,19 @@ impl Entity {
     pub(crate) fn is(&self, identity: u64) -> bool {
         self.identities.contains(&identity)
     }
+}
+
+/// A word of a phrase: as it stands, and its stem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PhraseWord {
+    pub(crate) hash: u64,
+    pub(crate) stem: u64,
+}
+
+fn phrase(words: &str) -> Vec<PhraseWord> {
+    let text = Text::of_value(words);
+    let words = text.tokens.iter().filter(|token| token.hash != 0);
+    words.map(|token| PhraseWord { hash: token.hash, stem: token.stem }).collect()
 }
 
 /// Hashes of the words of a phrase.
@@ -262,8 +281,16 @@ fn number_matches(value: f64, unit: Option<Unit>, tolerance: f64, number: &Numbe
     })
 }
 
-/// Whether a value is the shown one after rounding to the shown decimals, halves away from zero.
+/// Whether a value is the shown one after rounding to the shown decimals, halves away from zero, and within 5 %.
 fn rounds_to(value: f64, shown: f64, decimals: i8) -> bool {
+    let difference = (value - shown).abs();
+    if difference <= 1e-9 * shown.abs().max(1.0) {
+        return true;
+    }
+    // One shown digit hides too much of a small value.
+    if difference > 0.05 * value.abs() {
+        return false;
+    }
     let unit = 10_f64.powi(i32::from(decimals));
     let scaled = value * unit;
     let nudged = (scaled + scaled.signum() * 1e-9 * scaled.abs().max(1.0)).round();

@@ -2,7 +2,7 @@
 
 use super::AnswerKey;
 use super::goal::{Entity, Goal};
-use crate::grade::extract::lexicon::Roles;
+use crate::grade::extract::lexicon::{Roles, word};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{Stance, stance};
 use crate::grade::names::Names;
@@ -121,7 +121,7 @@ fn is_aside(text: &Text, start: usize, end: usize) -> bool {
         }
     }
     for after in text.tokens[end..].iter().take(4).take_while(|after| same(after)) {
-        if after.is(Roles::NEGATOR) || after.hash == crate::grade::extract::lexicon::word!("unavailable") {
+        if after.is(Roles::NEGATOR) || after.hash == word!("unavailable") {
             return true;
         }
         if matches!(after.kind, Kind::Symbol(',' | ';' | '(' | '—')) || after.is(Roles::BUT) {
@@ -131,14 +131,37 @@ fn is_aside(text: &Text, start: usize, end: usize) -> bool {
     false
 }
 
-/// Whether one lower-case word, such as a status, is only the verb of what the speaker did (`I have cancelled`).
+/// Whether one word, such as a status, is only the verb of what the speaker did or of what is yet to come
+/// (`I have cancelled`, `will be delivered`).
 pub(crate) fn is_deed(text: &Text, hit: &Hit) -> bool {
     if hit.end != hit.start + 1 {
         return false;
     }
     let Some(token) = text.get(hit.start).filter(|token| token.is_word()) else { return false };
-    let emphasised = token.has(Marks::EMPHASISED);
-    let subject =
+    if token.has(Marks::EMPHASISED) {
+        return false;
+    }
+    let near =
         text.tokens[..hit.start].iter().rev().take(4).take_while(|before| before.sentence == token.sentence);
-    !emphasised && subject.into_iter().any(|before| before.is(Roles::FIRST_PERSON))
+    let coming = |before: &Token| {
+        [
+            word!("will"),
+            word!("would"),
+            word!("once"),
+            word!("when"),
+            word!("until"),
+            word!("before"),
+            word!("after"),
+            word!("can"),
+            word!("could"),
+            word!("to"),
+            word!("yet"),
+            word!("ill"),
+            word!("soon"),
+            word!("if"),
+        ]
+        .contains(&before.hash)
+    };
+    near.into_iter()
+        .any(|before| before.is(Roles::FIRST_PERSON) || (!token.has(Marks::CAPITAL) && coming(before)))
 }

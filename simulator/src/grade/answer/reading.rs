@@ -1,6 +1,6 @@
 //! Reading one answer against its key.
 
-use super::anchors::Anchors;
+use super::anchors::{self, Anchors};
 use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, comparable, is_listed, is_picked, label, speaks_for_all};
@@ -146,6 +146,8 @@ impl Reader<'_> {
         for (position, atom) in key.atoms.iter().enumerate() {
             let group = anchors.iter().find(|(group, _)| group.contains(&position));
             let mut own: Vec<Source> = Vec::new();
+            // Where several like values are asked for, one may be told by comparing it with another.
+            let several = self.several(position);
             match &atom.goal {
                 Goal::Boolean(_) => {}
                 Goal::Entity(entity) => {
@@ -153,13 +155,18 @@ impl Reader<'_> {
                         self.hits
                             .iter()
                             .enumerate()
-                            .filter(|(_, hit)| entity.is(hit.identity) && states_name(hit.stance))
+                            .filter(|(_, hit)| {
+                                entity.is(hit.identity)
+                                    && (states_name(hit.stance)
+                                        || (several && hit.stance == Stance::Compared))
+                            })
                             .map(|(at, _)| Source::Hit(at)),
                     );
                 }
                 goal => {
                     let states = |mention: &Mention| {
-                        goal.accepts(mention.stance) && goal.is_stated_by(mention, self.clock)
+                        (goal.accepts(mention.stance) || (several && mention.stance == Stance::Compared))
+                            && goal.is_stated_by(mention, self.clock)
                     };
                     let mut found: Vec<usize> = Vec::new();
                     for (at, mention) in self.mentions.iter().enumerate() {
@@ -182,6 +189,16 @@ impl Reader<'_> {
             candidates.push(own);
         }
         assign(&candidates, |source| speaks_for_all(self.text, self.token_of(source)))
+    }
+
+    /// Whether other atoms could take this one's values.
+    fn several(&self, position: usize) -> bool {
+        let Some(own) = self.key.atoms.get(position) else { return false };
+        self.key
+            .atoms
+            .iter()
+            .enumerate()
+            .any(|(other, atom)| other != position && anchors::alike(&own.goal, &atom.goal))
     }
 
     fn token_of(&self, source: Source) -> usize {
@@ -256,7 +273,8 @@ impl Reader<'_> {
     /// Whether a list in the answer has so many items.
     fn lists(&self, count: u64) -> bool {
         let Ok(count) = usize::try_from(count) else { return false };
-        if count == 0 {
+        // One name or one line is no list.
+        if count < 2 {
             return false;
         }
         let lines = |kind| self.text.lines.iter().filter(|line| **line == kind).count();
@@ -329,7 +347,9 @@ impl Reader<'_> {
             if hit.aside || hits::is_deed(self.text, hit) {
                 continue;
             }
-            let Some(top) = self.rival_name(stated, hit) else { continue };
+            let Some(top) = self.rival_name(stated, hit).or_else(|| self.other_subject(hit)) else {
+                continue;
+            };
             let list = key.tops.get(top).is_some_and(|top| top.list);
             let excused = if list {
                 !is_listed(self.text, &self.hits, position)
@@ -362,12 +382,22 @@ impl Reader<'_> {
             let bare = atom.goal.takes_bare_numbers() && {
                 let labelled = !matches!(atom.goal, Goal::Money { .. } | Goal::Number { unit: Some(_), .. })
                     || (no_noun(mention) && !label(self.text, mention.tokens.0).is_empty());
-                labelled && comparable(self.text, top, mention, serving)
+                labelled && comparable(self.text, top, mention, serving, stated[position])
             };
             (atom.goal.rivals(mention) || bare).then_some(atom.top)
         };
         let order = |wanted: bool| (0..key.atoms.len()).filter(move |at| stated[*at] == wanted);
-        order(false).chain(order(true)).find_map(against)
+        // Of stated facts, the one whose value stands nearest before.
+        let distance = |position: &usize| {
+            let at = served.get(*position).copied().flatten().map_or(0, |source| self.token_of(source));
+            let here = mention.tokens.0;
+            if at <= here { here - at } else { 1_000_000 + at - here }
+        };
+        order(false).find_map(against).or_else(|| {
+            let mut stated: Vec<usize> = order(true).collect();
+            stated.sort_by_key(distance);
+            stated.into_iter().find_map(against)
+        })
     }
 
     fn rival_name(&self, stated: &[bool], hit: &Hit) -> Option<usize> {
@@ -379,6 +409,20 @@ impl Reader<'_> {
             })
         };
         of_field(false).or_else(|| of_field(true)).map(|(_, atom)| atom.top)
+    }
+
+    /// The first fact, when a name rivals one that is allowed, which is not there: the answer speaks of another record.
+    fn other_subject(&self, hit: &Hit) -> Option<usize> {
+        let field = hit.field?;
+        let mut allowed = self.key.context.iter().filter_map(|goal| match goal {
+            Goal::Entity(entity) if entity.field == Some(field) => Some(entity),
+            _ => None,
+        });
+        let first = allowed.next()?;
+        let named = std::iter::once(first)
+            .chain(allowed)
+            .any(|entity| self.hits.iter().any(|hit| entity.is(hit.identity)));
+        (!named).then_some(0)
     }
 
     /// Whether the atoms of an ordered list can be found one after another.

@@ -101,11 +101,21 @@ fn resolves(day: &extract::Day, today: diorama_seeds::value::Date) -> Option<dio
 }
 
 /// Whether a number without a unit is about the same thing as an expected one: the same noun is counted, or its
-/// label has a word of what is asked, or neither says anything.
-pub(crate) fn comparable(text: &Text, top: &Top, mention: &Mention, serving: Option<&Mention>) -> bool {
+/// label has a word of what is asked, or neither says anything. While the expected one is not stated, any number
+/// stands in its place.
+pub(crate) fn comparable(
+    text: &Text,
+    top: &Top,
+    mention: &Mention,
+    serving: Option<&Mention>,
+    stated: bool,
+) -> bool {
     let What::Number(number) = &mention.what else { return false };
     if number.unit.is_some() || number.role != NumberRole::Plain {
         return false;
+    }
+    if !stated {
+        return true;
     }
     let noun = |mention: &Mention| match &mention.what {
         What::Number(number) => number.noun,

@@ -4,7 +4,7 @@ use crate::grade::extract::lexicon::{HASH_START, Roles, hash_byte, word};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{Stance, stance};
 
-use super::goal::Question;
+use super::goal::{PhraseWord, Question};
 
 /// What an answer says to a question: whether it says yes, and whether it says no, somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,20 +47,20 @@ pub(crate) fn read(text: &Text, question: &Question, about: &[u64], only: bool) 
             said.add(yes);
         }
     }
-    if question.derived && said == Said::default() {
-        derived(text, about, &mut said);
+    if said == Said::default() {
+        by_topic(text, question, about, &mut said);
     }
     said
 }
 
 /// A phrase at a token; also with `un-`, `in-` or `non-` before a single word, which turns it round.
-fn phrase_at(text: &Text, at: usize, phrase: &[u64]) -> Option<(usize, bool)> {
+fn phrase_at(text: &Text, at: usize, phrase: &[PhraseWord]) -> Option<(usize, bool)> {
     let token = text.get(at)?;
     if let [one] = phrase {
-        if token.hash == *one || token.stem == *one {
+        if is_same(token, *one) {
             return Some((at + 1, false));
         }
-        return (token.is_word() && is_prefixed(token, *one)).then_some((at + 1, true));
+        return (token.is_word() && is_prefixed(token, one.hash)).then_some((at + 1, true));
     }
     let mut end = at;
     for word in phrase {
@@ -69,12 +69,16 @@ fn phrase_at(text: &Text, at: usize, phrase: &[u64]) -> Option<(usize, bool)> {
             end += 1;
             token = text.get(end)?;
         }
-        if token.hash != *word && token.stem != *word {
+        if !is_same(token, *word) {
             return None;
         }
         end += 1;
     }
     text.get(end - 1).filter(|last| last.line == token.line).map(|_| (end, false))
+}
+
+fn is_same(token: &Token, word: PhraseWord) -> bool {
+    token.hash == word.hash || (token.hash != 0 && token.stem == word.stem)
 }
 
 /// Whether the token is `un` and the word: FNV goes on from its state, so this is known only for short words by
@@ -133,19 +137,17 @@ fn polarity(text: &Text, at: usize, end: usize) -> Option<bool> {
     let token = text.get(at)?;
     match stance::of(text, at, end) {
         Stance::Questioned | Stance::Hypothetical | Stance::Uncertain | Stance::Echoed => return None,
-        Stance::Contrasted => return None,
+        Stance::Contrasted | Stance::Compared => return None,
         _ => {}
     }
     // `Pool: no`, `| Pool | ✗ |`: the label is not the answer.
     let follows = text.get(end).filter(|next| next.line == token.line);
-    if follows.is_some_and(|next| next.is_symbol(':') || next.is_symbol('=')) {
-        return None;
-    }
-    if text.lines.get(token.line as usize) == Some(&LineKind::Row)
+    let labels = follows.is_some_and(|next| next.is_symbol(':') || next.is_symbol('='));
+    let heads = text.lines.get(token.line as usize) == Some(&LineKind::Row)
         && follows.is_some_and(|next| next.cell != token.cell)
-        && text.tokens[..at].last().is_none_or(|before| before.line != token.line)
-    {
-        return None;
+        && text.tokens[..at].last().is_none_or(|before| before.line != token.line);
+    if labels || heads {
+        return labelled(text, if labels { end + 1 } else { end });
     }
     let mut negated = false;
     for (distance, before) in text.tokens[..at].iter().rev().take(7).enumerate() {
@@ -161,7 +163,9 @@ fn polarity(text: &Text, at: usize, end: usize) -> Option<bool> {
         if before.is(Roles::NEGATOR) && !only {
             negated = !negated;
         }
-        if before.hash == word!("unable") || before.hash == word!("lacks") || before.hash == word!("lack") {
+        if [word!("unable"), word!("lacks"), word!("lack"), word!("lacking"), word!("missing")]
+            .contains(&before.hash)
+        {
             negated = !negated;
         }
     }
@@ -180,6 +184,30 @@ fn polarity(text: &Text, at: usize, end: usize) -> Option<bool> {
     Some(!negated)
 }
 
+/// What stands behind a label, where it is not a bare yes or no: `Parking: available`.
+fn labelled(text: &Text, at: usize) -> Option<bool> {
+    let hash = |at: usize| text.get(at).map_or(0, |token| token.hash);
+    let good = [
+        word!("available"),
+        word!("included"),
+        word!("offered"),
+        word!("provided"),
+        word!("free"),
+        word!("possible"),
+        word!("allowed"),
+        word!("permitted"),
+        word!("welcome"),
+        word!("accepted"),
+    ];
+    let bad =
+        [word!("unavailable"), word!("none"), word!("impossible"), word!("forbidden"), word!("prohibited")];
+    let negated = text.get(at).is_some_and(|token| token.hash == word!("not"));
+    if negated && good.contains(&hash(at + 1)) || bad.contains(&hash(at)) {
+        return Some(false);
+    }
+    good.contains(&hash(at)).then_some(true)
+}
+
 /// A bare yes or no: at the start of a sentence, after a colon, or alone in a cell.
 fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
     let yes = match token.kind {
@@ -187,6 +215,10 @@ fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
         Kind::Symbol('✗' | '✘' | '❌' | '✖' | '☐') => false,
         Kind::Word if token.is(Roles::YES) => true,
         Kind::Word if token.is(Roles::NO) => false,
+        // `It is.`, `They don't.`
+        Kind::Word if token.has(Marks::FIRST) && token.is(Roles::PRONOUN) => {
+            return short_answer(text, at, token);
+        }
         // `I'm afraid not`, `unfortunately not`
         Kind::Word if token.hash == word!("not") => {
             let before = text.before(at)?;
@@ -233,35 +265,109 @@ fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
     ((opens && closed) || (after_label && closed && (value || is))).then_some(yes)
 }
 
+/// A whole sentence of a pronoun and an auxiliary: `It is.`, `They don't.`, `It is not.`
+fn short_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
+    if text.asks(token) {
+        return None;
+    }
+    let words: Vec<&Token> = text.tokens[at + 1..]
+        .iter()
+        .take_while(|next| next.sentence == token.sentence && next.is_word())
+        .take(4)
+        .collect();
+    let behind = text.get(at + 1 + words.len()).filter(|next| next.sentence == token.sentence);
+    if behind.is_some_and(Token::is_digits) {
+        return None;
+    }
+    let auxiliary = |token: &Token| {
+        token.is(Roles::COPULA)
+            || [
+                word!("does"),
+                word!("do"),
+                word!("did"),
+                word!("has"),
+                word!("have"),
+                word!("can"),
+                word!("will"),
+                word!("doesnt"),
+                word!("dont"),
+                word!("didnt"),
+                word!("hasnt"),
+                word!("havent"),
+                word!("cant"),
+                word!("cannot"),
+                word!("wont"),
+            ]
+            .contains(&token.hash)
+    };
+    match words.as_slice() {
+        [only] if auxiliary(only) => Some(!only.is(Roles::NEGATOR)),
+        [first, not] if auxiliary(first) && not.hash == word!("not") => Some(false),
+        [first, indeed] if auxiliary(first) && indeed.hash == word!("indeed") => Some(true),
+        _ => None,
+    }
+}
+
 /// Whether a bare yes or no is about a question: its line or sentence has a word of it.
 fn concerns(text: &Text, at: usize, question: &Question, about: &[u64]) -> bool {
     let Some(token) = text.get(at) else { return false };
     let line = text.lines.get(token.line as usize).copied().unwrap_or(LineKind::Plain);
-    let near = text.tokens.iter().filter(|other| match line {
-        LineKind::Row | LineKind::Item => other.line == token.line,
-        _ => {
-            other.sentence == token.sentence
-                || (other.line == token.line
-                    && token.has(Marks::FIRST)
-                    && other.sentence == token.sentence + 1)
-        }
-    });
+    let labelled = at
+        .checked_sub(1)
+        .and_then(|i| text.get(i))
+        .is_some_and(|before| before.is_symbol(':') || before.is_symbol('='));
+    let bounds = |token: &Token| {
+        matches!(token.kind, Kind::Symbol(',' | ';' | '{' | '—' | '–')) || token.is(Roles::BUT)
+    };
+    // Behind a label its words; at the start of a sentence the words up to the next clause; else the line.
+    let (start, end) = if labelled {
+        let start = text.tokens[..at]
+            .iter()
+            .rposition(|other| other.line != token.line || bounds(other) || other.hash == word!("and"));
+        (start.map_or(0, |start| start + 1), at)
+    } else if line == LineKind::Plain && token.has(Marks::FIRST) {
+        let start = at + 1 + usize::from(text.get(at + 1).is_some_and(bounds));
+        let end = text.tokens[start.min(text.tokens.len())..].iter().position(|other| {
+            other.line != token.line || other.sentence > token.sentence + 1 || bounds(other)
+        });
+        (start, end.map_or(text.tokens.len(), |end| start + end))
+    } else if line == LineKind::Plain {
+        // `.. and no, pets are not allowed`
+        let end = text.tokens[at..]
+            .iter()
+            .skip(2)
+            .position(|other| other.sentence != token.sentence || bounds(other));
+        (at, end.map_or(text.tokens.len(), |end| at + 2 + end))
+    } else {
+        let first = text.tokens.iter().position(|other| other.line == token.line).unwrap_or(at);
+        let end = text.tokens[at..].iter().position(|other| other.line != token.line);
+        (first, end.map_or(text.tokens.len(), |end| at + end))
+    };
+    let near = text.tokens.get(start..end).unwrap_or(&[]).iter();
     near.filter(|other| other.hash != 0 && !other.is(Roles::FUNCTION)).any(|other| {
         about.contains(&other.stem)
-            || question
-                .phrases
-                .iter()
-                .any(|(words, _)| words.contains(&other.hash) || words.contains(&other.stem))
+            || question.phrases.iter().any(|(words, _)| words.iter().any(|word| is_same(other, *word)))
     })
 }
 
-/// Without given words: sentences that speak of what is asked say it or deny it.
-fn derived(text: &Text, about: &[u64], said: &mut Said) {
-    let Some(key) = about.last() else { return };
+/// When none of the given words is there: sentences that speak of what is asked say it or deny it. What is asked
+/// are the words that yes and no have in common, or the last one of the question.
+fn by_topic(text: &Text, question: &Question, about: &[u64], said: &mut Said) {
+    let stems = |yes: bool| {
+        question
+            .phrases
+            .iter()
+            .filter(move |(_, says)| *says == yes)
+            .flat_map(|(words, _)| words)
+            .map(|word| word.stem)
+    };
+    let mut topics: Vec<u64> = stems(true).filter(|stem| stems(false).any(|other| other == *stem)).collect();
+    if question.derived {
+        topics.extend(about.last());
+    }
     for (at, token) in text.tokens.iter().enumerate() {
-        if token.stem == *key
-            && let Some(positive) = polarity(text, at, at + 1)
-        {
+        let speaks = token.has_content() && topics.contains(&token.stem);
+        if speaks && let Some(positive) = polarity(text, at, at + 1) {
             said.add(positive);
         }
     }

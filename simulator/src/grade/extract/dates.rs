@@ -25,7 +25,9 @@ pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
         Kind::Digits => figures(found, at).or_else(|| day_month(found, at, at)),
         Kind::Word => {
             let lex = token.lex();
-            if lex.weekday > 0 && counts(&token) {
+            // `fri 7.15am`: a time behind it makes up for the capital.
+            let timed = found.text.next(at + 1).is_some_and(Token::is_digits);
+            if lex.weekday > 0 && (counts(&token) || timed) {
                 return weekday(found, at);
             }
             if lex.month > 0 && counts(&token) {
@@ -159,23 +161,28 @@ fn with_weekday(found: &Finder<'_>, at: usize, end: usize, date: Day) -> (Day, u
     {
         front -= 1;
     }
-    let before = text.before(front).map_or(0, named);
+    // The recogniser of weekdays starts at the weekday itself.
+    let own = text.get(at).map_or(0, named);
+    let before = if own > 0 { own } else { text.before(front).map_or(0, named) };
     let weekday = if before > 0 { before } else { behind };
     if weekday == 0 {
         return (date, end);
     }
     let readings = date.readings.map(|reading| {
-        reading.filter(|reading| match reading {
-            DayReading::Full(date) => weekday_of(*date) == weekday,
+        reading.and_then(|reading| match reading {
+            DayReading::Full(date) => (weekday_of(date) == weekday).then_some(reading),
+            // The weekday tells the year: the nearest in which they agree.
             DayReading::MonthDay(month, day) => {
-                // Near today: the year is the one in which the day is nearest.
-                let year = found.clock.today.civil().year();
-                (year - 1..=year + 1).any(|year| {
-                    civil::Date::new(year, *month as i8, *day as i8)
-                        .is_ok_and(|date| weekday_of(Date::from_civil(date)) == weekday)
-                })
+                let today = found.clock.today;
+                let year = today.civil().year();
+                (year.saturating_sub(1)..=year.saturating_add(1))
+                    .filter_map(|year| civil::Date::new(year, month as i8, day as i8).ok())
+                    .map(Date::from_civil)
+                    .filter(|date| weekday_of(*date) == weekday)
+                    .min_by_key(|date| (i64::from(date.0) - i64::from(today.0)).abs())
+                    .map(DayReading::Full)
             }
-            _ => true,
+            other => Some(other),
         })
     });
     let end = if before == 0 { after + 1 } else { end };
@@ -189,7 +196,11 @@ fn with_weekday(found: &Finder<'_>, at: usize, end: usize, date: Day) -> (Day, u
 fn day_month(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
     let text = found.text;
     let (number, mut next, ordinal) = day_number(found, at)?;
-    if text.is_word(next, word!("of")) {
+    if text.is_word(next, word!("of")) || text.is_word(next, word!("de")) {
+        next += 1;
+    }
+    // `5. März`
+    if text.is_glued(next, '.') && text.next(next + 1).is_some_and(|token| token.lex().month > 0) {
         next += 1;
     }
     if text.is_glued(next, '-')
@@ -235,7 +246,10 @@ fn day_month(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
 fn dated(found: &Finder<'_>, month: u64, number: u64, mut next: usize) -> (Option<DayReading>, usize) {
     let text = found.text;
     let before = next;
-    if text.next(next).is_some_and(|token| token.is_symbol(',') || token.is_symbol('-')) {
+    if text
+        .next(next)
+        .is_some_and(|token| token.is_symbol(',') || token.is_symbol('-') || token.hash == word!("de"))
+    {
         next += 1;
     }
     let year = text.next(next).filter(|token| {

@@ -293,6 +293,32 @@ const WEEKDAYS: &[(&str, &str)] = &[
     ("sunday", "sun"),
 ];
 
+/// German, French, Spanish, Portuguese, Italian; folded.
+const FOREIGN_MONTHS: &[&str] = &[
+    "januar janner janvier enero janeiro gennaio",
+    "februar fevrier febrero fevereiro febbraio",
+    "marz mars marzo marco",
+    "avril abril aprile",
+    "mai mayo maio maggio",
+    "juni juin junio junho giugno",
+    "juli juillet julio julho luglio",
+    "aout agosto",
+    "septembre septiembre setembro settembre",
+    "oktober octobre octubre outubro ottobre",
+    "novembre noviembre novembro",
+    "dezember decembre diciembre dezembro dicembre",
+];
+
+const FOREIGN_WEEKDAYS: &[&str] = &[
+    "montag lundi lunes segunda lunedi",
+    "dienstag mardi martes terca martedi",
+    "mittwoch mercredi miercoles quarta mercoledi",
+    "donnerstag jeudi jueves quinta giovedi",
+    "freitag vendredi viernes sexta venerdi",
+    "samstag samedi sabado sabato",
+    "sonntag dimanche domingo domenica",
+];
+
 const SPELLINGS: &[(&str, &str)] = &[
     ("cancelled", "canceled"),
     ("cancelling", "canceling"),
@@ -371,7 +397,7 @@ const ROLES: &[(Roles, &str)] = &[
          building block street road avenue terminal ward bed studio hall screen court locker model type class form \
          question answer example point section task playlist user member phone tel telephone extension ext",
     ),
-    (Roles::YES, "yes yeah yep yup correct indeed absolutely affirmative true sim ja si oui"),
+    (Roles::YES, "yes yeah yep yup correct indeed affirmative true sim ja si oui"),
     (Roles::NO, "no nope nah negative false nein nao non incorrect"),
     (Roles::NOW, "now currently instead presently new updated"),
     (
@@ -459,6 +485,16 @@ impl Lexicon {
         }
         for word in ["cent", "cents", "pence", "penny", "centimes", "centavos"] {
             lexicon.at(word).cents = true;
+        }
+        for (i, words) in FOREIGN_MONTHS.iter().enumerate() {
+            for word in words.split_whitespace() {
+                lexicon.at(word).month = i as u8 + 1;
+            }
+        }
+        for (i, words) in FOREIGN_WEEKDAYS.iter().enumerate() {
+            for word in words.split_whitespace() {
+                lexicon.at(word).weekday = i as u8 + 1;
+            }
         }
         for (roles, words) in ROLES {
             for word in words.split_whitespace() {

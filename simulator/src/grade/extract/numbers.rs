@@ -62,7 +62,14 @@ pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
     let text = found.text;
     let token = text.get(at)?;
     match token.kind {
-        Kind::Digits => measured(found, at, at, 1),
+        Kind::Digits => {
+            // `minus 2.5`
+            let minus = at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|before| {
+                (before.hash == word!("minus") || before.hash == word!("negative"))
+                    && before.sentence == token.sentence
+            });
+            measured(found, at, at, if minus { -1 } else { 1 })
+        }
         Kind::Symbol('-') => {
             let free = !token.has(Marks::GLUED)
                 || at
@@ -147,7 +154,11 @@ fn numeral(text: &Text, at: usize) -> Option<Figures> {
             // The apostrophe of `1'234` is no token.
             Kind::Digits if glued => ('\'', end),
             // `12 500 EUR`
-            Kind::Digits if count == 1 && blank_group(text, at, end) => (' ', end),
+            Kind::Digits
+                if separators[1..count].iter().all(|mark| *mark == ' ') && blank_group(text, at, end) =>
+            {
+                (' ', end)
+            }
             _ => break,
         };
         let Some(group) =
@@ -212,16 +223,34 @@ fn numeral(text: &Text, at: usize) -> Option<Figures> {
     }
 }
 
-/// Whether a blank groups the digits: three follow, then money, or a currency stood before.
+/// Whether a blank groups the digits: groups of three follow, then money or a noun, or a currency stood before;
+/// and no word that numbers something stands in front.
 fn blank_group(text: &Text, at: usize, next: usize) -> bool {
-    let three = text.get(next).is_some_and(|token| token.len() == 3 && !token.has(Marks::GLUED));
-    let short = text.get(at).is_some_and(|token| token.len() <= 3 && token.value > 0);
+    let is_three = |token: &Token| token.is_digits() && token.len() == 3 && !token.has(Marks::GLUED);
+    let three = text.next(next).is_some_and(is_three);
+    let short =
+        text.get(at).is_some_and(|token| token.len() <= 3 && token.value > 0 && !token.has(Marks::GLUED));
+    let before = text.before(at);
     let money = |token: &Token| match token.kind {
         Kind::Symbol(sign) => Currency::sign(sign).is_some(),
         Kind::Word => currency_word(token).is_some(),
         Kind::Digits => false,
     };
-    three && short && (text.next(next + 1).is_some_and(money) || text.before(at).is_some_and(money))
+    if !three
+        || before
+            .is_some_and(|before| before.is(Roles::IDENTIFIER) || before.is_digits() || before.is_symbol('+'))
+    {
+        return before.is_some_and(money) && three && short;
+    }
+    let mut end = next + 1;
+    while text.next(end).is_some_and(is_three) {
+        end += 1;
+    }
+    let counted = text.next(end).is_some_and(|token| {
+        (token.has_content() && !token.has(Marks::GLUED)) || money(token) || token.is_symbol('%')
+    });
+    let short = short || text.get(at).is_some_and(|token| token.len() <= 3 && before.is_some_and(money));
+    short && (counted || before.is_some_and(money))
 }
 
 /// A currency by word or code; codes only in capitals.
@@ -300,6 +329,11 @@ fn with_unit(found: &mut Finder<'_>, start: usize, numeral: Numeral) -> usize {
         number.decimals = 2;
         end += 1;
     }
+    if let Some(part) = and_a_part(text, end).filter(|_| numeral.scale == 0) {
+        number.value += part;
+        number.decimals = 2;
+        end += 3;
+    }
     let mut times = 1_i64;
     if let Some(multiplier) = multiplier(text, end) {
         times = i64::from(multiplier);
@@ -323,9 +357,16 @@ fn with_unit(found: &mut Finder<'_>, start: usize, numeral: Numeral) -> usize {
         found.push(start, end + 1, what, None);
         return end + 1;
     }
-    if text.is_glued(end, '/')
-        && let Some(of) = text.get(end + 1).filter(|token| token.is_digits() && token.has(Marks::GLUED))
+    let spaced = text.next(end).is_some_and(|token| token.is_symbol('/') && !token.has(Marks::GLUED))
+        && text.next(end + 1).is_some_and(|token| matches!(token.value, 5 | 10 | 20 | 100));
+    if (text.is_glued(end, '/') || spaced)
+        && let Some(of) =
+            text.get(end + 1).filter(|token| token.is_digits() && (spaced || token.has(Marks::GLUED)))
     {
+        // Around the clock.
+        if number.value == 24.0 && of.value == 7 {
+            return end + 2;
+        }
         // `4.5/5`, `1/2`: the whole is told too. More slashes make it a code.
         if text.is_glued(end + 2, '/') {
             return end + 3;
@@ -521,33 +562,43 @@ fn money(
         text.get(end).is_some_and(|token| token.has(Marks::GLUED) && token.is_digits() && token.len() == 2);
     if scale == 0 && times == 1 && (word || glued) {
         let joined = end + usize::from(text.is_word(end, word!("and")));
-        let coins = text.next(joined).filter(|token| {
-            (token.is_digits() && token.len() <= 2)
-                || (token.is_word() && token.lex().number.is_some_and(|n| n > 1))
-        });
-        let said = text.next(joined + 1).is_some_and(|token| token.lex().cents);
-        let free =
-            text.next(joined + 1).is_none_or(|token| match token.kind {
-                Kind::Symbol(symbol) => matches!(symbol, '.' | ',' | ')' | '!' | '?' | ';'),
-                _ => false,
-            }) && !text.get(joined + 2).is_some_and(|token| token.is_digits() && token.has(Marks::GLUED));
-        if let Some(coins) = coins.filter(|coins| {
-            said || (joined == end && coins.is_digits() && coins.len() == 2 && (free || glued))
-        }) {
-            let value = if coins.is_digits() {
-                coins.value as i64
-            } else {
-                i64::from(coins.lex().number.unwrap_or(0))
-            };
-            let signed = if mantissa < 0 { -value } else { value };
+        if let Some((coins, after)) = coins(text, joined, joined == end, glued) {
+            let signed = if mantissa < 0 { -coins } else { coins };
             amount = Decimal { minor: mantissa.saturating_mul(100).saturating_add(signed), scale: 2 };
-            end = joined + 1 + usize::from(said);
+            end = after;
         }
     }
     let other = other.map(|(mantissa, scale)| decimal(mantissa, scale));
     let stance = range(found, start, end);
     found.push(start, end, What::Money(Money { amount, other, currency }), stance);
     end
+}
+
+/// Hundredths behind an amount, and the token after them: `50`, `50 cents`, `ninety-nine pence`. Without their
+/// word only two digits right behind the currency count, with nothing behind that they could count.
+fn coins(text: &Text, at: usize, direct: bool, glued: bool) -> Option<(i64, usize)> {
+    let token = text.next(at)?;
+    let (value, after) = if token.is_digits() {
+        (token.value, at + 1)
+    } else {
+        let (value, decimals, after, _) = cardinal(text, at)?;
+        ((decimals == 0 && value < 100.0).then_some(value as u64)?, after)
+    };
+    if value > 99 {
+        return None;
+    }
+    if text.next(after).is_some_and(|token| token.lex().cents) {
+        return Some((value as i64, after + 1));
+    }
+    let goes_on = text.get(after + 1).is_some_and(|token| token.is_digits() && token.has(Marks::GLUED));
+    let free = text.next(after).is_none_or(|token| match token.kind {
+        Kind::Symbol(symbol) => matches!(symbol, '.' | ',' | ')' | '!' | '?' | ';') && !goes_on,
+        Kind::Word => token.is(Roles::FUNCTION) && token.lex().unit.is_none(),
+        Kind::Digits => false,
+    });
+    // `three dollars fifty`
+    let two = if token.is_digits() { token.len() == 2 } else { value >= 10 };
+    (direct && two && (free || glued)).then_some((value as i64, after))
 }
 
 /// A unit at this token, and the token after it.
@@ -615,12 +666,12 @@ fn composite(text: &Text, at: usize, number: &mut Number, first: Unit) -> usize 
     let mut end = at;
     let mut last = first;
     for _ in 0..3 {
-        let half = text.is_word(end, word!("and"))
-            && (text.is_word(end + 1, word!("a")) || text.is_word(end + 1, word!("an")))
-            && text.is_word(end + 2, word!("half"));
-        if half && last == first && number.value.fract() == 0.0 {
-            number.value += 0.5;
-            number.decimals = number.decimals.max(1);
+        if last == first
+            && number.value.fract() == 0.0
+            && let Some(part) = and_a_part(text, end)
+        {
+            number.value += part;
+            number.decimals = number.decimals.max(2);
             return end + 3;
         }
         let mut next = end + usize::from(text.next(end).is_some_and(|token| token.is_symbol(',')));
@@ -648,12 +699,25 @@ fn composite(text: &Text, at: usize, number: &mut Number, first: Unit) -> usize 
         }
         let Some(part) = unit.convert(value as f64, first) else { return end };
         number.value += part;
-        number.decimals = 4;
+        number.decimals = 6;
         number.other = None;
         last = unit;
         end = after;
     }
     end
+}
+
+/// `and a half`, `and a quarter`.
+fn and_a_part(text: &Text, at: usize) -> Option<f64> {
+    let article = text.is_word(at + 1, word!("a")) || text.is_word(at + 1, word!("an"));
+    if !text.is_word(at, word!("and")) || !article {
+        return None;
+    }
+    match text.next(at + 2)?.hash {
+        hash if hash == word!("half") => Some(0.5),
+        hash if hash == word!("quarter") => Some(0.25),
+        _ => None,
+    }
 }
 
 /// `2 of them`, `3 of the dentists`.
@@ -695,6 +759,10 @@ fn names_something(text: &Text, at: usize, end: usize) -> bool {
         && before.has(Marks::GLUED)
         && back(2).is_some_and(Token::is_word)
     {
+        return true;
+    }
+    // `4.3 (out of 5)`
+    if before.hash == word!("of") && back(2).is_some_and(|token| token.hash == word!("out")) {
         return true;
     }
     // `No. 5`, `ID: 4512`.
@@ -763,7 +831,8 @@ fn in_words(found: &mut Finder<'_>, at: usize) -> Option<usize> {
         found.push(at, end + 1, What::Money(Money { amount, other: None, currency: Currency::ANY }), None);
         return Some(end + 1);
     }
-    let mut number = plain(value, decimals, role);
+    let minus = text.before(at).is_some_and(|before| before.hash == word!("minus"));
+    let mut number = plain(if minus { -value } else { value }, decimals, role);
     let mut end = end;
     if text.is_word(end, word!("of")) && subset(text, end + 1) {
         number.role = NumberRole::Subset;
@@ -950,12 +1019,9 @@ fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
         let unit = 10_f64.powi(i32::from(decimals));
         value = (value * unit).round() / unit;
     }
-    if text.is_word(end, word!("and"))
-        && text.is_word(end + 1, word!("a"))
-        && text.is_word(end + 2, word!("half"))
-    {
-        value += 0.5;
-        decimals = 1;
+    if let Some(part) = and_a_part(text, end) {
+        value += part;
+        decimals = 2;
         end += 3;
     }
     let first = text.get(at_word)?;
@@ -990,7 +1056,11 @@ fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
             ]
             .contains(&before.hash)
         });
-        if pronoun || text.is_word(at + 1, word!("moment")) {
+        // `a great one`
+        let adjective =
+            text.before(at).is_some_and(|before| before.has_content() && !before.is(Roles::COPULA))
+                && !text.next(at + 1).is_some_and(Token::has_content);
+        if pronoun || adjective || text.is_word(at + 1, word!("moment")) {
             return None;
         }
     }

@@ -17,6 +17,9 @@ pub(crate) fn of(text: &Text, start: usize, end: usize) -> Stance {
     if token.has(Marks::STRUCK) {
         return Stance::Contrasted;
     }
+    if tells_today(text, start) {
+        return Stance::Echoed;
+    }
     if text.asks(token) && start >= question_start(text, start) {
         return Stance::Questioned;
     }
@@ -59,7 +62,8 @@ fn question_start(text: &Text, at: usize) -> usize {
         text.tokens.iter().enumerate().skip(first).take_while(|(_, t)| t.sentence == sentence).take(120)
     {
         match token.kind {
-            Kind::Symbol(',' | '—' | '–' | ':' | ')') => open = true,
+            Kind::Symbol(',' | '—' | ')') => open = true,
+            Kind::Digits => open = false,
             Kind::Word => {
                 if open && i > first && asks(token) {
                     start = i;
@@ -70,6 +74,15 @@ fn question_start(text: &Text, at: usize) -> usize {
         }
     }
     start
+}
+
+/// `Today is 2 March` tells the clock's date.
+fn tells_today(text: &Text, start: usize) -> bool {
+    let hash =
+        |back: usize| start.checked_sub(back).and_then(|at| text.get(at)).map_or(0, |token| token.hash);
+    (hash(1) == word!("is") || hash(1) == word!("of")) && hash(2) == word!("today")
+        || (hash(1) == word!("todays")
+            || (hash(1) == word!("is") && hash(2) == word!("date") && hash(3) == word!("today")))
 }
 
 /// Cues in front of a mention.
@@ -117,25 +130,25 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
                     Stance::Limit
                 } else if bounded {
                     Stance::Bound
-                } else {
+                } else if earlier(1) == word!("rather") || earlier(1) == word!("other") {
                     Stance::Contrasted
+                } else {
+                    Stance::Compared
                 });
             }
             let contrasting = (hash == word!("instead") && next(1) == word!("of"))
                 || (hash == word!("place") && next(1) == word!("of"))
                 || (hash == word!("opposed") && next(1) == word!("to"))
-                || (hash == word!("compared") && (next(1) == word!("to") || next(1) == word!("with")))
-                || ((hash == word!("apart")
-                    || hash == word!("aside")
-                    || hash == word!("different")
-                    || hash == word!("up")
-                    || hash == word!("down"))
+                || ((hash == word!("apart") || hash == word!("aside") || hash == word!("different"))
                     && next(1) == word!("from"))
-                || hash == word!("except")
-                || hash == word!("excluding")
-                || hash == word!("besides")
-                || hash == word!("contrary")
-                || (hash == word!("used") && next(1) == word!("to"));
+                || (hash == word!("used") && next(1) == word!("to"))
+                || [word!("except"), word!("excluding"), word!("besides"), word!("contrary")].contains(&hash);
+            let comparing = (hash == word!("compared")
+                && (next(1) == word!("to") || next(1) == word!("with")))
+                || ((hash == word!("up") || hash == word!("down")) && next(1) == word!("from"));
+            if comparing && distance < 7 {
+                return Some(Stance::Compared);
+            }
             if contrasting && distance < 7 {
                 return Some(Stance::Contrasted);
             }
@@ -156,6 +169,11 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             }
             if cue.is(Roles::HYPOTHETICAL) {
                 return Some(Stance::Hypothetical);
+            }
+            let said = [word!("said"), word!("mentioned"), word!("told"), word!("stated"), word!("gave")]
+                .contains(&hash);
+            if said && distance < 4 && (earlier(1) == word!("i") || earlier(2) == word!("i")) {
+                return Some(Stance::Contrasted);
             }
             if cue.is(Roles::WANTING)
                 && (1..=3).any(|back| {

@@ -250,6 +250,8 @@ fn bare(text: &Text, at: usize, hour: u64, padded: bool) -> Option<(Clocktime, u
                     || token.hash == word!("sharp")
                     || token.hash == word!("tomorrow"))
                 && token.hash != word!("of")
+                // `at two and a quarter percent`
+                && !(token.hash == word!("and") && text.is_word(at + 2, word!("a")))
                 && token.lex().unit.is_none()
         }
         Kind::Symbol(symbol) => match symbol {

@@ -257,7 +257,10 @@ impl<'a> Reader<'a> {
                 b'\'' => self.at += 1,
                 b'|' => self.bar(),
                 b'&' => self.ampersand(),
-                b'[' => self.at += 1,
+                b'[' => self.citation(),
+                b'{' if self.bytes[self.at..].starts_with(b"{,}") => {
+                    self.symbol(',', 3);
+                }
                 b']' => self.link(),
                 b'<' => self.tag(),
                 b'.' | b'!' | b'?' | b';' => self.stop(byte),
@@ -270,6 +273,11 @@ impl<'a> Reader<'a> {
 
     /// Leaves out what a model thought aloud before its answer.
     fn skip_thinking(&mut self) {
+        // What an agent of the ReAct kind says to the user stands behind this.
+        if let Some(at) = self.text.rfind("Final Answer:") {
+            self.at = at + "Final Answer:".len();
+            return;
+        }
         let head = self.text.trim_start();
         if head.starts_with("<think")
             && let Some(end) = self.text.find("</think")
@@ -406,12 +414,33 @@ impl<'a> Reader<'a> {
             value = value.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
             end += 1;
         }
+        let keycap = self.text[end..].strip_prefix('\u{fe0f}').unwrap_or(&self.text[end..]);
+        if keycap.starts_with('\u{20e3}') {
+            self.at = self.text.len() - keycap.len() + '\u{20e3}'.len_utf8();
+            self.glued = false;
+            if let Some(line) = self.out.lines.last_mut().filter(|line| **line == LineKind::Plain) {
+                *line = LineKind::Item;
+            }
+            return;
+        }
         let mut token = self.token(end, Kind::Digits);
         token.hash = hash;
         token.stem = hash;
         token.value = value;
         self.push(token);
         self.at = end;
+    }
+
+    /// `[1]` behind a word refers to a source.
+    fn citation(&mut self) {
+        let digits = self.bytes[self.at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let behind = self.previous().is_ascii_alphanumeric()
+            || matches!(self.previous(), b'.' | b',' | b')' | b']' | b'*');
+        if (1..=2).contains(&digits) && self.peek(digits + 1) == b']' && behind {
+            self.at += digits + 2;
+        } else {
+            self.at += 1;
+        }
     }
 
     fn word(&mut self) {
@@ -467,6 +496,11 @@ impl<'a> Reader<'a> {
             // Not a letter after all; the caller saw one, so this cannot loop.
             self.skip(self.text[self.at..].chars().next().map_or(1, char::len_utf8));
             return;
+        }
+        if self.text[end..].starts_with("://") {
+            let address = &self.text[self.at..];
+            let stops = |c: char| c.is_whitespace() || matches!(c, ')' | '>' | '"' | ']' | '|');
+            self.link_until = self.at + address.find(stops).unwrap_or(address.len());
         }
         let mut token = self.token(end, Kind::Word);
         token.hash = lexicon::canonical(fold.hash());
@@ -754,24 +788,37 @@ impl Fold {
         self.hash.unwrap_or(HASH_START)
     }
 
-    /// The hash without a plural ending: `dentists`, `cities`, `boxes`.
+    /// The hash without endings, so that `closes` and `closing`, `price` and `prices` meet.
     fn stem(&self) -> u64 {
         let Some(word) = self.letters.get(..self.length).filter(|word| word.len() > 3) else {
             return self.hash();
         };
-        let over = |letters: &[u8]| letters.iter().fold(HASH_START, |hash, byte| hash_byte(hash, *byte));
-        match word {
-            [start @ .., b'i', b'e', b's'] => hash_byte(over(start), b'y'),
-            [.., b's' | b'u' | b'i', b's'] => self.hash(),
+        let singular = match word {
+            [start @ .., b'i', b'e', b's'] => return over(start, Some(b'y')),
+            [.., b's' | b'u' | b'i', b's'] => word,
             [start @ .., b'e', b's']
                 if matches!(start, [.., b'x' | b'z' | b's'] | [.., b'c' | b's', b'h']) =>
             {
-                over(start)
+                start
             }
-            [start @ .., b's'] => over(start),
-            _ => self.hash(),
+            [start @ .., b's'] => start,
+            _ => word,
+        };
+        let vowel = |letters: &[u8]| letters.len() > 2 && letters.iter().any(|byte| b"aeiouy".contains(byte));
+        match singular {
+            [start @ .., b'i', b'n', b'g'] | [start @ .., b'e', b'd'] if vowel(start) => match start {
+                // `booked`, but `stopped`: the doubled letter goes.
+                [.., a, b] if a == b && !b"ls".contains(a) => over(&start[..start.len() - 1], None),
+                _ => over(start, None),
+            },
+            [start @ .., b'e'] if vowel(start) => over(start, None),
+            _ => over(singular, None),
         }
     }
+}
+
+fn over(letters: &[u8], last: Option<u8>) -> u64 {
+    letters.iter().copied().chain(last).fold(HASH_START, hash_byte)
 }
 
 fn is_ideograph(c: char) -> bool {

@@ -81,6 +81,8 @@ pub(crate) const WORDS: &[(Unit, &str)] = &[
     (unit(Share, 1.0), "percent pct percentage"),
     (unit(Energy, 1.0), "kcal calorie calories kilocalories cal"),
     (unit(Energy, 0.239_005_736), "kj kilojoule kilojoules"),
+    (unit(Energy, 860.420_65), "kwh"),
+    (unit(Energy, 860_420.65), "mwh"),
     (unit(Power, 1.0), "w watt watts"),
     (unit(Power, 1000.0), "kw kilowatt kilowatts"),
 ];
