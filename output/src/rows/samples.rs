@@ -33,7 +33,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         ],
         episode: r#"{"clock":"2026-03-02T09:00:00Z"}"#.into(),
         gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {slot}"}}}}]"#),
-        gold_plan: (slot % 2 == 0).then(|| "FindDentist(name)".to_owned()),
+        gold_plan: slot.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
         gold_answer: "{}".into(),
         checks: r#"{"version":1,"variants":[]}"#.into(),
         user_facts: "{}".into(),
