@@ -18,7 +18,10 @@ use crate::world::{Finding, Report};
 /// There is no world, or only some of them are materialised.
 pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
     let Some(first) = docs.first() else {
-        return Err(Report::one(name, Finding::error("", "found no world to compose", "name at least one world")));
+        return Err(Report::one(
+            name,
+            Finding::error("", "found no world to compose", "name at least one world"),
+        ));
     };
     if let Some(other) = docs.iter().find(|doc| doc.materialised.is_some() != first.materialised.is_some()) {
         let (made, not) = if first.materialised.is_some() { (first, other) } else { (other, first) };
@@ -26,7 +29,10 @@ pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
             name,
             Finding::error(
                 "materialised",
-                format!("found the materialised world `{}` beside the source world `{}`", made.name, not.name),
+                format!(
+                    "found the materialised world `{}` beside the source world `{}`",
+                    made.name, not.name
+                ),
                 "compose worlds of one kind: materialise all of them, or none",
             ),
         ));
@@ -110,7 +116,10 @@ mod tests {
     use crate::{catalog, world};
 
     fn catalog_docs() -> Vec<WorldDoc> {
-        catalog::names().iter().map(|name| world::read(name, catalog::source(name).unwrap().as_bytes()).unwrap()).collect()
+        catalog::names()
+            .iter()
+            .map(|name| world::read(name, catalog::source(name).unwrap().as_bytes()).unwrap())
+            .collect()
     }
 
     #[test]
@@ -141,7 +150,11 @@ mod tests {
         assert_eq!(composed.domains[1].apis[0].name, format!("DentalClinic2{name}"));
         let world = world::compile(&composed).map_err(|report| report.to_string()).unwrap();
         let qualified: Vec<&str> = world.resources.iter().map(|resource| &*resource.qualified).collect();
-        assert!(qualified.iter().all(|name| name.starts_with("dental_clinic.") || name.starts_with("dental_clinic_2.")));
+        assert!(
+            qualified
+                .iter()
+                .all(|name| name.starts_with("dental_clinic.") || name.starts_with("dental_clinic_2."))
+        );
     }
 
     #[test]
@@ -158,6 +171,9 @@ mod tests {
         let mut docs = catalog_docs();
         docs[1].materialised = Some(1);
         let report = compose("mixed", &docs).unwrap_err().to_string();
-        assert!(report.contains("materialised world `course_enrolment` beside the source world `city_library`"), "{report}");
+        assert!(
+            report.contains("materialised world `course_enrolment` beside the source world `city_library`"),
+            "{report}"
+        );
     }
 }

@@ -23,6 +23,7 @@ pub const WORLD_VERSION: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct WorldDoc {
     /// The format version; must be 1 and must be the first key.
+    #[schemars(extend("const" = 1))]
     pub world: u32,
     /// Identifier: lower-case letters, digits, `_` and `-`.
     pub name: String,
@@ -197,6 +198,7 @@ pub struct FieldDoc {
     /// `integer`, `number`, `decimal`, `date`, `time`, `date-time`, `boolean`, `string`, `list`, `object`, `any`.
     /// May be left out where `enum`, `ref` or `like` says enough.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["integer", "number", "decimal", "date", "time", "date-time", "boolean", "string", "list", "object", "any", null]))]
     pub kind: Option<String>,
     /// Parameters only: takes type, limits, unit and description from `resource.field`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -260,12 +262,14 @@ pub struct FieldDoc {
     pub free_text: bool,
     /// References: what deleting the target does. `restrict` (default) refuses, `cascade` deletes, `clear` nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["restrict", "cascade", "clear", null]))]
     pub on_delete: Option<String>,
     /// How to make values up: a provider's name, or `{provider: ..., options}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fake: Option<Json>,
     /// Parameters only: `path`, `query`, `body` or `header`; default by method and path.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["path", "query", "body", "header", null]))]
     pub place: Option<String>,
     /// What it means, for callers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -290,7 +294,10 @@ impl WorldDoc {
     pub fn into_domains(mut self) -> (Self, Vec<DomainDoc>) {
         let mut domains = std::mem::take(&mut self.domains);
         if self.domain.is_some() || !self.resources.is_empty() || !self.apis.is_empty() {
-            let head = self.domain.take().unwrap_or_else(|| DomainHead { name: self.name.clone(), ..DomainHead::default() });
+            let head = self
+                .domain
+                .take()
+                .unwrap_or_else(|| DomainHead { name: self.name.clone(), ..DomainHead::default() });
             domains.insert(
                 0,
                 DomainDoc {

@@ -247,7 +247,12 @@ fn bare(doc: &WorldDoc) -> WorldDoc {
         // New records need the format of keys.
         let key = resource.fields.get(&resource.key).and_then(|key| key.fake.clone());
         bare_fields(&mut resource.fields);
-        if let Some(fake) = key.filter(|fake| fake.get("provider").is_some_and(|provider| provider == "code"))
+        let formats = ["code", "uuid"];
+        let gives_format = |fake: &Json| {
+            let provider = fake.get("provider").unwrap_or(fake).as_str();
+            provider.is_some_and(|provider| formats.contains(&provider))
+        };
+        if let Some(fake) = key.filter(gives_format)
             && let Some(key) = resource.fields.get_mut(&resource.key)
         {
             key.fake = Some(fake);

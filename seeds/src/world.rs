@@ -48,7 +48,14 @@ pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
 /// The JSON Schema (draft 2020-12) of a world document.
 #[must_use]
 pub fn json_schema() -> serde_json::Value {
-    schemars::schema_for!(WorldDoc).to_value()
+    let schema = schemars::schema_for!(WorldDoc).to_value();
+    let serde_json::Value::Object(members) = schema else { return schema };
+    // What the document is comes first.
+    let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
+        .into_iter()
+        .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");
+    ordered.extend(rest);
+    serde_json::Value::Object(ordered)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub struct ApiDoc {
     /// The name callers use: `BookAppointment`.
     pub name: String,
     /// HTTP method, upper case.
+    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE"]))]
     pub method: String,
     /// Path with `{parameter}` segments, below the domain's base path.
     pub path: String,
@@ -202,6 +203,7 @@ pub struct CompareDoc {
     pub field: String,
     /// `eq`, `ne`, `lt`, `le`, `gt`, `ge`; `on` (a date-time on a date); `prefix`, `contains` (strings, any case);
     /// `has` (a list field holds the argument); `in` (the argument is a list that holds the field).
+    #[schemars(extend("enum" = ["eq", "ne", "lt", "le", "gt", "ge", "on", "prefix", "contains", "has", "in"]))]
     pub op: String,
 }
 
@@ -233,6 +235,7 @@ pub struct SortDoc {
 #[serde(deny_unknown_fields, default)]
 pub struct PageDoc {
     /// `page` (page number from 1), `offset`, or `cursor`.
+    #[schemars(extend("enum" = ["page", "offset", "cursor"]))]
     pub style: String,
     /// Items on a page when the caller does not say; default 20.
     #[serde(skip_serializing_if = "Option::is_none")]

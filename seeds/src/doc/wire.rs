@@ -32,7 +32,9 @@ where
             let mut map = IndexMap::new();
             while let Some((name, value)) = access.next_entry::<String, V>()? {
                 if map.contains_key(&name) {
-                    return Err(A::Error::custom(format_args!("found the name `{name}` twice; names here are unique")));
+                    return Err(A::Error::custom(format_args!(
+                        "found the name `{name}` twice; names here are unique"
+                    )));
                 }
                 map.insert(name, value);
             }
@@ -55,9 +57,9 @@ impl<'de> Deserialize<'de> for RecordsDoc {
             }
 
             fn visit_u64<E: Error>(self, count: u64) -> Result<RecordsDoc, E> {
-                u32::try_from(count)
-                    .map(RecordsDoc::Count)
-                    .map_err(|_| E::custom(format_args!("found {count} records; expected at most {}", u32::MAX)))
+                u32::try_from(count).map(RecordsDoc::Count).map_err(|_| {
+                    E::custom(format_args!("found {count} records; expected at most {}", u32::MAX))
+                })
             }
 
             fn visit_i64<E: Error>(self, count: i64) -> Result<RecordsDoc, E> {

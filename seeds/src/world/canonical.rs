@@ -49,7 +49,8 @@ pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
         ])
     });
     entries.push(("domains".to_owned(), Piece::List(domains.collect())));
-    let records: usize = world.resources.iter().map(|resource| resource.records.len() * resource.fields.len()).sum();
+    let records: usize =
+        world.resources.iter().map(|resource| resource.records.len() * resource.fields.len()).sum();
     let mut out = String::with_capacity(4096 + 24 * records);
     out.push_str("{\"world\":");
     out.push_str(&doc.world.to_string());

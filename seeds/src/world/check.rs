@@ -14,24 +14,41 @@ use super::path::Path;
 use super::read::read;
 use super::report::{Finding, Report};
 use crate::doc::{RecordsDoc, ResourceDoc, WorldDoc};
-use crate::model::{Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, Source, World};
+use crate::materialise::Source;
+use crate::model::{self, Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, World};
 use crate::schema::Type;
 use crate::value::Str;
 use uses::Uses;
 
-/// Reads, compiles and checks a text. The report holds everything that was found, in the order of the text; it is
-/// empty when nothing was.
+/// Seeds from which a source world's records are made to be looked at.
+const SEEDS: u64 = 3;
+
+/// Reads, compiles and checks a text. A source world's records are made from several seeds, and what is found is true
+/// of all of them. The report holds everything that was found, in the order of the text; it is empty when nothing was.
 #[must_use]
 pub fn examine(name: &str, text: &[u8]) -> Report {
     let doc = match read(name, text) {
         Ok(doc) => doc,
         Err(report) => return report,
     };
-    let report = match compile(&doc) {
-        Ok(world) => Report { name: name.to_owned(), findings: check(&doc, &world) },
+    let report = match compile(&doc).and_then(|world| findings_of(&doc, world)) {
+        Ok(findings) => Report { name: name.to_owned(), findings },
         Err(report) => report,
     };
     report.located(name, text)
+}
+
+fn findings_of(doc: &WorldDoc, world: World) -> Result<Vec<Finding>, Report> {
+    if world.materialised {
+        return Ok(check(doc, &world));
+    }
+    let source = Source::compiled(doc.clone(), world)?;
+    let mut findings = check(doc, &source.materialise(0)?.world);
+    for seed in 1..SEEDS {
+        let others = check(doc, &source.materialise(seed)?.world);
+        findings.retain(|finding| others.contains(finding));
+    }
+    Ok(findings)
 }
 
 /// Looks for mistakes in a world that compiles: records that no API shows, parameters that nothing uses, enum values
@@ -110,7 +127,13 @@ fn check_reach(
     }
 }
 
-fn check_enums(world: &World, resource: &Resource, doc: &ResourceDoc, path: &Path<'_>, findings: &mut Findings) {
+fn check_enums(
+    world: &World,
+    resource: &Resource,
+    doc: &ResourceDoc,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
     let section = path.name("fields");
     for (index, field) in resource.fields.iter().enumerate() {
         let here = section.name(&field.name);
@@ -119,7 +142,8 @@ fn check_enums(world: &World, resource: &Resource, doc: &ResourceDoc, path: &Pat
             if resource.records.is_empty() {
                 continue;
             }
-            let has = |value: &Str| resource.records.iter().any(|record| record[index].as_str() == Some(value));
+            let has =
+                |value: &Str| resource.records.iter().any(|record| record[index].as_str() == Some(value));
             values.iter().filter(|value| !has(value)).map(|value| &**value).collect()
         } else {
             match &doc.records {
@@ -127,20 +151,31 @@ fn check_enums(world: &World, resource: &Resource, doc: &ResourceDoc, path: &Pat
                 RecordsDoc::Count(count) => {
                     let count = *count as usize;
                     let enough = count == 0 || count >= values.len() || !doc.each.is_empty();
-                    values.iter().skip(if enough { values.len() } else { count }).map(|value| &**value).collect()
+                    values
+                        .iter()
+                        .skip(if enough { values.len() } else { count })
+                        .map(|value| &**value)
+                        .collect()
                 }
                 RecordsDoc::Given(given) => {
-                    let open = given.is_empty() || !doc.each.is_empty() || given.iter().any(|row| !row.contains_key(&*field.name));
-                    let has = |value: &Str| given.iter().any(|row| row.get(&*field.name).and_then(|json| json.as_str()) == Some(value));
+                    let open = given.is_empty()
+                        || !doc.each.is_empty()
+                        || given.iter().any(|row| !row.contains_key(&*field.name));
+                    let has = |value: &Str| {
+                        given
+                            .iter()
+                            .any(|row| row.get(&*field.name).and_then(|json| json.as_str()) == Some(value))
+                    };
                     values.iter().filter(|value| !open && !has(value)).map(|value| &**value).collect()
                 }
             }
         };
-        if !missing.is_empty() {
+        let here = here.name("enum");
+        for (i, value) in values.iter().enumerate().filter(|(_, value)| missing.contains(&&***value)) {
             findings.warning(
-                here.name("enum"),
-                format!("found values that no record has: {}", missing.join(", ")),
-                "make more records, or take the values out",
+                here.index(i),
+                format!("found the value `{value}`, which no record has"),
+                "make more records, or take the value out",
             );
         }
     }
@@ -175,7 +210,7 @@ fn check_api(api: &Api, uses: &Uses, world: &World, path: &Path<'_>, findings: &
     }
     let secret = |resource: ResourceId, member: &Member| {
         let auth = world.domains.iter().filter_map(|domain| domain.auth.as_ref());
-        matches!(member.source, Source::Field(field) if auth.into_iter().any(|auth| (auth.user, auth.secret) == (resource, field)))
+        matches!(member.source, model::Source::Field(field) if auth.into_iter().any(|auth| (auth.user, auth.secret) == (resource, field)))
     };
     let record = match &api.behaviour.kind {
         BehaviourKind::Get { resource, .. } | BehaviourKind::Lookup { resource, .. } => Some(*resource),

@@ -57,7 +57,12 @@ impl<'d> Part<'d> {
     pub(super) fn all(doc: &'d WorldDoc) -> Vec<Self> {
         let mut parts = Vec::with_capacity(doc.domains.len() + 1);
         if doc.domain.is_some() || !doc.resources.is_empty() || !doc.apis.is_empty() {
-            parts.push(Part { index: None, head: doc.domain.as_ref(), resources: &doc.resources, apis: &doc.apis });
+            parts.push(Part {
+                index: None,
+                head: doc.domain.as_ref(),
+                resources: &doc.resources,
+                apis: &doc.apis,
+            });
         }
         parts.extend(doc.domains.iter().enumerate().map(|(index, domain)| Part {
             index: Some(index),
@@ -82,8 +87,12 @@ impl Names<'_> {
 
     /// The resources of a domain, for messages.
     pub(super) fn known(&self, domain: DomainId) -> String {
-        let mut ids: Vec<(ResourceId, &str)> =
-            self.ids.iter().filter(|((of, _), _)| *of == domain).map(|((_, name), id)| (*id, *name)).collect();
+        let mut ids: Vec<(ResourceId, &str)> = self
+            .ids
+            .iter()
+            .filter(|((of, _), _)| *of == domain)
+            .map(|((_, name), id)| (*id, *name))
+            .collect();
         ids.sort_unstable();
         listed(ids.into_iter().map(|(_, name)| name))
     }
@@ -137,15 +146,22 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     });
     let parts = Part::all(doc);
     if parts.is_empty() {
-        findings.error(root, "found no domain", "add `domain`, `resources` and `apis`, or a list of `domains`");
+        findings.error(
+            root,
+            "found no domain",
+            "add `domain`, `resources` and `apis`, or a list of `domains`",
+        );
     }
     check_sizes(findings, &parts)?;
     let (mut domains, names) = declare(doc, &parts, findings);
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
     resolve_auth(&parts, &names, &resources, &mut domains, findings);
     resource::check_owners(&parts, &domains, &resources, findings);
-    let secrets: HashSet<(ResourceId, FieldId)> =
-        domains.iter().filter_map(|domain| domain.auth.as_ref()).map(|auth| (auth.user, auth.secret)).collect();
+    let secrets: HashSet<(ResourceId, FieldId)> = domains
+        .iter()
+        .filter_map(|domain| domain.auth.as_ref())
+        .map(|auth| (auth.user, auth.secret))
+        .collect();
     let apis = api::compile(&parts, &names, &domains, &resources, &secrets, &zone, findings);
     records::compile(doc, &parts, &zone, &mut resources, findings);
     Some(World {
@@ -176,7 +192,11 @@ fn check_sizes(findings: &mut Findings, parts: &[Part<'_>]) -> Option<()> {
         (parameters.unwrap_or(0), "parameters of one API"),
     ];
     for (count, what) in counts.into_iter().filter(|(count, _)| *count > MOST) {
-        findings.error(Path::ROOT, format!("found {count} {what}, expected at most {MOST}"), "split the world");
+        findings.error(
+            Path::ROOT,
+            format!("found {count} {what}, expected at most {MOST}"),
+            "split the world",
+        );
     }
     (!findings.has_errors() || counts.iter().all(|(count, _)| *count <= MOST)).then_some(())
 }
@@ -203,7 +223,8 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             );
         }
         let base_path = head.base_path.as_str();
-        let segments_ok = base_path.split('/').skip(1).all(|segment| !segment.is_empty() && path::is_literal(segment));
+        let segments_ok =
+            base_path.split('/').skip(1).all(|segment| !segment.is_empty() && path::is_literal(segment));
         if !(base_path.is_empty() || base_path.starts_with('/') && segments_ok) {
             findings.error(
                 head_path.name("base_path"),
@@ -273,10 +294,18 @@ fn resolve_auth(
         };
         let (login, secret) = (field("login", &auth.login), field("secret", &auth.secret));
         if auth.parameter.is_empty() {
-            findings.error(path.name("parameter"), "found an empty name", "name the argument that carries the token");
+            findings.error(
+                path.name("parameter"),
+                "found an empty name",
+                "name the argument that carries the token",
+            );
         }
         if auth.expires_in_s == 0 {
-            findings.error(path.name("expires_in_s"), "found 0, expected at least 1", "say how long a token lasts");
+            findings.error(
+                path.name("expires_in_s"),
+                "found 0, expected at least 1",
+                "say how long a token lasts",
+            );
         }
         if let (Some(login), Some(secret)) = (login, secret) {
             domain.auth = Some(Auth {
@@ -294,7 +323,9 @@ fn resolve_auth(
 fn check_identifier(findings: &mut Findings, path: &Path<'_>, name: &str) {
     let good = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.len() <= 64
-        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'));
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'));
     if !good {
         findings.error(
             path,
@@ -315,7 +346,9 @@ fn is_expression_name(name: &str) -> bool {
 
 /// Names of fields and parameters may be odd, because other people's documents have odd ones.
 fn is_member_name(name: &str) -> bool {
-    !name.is_empty() && name.len() <= 128 && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
+    !name.is_empty()
+        && name.len() <= 128
+        && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
 }
 
 /// `a, b and 3 more`, for messages.

@@ -138,7 +138,10 @@ impl Wanted {
                         self.nodes[node].place = Some(Place { line, column, verbatim: None });
                     }
                     let sequence = matches!(event, Event::SequenceStart(..));
-                    open.push(Open { node, kind: if sequence { Kind::Sequence(0) } else { Kind::Mapping(None) } });
+                    open.push(Open {
+                        node,
+                        kind: if sequence { Kind::Sequence(0) } else { Kind::Mapping(None) },
+                    });
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
                     open.pop();
@@ -189,6 +192,7 @@ fn verbatim(value: &str, style: ScalarStyle, span: &Span) -> Option<(String, u32
         _ => return None,
     };
     // With an escape, or folded over lines, the text in the file is longer than the value.
-    let same = span.len() == value.chars().count() + 2 * quote as usize && span.start.line() == span.end.line();
+    let same =
+        span.len() == value.chars().count() + 2 * quote as usize && span.start.line() == span.end.line();
     same.then(|| (value.to_owned(), quote))
 }

@@ -36,7 +36,13 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
     let text = std::str::from_utf8(text).map_err(|error| {
         let before = &text[..error.valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        let column = before.iter().rev().take_while(|byte| **byte != b'\n').filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
+        let column = before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte != b'\n')
+            .filter(|byte| **byte & 0xc0 != 0x80)
+            .count()
+            + 1;
         Box::new(
             Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8")
                 .at(to_u32(line), to_u32(column)),
@@ -65,7 +71,8 @@ fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
     let mut first = None;
     // Stops at the first entry with an error of its own; what counts is what it has seen.
     let _ = FirstEntry(&mut first).deserialize(&mut serde_json::Deserializer::from_str(text));
-    check_version(first.as_ref()).map_err(|finding| JsonProblem { syntax: false, finding: finding.at(1, 1) })?;
+    check_version(first.as_ref())
+        .map_err(|finding| JsonProblem { syntax: false, finding: finding.at(1, 1) })?;
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (to_u32(error.line()), to_u32(error.column()));
         let mut message = error.to_string();
@@ -126,7 +133,9 @@ fn message_of(error: &serde_saphyr::Error) -> String {
     }
     let message = message.strip_prefix("error: ").unwrap_or(&message);
     match message {
-        "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => "expected a whole number from 0".to_owned(),
+        "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
+            "expected a whole number from 0".to_owned()
+        }
         "invalid bool" | "invalid boolean" => "expected true or false".to_owned(),
         _ => message.to_owned(),
     }

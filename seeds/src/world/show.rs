@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Api, BehaviourKind, DomainId, Field, Parameter, Place, Query, Resource, ResourceId, World};
+use crate::model::{
+    Api, BehaviourKind, DomainId, Field, FieldId, Parameter, Place, Query, Resource, ResourceId, World,
+};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
 
@@ -25,7 +27,9 @@ pub fn show(world: &World) -> String {
     for (position, domain) in world.domains.iter().enumerate() {
         let id = DomainId(position as u16);
         let _ = write!(out, "\n{} ({}", domain.title, domain.name);
-        for (what, value) in [("archetype", &domain.archetype), ("sector", &domain.sector), ("at", &domain.base_path)] {
+        for (what, value) in
+            [("archetype", &domain.archetype), ("sector", &domain.sector), ("at", &domain.base_path)]
+        {
             if !value.is_empty() {
                 let _ = write!(out, ", {what} {value}");
             }
@@ -96,7 +100,8 @@ fn describe_type(world: &World, schema: &Schema) -> String {
         Type::Reference { resource, .. } => format!("-> {}", name_of(world, *resource)),
         Type::List(items) => format!("list of {}", describe_type(world, items)),
         Type::Object(fields) => {
-            let members = fields.iter().map(|field| format!("{}: {}", field.name, describe_type(world, &field.schema)));
+            let members =
+                fields.iter().map(|field| format!("{}: {}", field.name, describe_type(world, &field.schema)));
             format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
         }
         Type::Any => "any".to_owned(),
@@ -107,7 +112,8 @@ fn describe_type(world: &World, schema: &Schema) -> String {
     if let Some(unit) = &schema.unit {
         let _ = write!(text, " {unit}");
     }
-    let bound = |value: &Option<Value>| value.as_ref().map_or(String::new(), |value| value.to_text(&world.zone));
+    let bound =
+        |value: &Option<Value>| value.as_ref().map_or(String::new(), |value| value.to_text(&world.zone));
     let limits = &schema.limits;
     if limits.min.is_some() || limits.max.is_some() {
         let _ = write!(text, " {}..{}", bound(&limits.min), bound(&limits.max));
@@ -150,33 +156,34 @@ fn describe_parameter(world: &World, api: &Api, parameter: &Parameter) -> String
 fn describe_behaviour(world: &World, api: &Api) -> String {
     let behaviour = &api.behaviour;
     let name = |resource: &ResourceId| name_of(world, *resource);
-    let list = |kind: &str, query: &Query| {
+    let query = |kind: &str, query: &Query| {
         let pages = if query.page.is_some() { ", in pages" } else { "" };
         format!("{kind} {}{pages}", name_of(world, query.resource))
     };
-    let held = |resource: &ResourceId, field: &crate::model::FieldId| {
+    let held = |kind: &str, resource: &ResourceId, field: &FieldId| {
         let holder = world.resources.get(resource.index());
-        format!("{}.{}", name(resource), holder.map_or("", |holder| &holder.field(*field).name))
+        format!("{kind} {}.{}", name(resource), holder.map_or("", |holder| &holder.field(*field).name))
     };
+    // In the words of the format.
     let mut text = match &behaviour.kind {
-        BehaviourKind::Get { resource, .. } => format!("gets a {}", name(resource)),
-        BehaviourKind::Lookup { resource, .. } => format!("looks up a {}", name(resource)),
-        BehaviourKind::List(query) => list("lists", query),
-        BehaviourKind::Create { resource, .. } => format!("creates a {}", name(resource)),
-        BehaviourKind::Replace { resource, .. } => format!("replaces a {}", name(resource)),
-        BehaviourKind::Patch { resource, .. } => format!("changes a {}", name(resource)),
-        BehaviourKind::Delete { resource, .. } => format!("deletes a {}", name(resource)),
-        BehaviourKind::Action { target: Some((resource, _)) } => format!("acts on a {}", name(resource)),
-        BehaviourKind::Action { target: None } => "acts".to_owned(),
-        BehaviourKind::Members { resource, field, .. } => format!("lists the members of {}", held(resource, field)),
-        BehaviourKind::AddMembers { resource, field, .. } => format!("adds members to {}", held(resource, field)),
-        BehaviourKind::RemoveMembers { resource, field, .. } => format!("removes members from {}", held(resource, field)),
+        BehaviourKind::Get { resource, .. } => format!("get {}", name(resource)),
+        BehaviourKind::Lookup { resource, .. } => format!("lookup {}", name(resource)),
+        BehaviourKind::List(list) => query("list", list),
+        BehaviourKind::Create { resource, .. } => format!("create {}", name(resource)),
+        BehaviourKind::Replace { resource, .. } => format!("replace {}", name(resource)),
+        BehaviourKind::Patch { resource, .. } => format!("patch {}", name(resource)),
+        BehaviourKind::Delete { resource, .. } => format!("delete {}", name(resource)),
+        BehaviourKind::Action { target: Some((resource, _)) } => format!("action {}", name(resource)),
+        BehaviourKind::Action { target: None } => "action".to_owned(),
+        BehaviourKind::Members { resource, field, .. } => held("members", resource, field),
+        BehaviourKind::AddMembers { resource, field, .. } => held("add_members", resource, field),
+        BehaviourKind::RemoveMembers { resource, field, .. } => held("remove_members", resource, field),
         BehaviourKind::Compute(computed) => {
-            format!("computes {}", computed.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", "))
+            format!("compute {}", computed.iter().map(|(name, _)| &**name).collect::<Vec<_>>().join(", "))
         }
-        BehaviourKind::Aggregate { query, .. } => list("aggregates", query),
-        BehaviourKind::SignIn { .. } => "signs in".to_owned(),
-        BehaviourKind::SignOut => "signs out".to_owned(),
+        BehaviourKind::Aggregate { query: of, .. } => query("aggregate", of),
+        BehaviourKind::SignIn { .. } => "sign_in".to_owned(),
+        BehaviourKind::SignOut => "sign_out".to_owned(),
     };
     for (count, one, many) in [
         (behaviour.require.len(), "check", "checks"),

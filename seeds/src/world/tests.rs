@@ -26,7 +26,9 @@ fn the_documented_world_is_read() {
 
 #[test]
 fn another_version_is_refused_with_both_versions() {
-    let expect = |fix: &str| format!("w:1:1: world: found world format version 2; this program reads version 1\n  fix: {fix}");
+    let expect = |fix: &str| {
+        format!("w:1:1: world: found world format version 2; this program reads version 1\n  fix: {fix}")
+    };
     assert_eq!(refused("w", "world: 2\nnew_key: 1\n"), expect("use a newer version of the program"));
     assert_eq!(refused("w", r#"{"world": 2, "new_key": 1}"#), expect("use a newer version of the program"));
     assert_eq!(
@@ -47,7 +49,12 @@ fn hostile_texts_are_refused() {
     }
     assert!(refused("bomb.yaml", &bomb).starts_with("bomb.yaml:"), "{}", refused("bomb.yaml", &bomb));
     assert!(refused("binary", "\u{feff}").starts_with("binary"));
-    assert!(read("latin", b"world: 1\nname: caf\xe9").unwrap_err().to_string().starts_with("latin:2:10: found bytes"));
+    assert!(
+        read("latin", b"world: 1\nname: caf\xe9")
+            .unwrap_err()
+            .to_string()
+            .starts_with("latin:2:10: found bytes")
+    );
 }
 
 #[test]
@@ -151,14 +158,17 @@ fn the_documented_world_has_nothing_to_find() {
 
 #[test]
 fn the_catalog_has_nothing_to_find() {
-    let all = crate::catalog::names().iter().map(|name| examine(name, crate::catalog::source(name).unwrap().as_bytes()).to_string());
+    let all = crate::catalog::names()
+        .iter()
+        .map(|name| examine(name, crate::catalog::source(name).unwrap().as_bytes()).to_string());
     assert_eq!(all.filter(|report| !report.is_empty()).collect::<Vec<_>>().join("\n"), "");
 }
 
 #[test]
 fn the_canonical_form_is_one_world_document() {
     let canonical = canonical_of(&materialised());
-    let (doc, world) = load("canonical.json", canonical.as_bytes()).map_err(|report| report.to_string()).unwrap();
+    let (doc, world) =
+        load("canonical.json", canonical.as_bytes()).map_err(|report| report.to_string()).unwrap();
     assert_eq!(canonical_json(&doc, &world), canonical);
     let records = canonical.split("\"records\":").nth(1).unwrap();
     let book = r#"[{"book_id":10,"lent":[],"opens":"09:00","price":5.5,"rest":{"a":[null,true],"b":1},"shelf":"S-11","size":{"depth":4,"width":3},"state":"in","title":"A","weight":null},{"book_id":20,"lent":["2026-01-05"],"opens":"08:30","price":12.5,"seen":"2026-03-01T10:00:00+00:00","shelf":"S-02","state":"in","title":"B","weight":1}]"#;
@@ -203,7 +213,8 @@ fn respell(json: &mut serde_json::Value, draw: &mut Draw) {
             map.extend(entries);
         }
         serde_json::Value::Array(items) => {
-            let records = items.first().is_some_and(|item| item.get("book_id").is_some() || item.get("code").is_some());
+            let records =
+                items.first().is_some_and(|item| item.get("book_id").is_some() || item.get("code").is_some());
             if records && draw.below(2) == 0 {
                 items.reverse();
             }
@@ -259,7 +270,10 @@ fn the_hash_changes_with_behaviour() {
     let mut long = materialised();
     let map = long.as_object_mut().unwrap();
     let (resources, apis) = (map.remove("resources").unwrap(), map.remove("apis").unwrap());
-    map.insert("domains".into(), serde_json::json!([{"domain": {"name": "tiny"}, "resources": resources, "apis": apis}]));
+    map.insert(
+        "domains".into(),
+        serde_json::json!([{"domain": {"name": "tiny"}, "resources": resources, "apis": apis}]),
+    );
     assert_eq!(canonical_of(&long), original);
 }
 
@@ -276,7 +290,12 @@ fn findings_with(changes: &[(&str, &str)]) -> String {
     }
     match compile(&serde_json::from_value(json).unwrap()) {
         Ok(_) => "fine".to_owned(),
-        Err(report) => report.findings.iter().map(|finding| format!("{}: {}", finding.path, finding.message)).collect::<Vec<_>>().join("\n"),
+        Err(report) => report
+            .findings
+            .iter()
+            .map(|finding| format!("{}: {}", finding.path, finding.message))
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 
@@ -289,38 +308,129 @@ fn wrong_records_are_found() {
     let check = |field: &str, value: &str, expect: &str| {
         check_finding(&format!("/resources/book/records/0/{field}"), value, expect);
     };
-    check("price", "12.555", "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 12.555");
-    check("price", "91", "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 91");
-    check("lent", "[\"2026-01-01\", \"x\"]", "resources.book.records[0].lent[1]: expected a date as YYYY-MM-DD of at least 2020-01-01, found \"x\"");
-    check("size", "{\"width\": 101}", "resources.book.records[0].size.width: expected an integer of at most 100, found 101");
+    check(
+        "price",
+        "12.555",
+        "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 12.555",
+    );
+    check(
+        "price",
+        "91",
+        "resources.book.records[0].price: expected a number with at most 2 decimal places from 1 to 90, found 91",
+    );
+    check(
+        "lent",
+        "[\"2026-01-01\", \"x\"]",
+        "resources.book.records[0].lent[1]: expected a date as YYYY-MM-DD of at least 2020-01-01, found \"x\"",
+    );
+    check(
+        "size",
+        "{\"width\": 101}",
+        "resources.book.records[0].size.width: expected an integer of at most 100, found 101",
+    );
     check("book_id", "10", "resources.book.records[1]: found the key 10 a second time, after records[0]");
-    check("shelf", "\"S-99\"", "resources.book.records[0].shelf: found a reference to S-99, which no `shelf` has as its key");
-    check("colour", "1", "resources.book.records[0].colour: found the field `colour`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest");
-    check_finding("/resources/shelf/records/0/name", "\"Lower\"", "resources.shelf.records[0].name: found Lower a second time in a unique field");
-    check_finding("/resources/shelf/records", "3", "resources.shelf.records: found the count 3 in a materialised world, expected the records\nresources.book.records[1].shelf: found a reference to S-11, which no `shelf` has as its key\nresources.book.records[0].shelf: found a reference to S-02, which no `shelf` has as its key");
+    check(
+        "shelf",
+        "\"S-99\"",
+        "resources.book.records[0].shelf: found a reference to S-99, which no `shelf` has as its key",
+    );
+    check(
+        "colour",
+        "1",
+        "resources.book.records[0].colour: found the field `colour`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest",
+    );
+    check_finding(
+        "/resources/shelf/records/0/name",
+        "\"Lower\"",
+        "resources.shelf.records[0].name: found Lower a second time in a unique field",
+    );
+    check_finding(
+        "/resources/shelf/records",
+        "3",
+        "resources.shelf.records: found the count 3 in a materialised world, expected the records\nresources.book.records[1].shelf: found a reference to S-11, which no `shelf` has as its key\nresources.book.records[0].shelf: found a reference to S-02, which no `shelf` has as its key",
+    );
     assert_eq!(
-        findings_with(&[("/resources/book/records/0/title", "\"A\""), ("/resources/book/records/0/shelf", "\"S-11\"")]),
+        findings_with(&[
+            ("/resources/book/records/0/title", "\"A\""),
+            ("/resources/book/records/0/shelf", "\"S-11\"")
+        ]),
         "resources.book.records[0]: found the same title and shelf a second time"
     );
-    check_finding("/resources/book/records/0", "{\"book_id\": 5}", "resources.book.records[0]: found no `title`, expected a string of length 1 or more\nresources.book.records[0]: found no `shelf`, expected a string");
+    check_finding(
+        "/resources/book/records/0",
+        "{\"book_id\": 5}",
+        "resources.book.records[0]: found no `title`, expected a string of length 1 or more\nresources.book.records[0]: found no `shelf`, expected a string",
+    );
 }
 
 #[test]
 fn wrong_types_and_names_are_found() {
     let check = check_finding;
-    check("/resources/book/fields/title/type", "\"text\"", "resources.book.fields.title.type: found the type `text`, expected one of integer, number, decimal, date, time, date-time, boolean, string, list, object, any");
-    check("/resources/book/fields/shelf/ref", "\"rack\"", "resources.book.fields.shelf.ref: found the resource `rack`, expected one of shelf, book");
-    check("/resources/book/owner", "\"shelf\"", "resources.book.owner: found an owner in a domain without sign-in");
-    check("/apis/0/path", "\"/books/{book_id}\"", "apis[0].path: found `{book_id}`, expected one of the parameters: under, state");
-    check("/apis/0/parameters/under/in", "\"path\"", "apis[0].parameters.under.in: found `in: path` for a parameter that the path does not name\napis[0].parameters.under: found a path parameter that may be left out");
-    check("/apis/1/method", "\"GET\"", "apis[1].path: found the route GET /books, which cannot be told from that of `ListBooks`");
-    check("/apis/1/name", "\"ListBooks\"", "apis[1].name: found the API `ListBooks` a second time, after apis[0]");
-    check("/apis/0/parameters/under/like", "\"book.cost\"", "apis[0].parameters.under.like: found the field `cost` of `book`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest");
-    check("/apis/0/behaviour/get", "\"book\"", "apis[0].behaviour.list: found both `get` and `list`, expected one kind");
-    check("/apis/0/behaviour/filters/colour", "\"title\"", "apis[0].behaviour.filters.colour: found `colour`, expected one of the parameters: under, state");
-    check("/apis/0/behaviour/filters/state", "\"lent\"", "apis[0].behaviour.filters.state: found a filter `eq` of `lent` with an argument whose type does not fit");
-    check("/apis/1/behaviour/set", "{\"price\": \"'cheap'\"}", "apis[1].behaviour.set.price: found a string; expected a number with at most 2 decimal places from 1 to 90");
-    check("/apis/1/auth", "true", "apis[1].auth: found an API of signed-in users in a domain without sign-in");
+    check(
+        "/resources/book/fields/title/type",
+        "\"text\"",
+        "resources.book.fields.title.type: found the type `text`, expected one of integer, number, decimal, date, time, date-time, boolean, string, list, object, any",
+    );
+    check(
+        "/resources/book/fields/shelf/ref",
+        "\"rack\"",
+        "resources.book.fields.shelf.ref: found the resource `rack`, expected one of shelf, book",
+    );
+    check(
+        "/resources/book/owner",
+        "\"shelf\"",
+        "resources.book.owner: found an owner in a domain without sign-in",
+    );
+    check(
+        "/apis/0/path",
+        "\"/books/{book_id}\"",
+        "apis[0].path: found `{book_id}`, expected one of the parameters: under, state",
+    );
+    check(
+        "/apis/0/parameters/under/in",
+        "\"path\"",
+        "apis[0].parameters.under.in: found `in: path` for a parameter that the path does not name\napis[0].parameters.under: found a path parameter that may be left out",
+    );
+    check(
+        "/apis/1/method",
+        "\"GET\"",
+        "apis[1].path: found the route GET /books, which cannot be told from that of `ListBooks`",
+    );
+    check(
+        "/apis/1/name",
+        "\"ListBooks\"",
+        "apis[1].name: found the API `ListBooks` a second time, after apis[0]",
+    );
+    check(
+        "/apis/0/parameters/under/like",
+        "\"book.cost\"",
+        "apis[0].parameters.under.like: found the field `cost` of `book`, expected one of book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest",
+    );
+    check(
+        "/apis/0/behaviour/get",
+        "\"book\"",
+        "apis[0].behaviour.list: found both `get` and `list`, expected one kind",
+    );
+    check(
+        "/apis/0/behaviour/filters/colour",
+        "\"title\"",
+        "apis[0].behaviour.filters.colour: found `colour`, expected one of the parameters: under, state",
+    );
+    check(
+        "/apis/0/behaviour/filters/state",
+        "\"lent\"",
+        "apis[0].behaviour.filters.state: found a filter `eq` of `lent` with an argument whose type does not fit",
+    );
+    check(
+        "/apis/1/behaviour/set",
+        "{\"price\": \"'cheap'\"}",
+        "apis[1].behaviour.set.price: found a string; expected a number with at most 2 decimal places from 1 to 90",
+    );
+    check(
+        "/apis/1/auth",
+        "true",
+        "apis[1].auth: found an API of signed-in users in a domain without sign-in",
+    );
     check("/clock", "\"soon\"", "clock: found `soon`, expected a date-time");
 }
 
@@ -347,7 +457,11 @@ apis:
     reply: {fields: [nme]}
 ";
     let report = load("x.yaml", text.as_bytes()).unwrap_err();
-    let lines: Vec<String> = report.findings.iter().map(|f| format!("{}:{} {}", f.line.unwrap(), f.column.unwrap(), f.path)).collect();
+    let lines: Vec<String> = report
+        .findings
+        .iter()
+        .map(|f| format!("{}:{} {}", f.line.unwrap(), f.column.unwrap(), f.path))
+        .collect();
     assert_eq!(
         lines,
         [
@@ -370,28 +484,65 @@ fn checked_with(pointer: &str, value: &str) -> String {
     }
     let doc = serde_json::from_value(json).unwrap();
     let world = compile(&doc).map_err(|report| report.to_string()).unwrap();
-    check(&doc, &world).iter().map(|finding| format!("{}: {}", finding.path, finding.message)).collect::<Vec<_>>().join("\n")
+    check(&doc, &world)
+        .iter()
+        .map(|finding| format!("{}: {}", finding.path, finding.message))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
 fn probable_mistakes_are_found() {
     // What the tiny world has already: no descriptions, and no book that is out.
-    let known = "resources.book.fields.state.enum: found values that no record has: out\n";
+    let known = "resources.book.fields.state.enum[1]: found the value `out`, which no record has\n";
     let bare = "apis[0]: found no description of `ListBooks`\napis[1]: found no description of `AddBook`";
     assert_eq!(checked_with("/title", "\"Tiny\""), format!("{known}{bare}"));
     let check = |pointer: &str, value: &str, expect: &str| {
         let found = checked_with(pointer, value);
-        let rest: Vec<&str> = found.lines().filter(|line| !known.contains(line) && !bare.contains(line)).collect();
+        let rest: Vec<&str> =
+            found.lines().filter(|line| !known.contains(line) && !bare.contains(line)).collect();
         assert_eq!(rest.join("\n"), expect, "{pointer}");
     };
-    check("/resources/lamp", r#"{"key": "k", "fields": {}, "records": [{"k": 1}]}"#, "resources.lamp: found records of `lamp` that no API can show");
-    check("/apis/0/parameters/colour", r#"{"type": "string", "optional": true}"#, "apis[0].parameters.colour: found the parameter `colour`, which the behaviour does not use");
-    check("/apis/1/phrases", r#"{"do": ["add {title}"]}"#, "apis[1].phrases.do[0]: found a phrase without the required parameter `shelf` outside brackets");
-    check("/apis/1/phrases", r#"{"do": ["add {title}[ to {shelf}] for {price}"]}"#, "apis[1].phrases.do[0]: found `{price}`, expected one of the parameters: title, shelf\napis[1].phrases.do[0]: found a phrase without the required parameter `shelf` outside brackets");
-    check("/apis/1/phrases", r#"{"done": ["Added {title} as {reply:book_id}, {reply:items[0].x}."]}"#, "apis[1].phrases.done[0]: found `{reply:items[0].x}`, expected one of the reply's members: book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest");
-    check("/apis/1/phrases", r#"{"noun": ["{title} {shelf}"]}"#, "apis[1].phrases.noun: found noun phrases of an API that is no list");
-    check("/resources/book/fields/price/ask", r#"["How much is {that}?"]"#, "resources.book.fields.price.ask[0]: found `{that}`, expected `{it}`");
-    check("/resources/book/fields/price/say", r#"["{it} has a price.", "[{value"]"#, "resources.book.fields.price.say[0]: found a statement without `{value}`\nresources.book.fields.price.say[1]: found `{` without `}`");
+    check(
+        "/resources/lamp",
+        r#"{"key": "k", "fields": {}, "records": [{"k": 1}]}"#,
+        "resources.lamp: found records of `lamp` that no API can show",
+    );
+    check(
+        "/apis/0/parameters/colour",
+        r#"{"type": "string", "optional": true}"#,
+        "apis[0].parameters.colour: found the parameter `colour`, which the behaviour does not use",
+    );
+    check(
+        "/apis/1/phrases",
+        r#"{"do": ["add {title}"]}"#,
+        "apis[1].phrases.do[0]: found a phrase without the required parameter `shelf` outside brackets",
+    );
+    check(
+        "/apis/1/phrases",
+        r#"{"do": ["add {title}[ to {shelf}] for {price}"]}"#,
+        "apis[1].phrases.do[0]: found `{price}`, expected one of the parameters: title, shelf\napis[1].phrases.do[0]: found a phrase without the required parameter `shelf` outside brackets",
+    );
+    check(
+        "/apis/1/phrases",
+        r#"{"done": ["Added {title} as {reply:book_id}, {reply:items[0].x}."]}"#,
+        "apis[1].phrases.done[0]: found `{reply:items[0].x}`, expected one of the reply's members: book_id, title, shelf, price, weight, opens, lent, seen, state, size, rest",
+    );
+    check(
+        "/apis/1/phrases",
+        r#"{"noun": ["{title} {shelf}"]}"#,
+        "apis[1].phrases.noun: found noun phrases of an API that is no list",
+    );
+    check(
+        "/resources/book/fields/price/ask",
+        r#"["How much is {that}?"]"#,
+        "resources.book.fields.price.ask[0]: found `{that}`, expected `{it}`",
+    );
+    check(
+        "/resources/book/fields/price/say",
+        r#"["{it} has a price.", "[{value"]"#,
+        "resources.book.fields.price.say[0]: found a statement without `{value}`\nresources.book.fields.price.say[1]: found `{` without `}`",
+    );
 }
 
 #[test]
@@ -401,7 +552,11 @@ fn findings_of_phrases_have_columns() {
     let line = text.lines().position(|line| line.contains("{dentist}")).unwrap();
     let column = text.lines().nth(line).unwrap().find("{dentist}").unwrap();
     assert!(!report.findings.is_empty());
-    assert_eq!((report.findings[1].line, report.findings[1].column), (Some(line as u32 + 1), Some(column as u32 + 1)), "{report}");
+    assert_eq!(
+        (report.findings[1].line, report.findings[1].column),
+        (Some(line as u32 + 1), Some(column as u32 + 1)),
+        "{report}"
+    );
 }
 
 #[test]

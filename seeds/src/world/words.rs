@@ -83,10 +83,14 @@ pub(super) fn plural(noun: &str) -> String {
 }
 
 fn plural_of_word(word: &str) -> String {
-    if let Some((_, plural)) = IRREGULAR.iter().find(|(singular, plural)| *singular == word || *plural == word) {
+    if let Some((_, plural)) =
+        IRREGULAR.iter().find(|(singular, plural)| *singular == word || *plural == word)
+    {
         return (*plural).to_owned();
     }
-    if let Some(stem) = word.strip_suffix("man").filter(|stem| !stem.is_empty() && !matches!(*stem, "hu" | "ger" | "ro")) {
+    if let Some(stem) =
+        word.strip_suffix("man").filter(|stem| !stem.is_empty() && !matches!(*stem, "hu" | "ger" | "ro"))
+    {
         return format!("{stem}men");
     }
     if let Some(stem) = word.strip_suffix("person") {
@@ -117,7 +121,6 @@ pub(super) fn identifier(noun: &str) -> String {
     name.truncate(name.trim_end_matches('_').len());
     name
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -30,12 +30,17 @@ fn placeholders(template: &str) -> Result<Vec<Placeholder<'_>>, (usize, &'static
             (b']', None) => return Err((at, "found `]` without `[`")),
             (b'{', _) => {
                 // A reply's path may have brackets of its own: `{reply:items[0].name}`.
-                let Some(length) = template[rest..].find(['{', '}']).filter(|length| {
-                    template.as_bytes()[rest + length] == b'}'
-                }) else {
+                let Some(length) = template[rest..]
+                    .find(['{', '}'])
+                    .filter(|length| template.as_bytes()[rest + length] == b'}')
+                else {
                     return Err((at, "found `{` without `}`"));
                 };
-                found.push(Placeholder { name: &template[rest..rest + length], at, optional: bracket.is_some() });
+                found.push(Placeholder {
+                    name: &template[rest..rest + length],
+                    at,
+                    optional: bracket.is_some(),
+                });
                 rest += length + 1;
             }
             _ => return Err((at, "found `}` without `{`")),
@@ -91,7 +96,9 @@ pub(super) fn check_fields(doc: &ResourceDoc, path: &Path<'_>, findings: &mut Fi
 }
 
 fn check_field(field: &FieldDoc, path: &Path<'_>, findings: &mut Findings) {
-    for (key, templates, known) in [("ask", &field.ask, &["it"][..]), ("say", &field.say, &["it", "value"][..])] {
+    for (key, templates, known) in
+        [("ask", &field.ask, &["it"][..]), ("say", &field.say, &["it", "value"][..])]
+    {
         let section = path.name(key);
         for (i, template) in templates.iter().enumerate() {
             let here = section.index(i);
@@ -104,7 +111,9 @@ fn check_field(field: &FieldDoc, path: &Path<'_>, findings: &mut Findings) {
                     "name the record with `{it}`",
                 );
             }
-            if key == "say" && !found.iter().any(|placeholder| placeholder.name == "value" && !placeholder.optional) {
+            if key == "say"
+                && !found.iter().any(|placeholder| placeholder.name == "value" && !placeholder.optional)
+            {
                 findings.error(here, "found a statement without `{value}`", "say where the value stands");
             }
         }
@@ -157,8 +166,12 @@ fn check_placeholder(
     }
     let token = api.token.map(|token| &*api.parameters[token.index()].name);
     if api.parameter_named(name).is_none() || token == Some(name) {
-        let known: Vec<&str> =
-            api.parameters.iter().map(|parameter| &*parameter.name).filter(|known| token != Some(known)).collect();
+        let known: Vec<&str> = api
+            .parameters
+            .iter()
+            .map(|parameter| &*parameter.name)
+            .filter(|known| token != Some(known))
+            .collect();
         findings.error_at(
             path,
             placeholder.at,
@@ -171,11 +184,15 @@ fn check_placeholder(
 fn check_complete(found: &[Placeholder<'_>], api: &Api, path: &Path<'_>, findings: &mut Findings) {
     for (index, parameter) in api.parameters.iter().enumerate() {
         let token = api.token.is_some_and(|token| token.index() == index);
-        let said = found.iter().any(|placeholder| *placeholder.name == *parameter.name && !placeholder.optional);
+        let said =
+            found.iter().any(|placeholder| *placeholder.name == *parameter.name && !placeholder.optional);
         if parameter.required && !token && !said {
             findings.error(
                 path,
-                format!("found a phrase without the required parameter `{}` outside brackets", parameter.name),
+                format!(
+                    "found a phrase without the required parameter `{}` outside brackets",
+                    parameter.name
+                ),
                 format!("say `{{{}}}`", parameter.name),
             );
         }
@@ -218,7 +235,8 @@ mod tests {
     fn placeholders_know_their_brackets() {
         let check = |template: &str, expect: Result<&str, &str>| {
             let shown = placeholders(template).map(|found| {
-                let each = |p: &Placeholder<'_>| format!("{}@{}{}", p.name, p.at, if p.optional { "?" } else { "" });
+                let each =
+                    |p: &Placeholder<'_>| format!("{}@{}{}", p.name, p.at, if p.optional { "?" } else { "" });
                 found.iter().map(each).collect::<Vec<_>>().join(" ")
             });
             assert_eq!(shown.as_deref().map_err(|(_, message)| *message), expect);

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::expr::{Expr, Node};
 use crate::model::{
-    Api, BehaviourKind, Change, FilterTest, Member, ParameterId, Query, ResourceId, Setter, Shape, Source, Which,
+    Api, BehaviourKind, Change, FilterTest, Member, ParameterId, Query, ResourceId, Setter, Shape, Source,
+    Which,
 };
 
 /// What one API uses.

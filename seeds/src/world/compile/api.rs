@@ -13,7 +13,8 @@ use super::{Names, Part, is_member_name, listed};
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
-    Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource, ResourceId,
+    Api, Auth, Behaviour, Domain, DomainId, FieldId, Method, Parameter, ParameterId, Place, Resource,
+    ResourceId,
 };
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
@@ -57,7 +58,10 @@ pub(super) fn compile(
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {
                     findings.error(
                         path.name("path"),
-                        format!("found the route {} {}, which cannot be told from that of `{other}`", doc.method, doc.path),
+                        format!(
+                            "found the route {} {}, which cannot be told from that of `{other}`",
+                            doc.method, doc.path
+                        ),
                         "change a literal segment or the method, or give the domains base paths",
                     );
                 }
@@ -107,7 +111,13 @@ fn check_name(name: &str, path: &Path<'_>, findings: &mut Findings) {
     }
 }
 
-fn api(doc: &ApiDoc, path: &Path<'_>, types: &Types<'_>, shared: &Shared<'_>, findings: &mut Findings) -> Api {
+fn api(
+    doc: &ApiDoc,
+    path: &Path<'_>,
+    types: &Types<'_>,
+    shared: &Shared<'_>,
+    findings: &mut Findings,
+) -> Api {
     let method = Method::parse(&doc.method).unwrap_or_else(|| {
         findings.error(
             path.name("method"),
@@ -154,7 +164,10 @@ fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings
     let Some(segments) = path::segments(&doc.path) else {
         findings.error(
             here,
-            format!("found the path `{}`, expected `/` and segments that are each text or one `{{parameter}}`", doc.path),
+            format!(
+                "found the path `{}`, expected `/` and segments that are each text or one `{{parameter}}`",
+                doc.path
+            ),
             "write it like `/appointments/{appointment_id}/cancel`",
         );
         return Vec::new();
@@ -167,7 +180,10 @@ fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings
         } else if !doc.parameters.contains_key(name) {
             findings.error(
                 here,
-                format!("found `{{{name}}}`, expected one of the parameters: {}", listed(doc.parameters.keys().map(String::as_str))),
+                format!(
+                    "found `{{{name}}}`, expected one of the parameters: {}",
+                    listed(doc.parameters.keys().map(String::as_str))
+                ),
                 format!("add `{name}` to `parameters`, or mend the path"),
             );
         }
@@ -189,7 +205,11 @@ fn parameters(
     for (name, field) in &doc.parameters {
         let here = section.name(name);
         if !is_member_name(name) {
-            findings.error(here, format!("found the parameter name `{name}`"), "use letters, digits, `_`, `-` and `.`");
+            findings.error(
+                here,
+                format!("found the parameter name `{name}`"),
+                "use letters, digits, `_`, `-` and `.`",
+            );
         }
         let place = place(field, name, method, in_path, &here, findings);
         parameters.push(parameter(field, name, place, types, &here, findings));
@@ -232,12 +252,19 @@ fn place(
         let (message, fix) = if named {
             ("found a place other than the path for a parameter that the path names", "remove `in`")
         } else {
-            ("found `in: path` for a parameter that the path does not name", "add it to the path in braces, or change `in`")
+            (
+                "found `in: path` for a parameter that the path does not name",
+                "add it to the path in braces, or change `in`",
+            )
         };
         findings.error(here.name("in"), message, fix);
     }
     if place == Place::Path && (field.optional || field.default.is_some() || field.nullable) {
-        findings.error(here, "found a path parameter that may be left out", "remove `optional`, `default` and `nullable`");
+        findings.error(
+            here,
+            "found a path parameter that may be left out",
+            "remove `optional`, `default` and `nullable`",
+        );
     }
     place
 }
@@ -262,7 +289,11 @@ fn parameter(
         ("say", !doc.say.is_empty()),
     ];
     for (key, _) in only_in_fields.into_iter().filter(|(_, given)| *given) {
-        findings.error(path.name(key), format!("found `{key}` in a parameter"), "it belongs to a field; remove it");
+        findings.error(
+            path.name(key),
+            format!("found `{key}` in a parameter"),
+            "it belongs to a field; remove it",
+        );
     }
     let own = synonyms(doc, &schema, path, findings);
     let default = types.default(doc, &schema, path, findings);
@@ -296,7 +327,12 @@ fn kept_synonyms(field: Option<&crate::model::Field>, schema: &Schema) -> IndexM
         Type::Enum(values) => values.contains(value),
         _ => true,
     };
-    field.synonyms.iter().filter(|(value, _)| kept(value)).map(|(value, words)| (value.clone(), words.clone())).collect()
+    field
+        .synonyms
+        .iter()
+        .filter(|(value, _)| kept(value))
+        .map(|(value, words)| (value.clone(), words.clone()))
+        .collect()
 }
 
 /// The parameter that carries the token: the one of that name, or a new one at the end.
@@ -335,7 +371,8 @@ fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>)
     ];
     let named = kinds.into_iter().flatten().next().map(String::as_str);
     let members = [&behaviour.members, &behaviour.add_members, &behaviour.remove_members];
-    let holder = members.into_iter().flatten().next().and_then(|path| path.split_once('.')).map(|(name, _)| name);
+    let holder =
+        members.into_iter().flatten().next().and_then(|path| path.split_once('.')).map(|(name, _)| name);
     let about = named.or(holder).and_then(|name| shared.names.resource(shared.domain, name));
     for parameter in parameters.iter_mut().filter(|parameter| parameter.field.is_none()) {
         let of_about = |name: &str| {
@@ -347,7 +384,11 @@ fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>)
             Some(FilterDoc::Compare(compare)) => of_about(&compare.field),
             _ => None,
         };
-        let sought = behaviour.by.iter().find(|(_, name)| ***name == *parameter.name).and_then(|(field, _)| of_about(field));
+        let sought = behaviour
+            .by
+            .iter()
+            .find(|(_, name)| ***name == *parameter.name)
+            .and_then(|(field, _)| of_about(field));
         let target = match &parameter.schema.kind {
             Type::Reference { resource, .. } => Some((*resource, shared.resources[resource.index()].key)),
             _ => None,
@@ -383,7 +424,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The field of a name, or a finding.
-    pub(super) fn find_field(&mut self, resource: ResourceId, name: &str, path: &Path<'_>) -> Option<FieldId> {
+    pub(super) fn find_field(
+        &mut self,
+        resource: ResourceId,
+        name: &str,
+        path: &Path<'_>,
+    ) -> Option<FieldId> {
         let of = self.resource(resource);
         let found = of.field_named(name);
         if found.is_none() {
@@ -412,7 +458,10 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn parameter_named(&self, name: &str) -> Option<ParameterId> {
-        self.parameters.iter().position(|parameter| &*parameter.name == name).map(|index| ParameterId(index as u16))
+        self.parameters
+            .iter()
+            .position(|parameter| &*parameter.name == name)
+            .map(|index| ParameterId(index as u16))
     }
 
     pub(super) fn parameter(&self, id: ParameterId) -> &'a Parameter {
@@ -437,7 +486,12 @@ impl<'a> Builder<'a> {
         self.or_placeholder(result, source, path)
     }
 
-    fn or_placeholder(&mut self, result: Result<Expr, expr::ExprError>, source: &str, path: &Path<'_>) -> Expr {
+    fn or_placeholder(
+        &mut self,
+        result: Result<Expr, expr::ExprError>,
+        source: &str,
+        path: &Path<'_>,
+    ) -> Expr {
         result.unwrap_or_else(|error| {
             self.findings.expression(path, &error);
             // Never runs: a world with findings is not handed out.

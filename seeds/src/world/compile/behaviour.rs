@@ -7,7 +7,9 @@ use super::api::{Builder, key_kind, nothing, plain};
 use super::options::{self, Kind};
 use crate::doc::EffectDoc;
 use crate::expr::{Expr, ExprType, Node, Slot};
-use crate::model::{Behaviour, BehaviourKind, Change, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which};
+use crate::model::{
+    Behaviour, BehaviourKind, Change, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which,
+};
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, nfc};
 
@@ -42,8 +44,12 @@ impl Builder<'_> {
             Kind::Action if name == "none" => None,
             Kind::Members | Kind::AddMembers | Kind::RemoveMembers => {
                 let (holder, list) = name.split_once('.').unwrap_or((name, ""));
-                let Some(holder) = self.find_resource(holder, &at) else { return (nothing(), Shown::Unknown) };
-                let Some(list) = self.find_field(holder, list, &at) else { return (nothing(), Shown::Unknown) };
+                let Some(holder) = self.find_resource(holder, &at) else {
+                    return (nothing(), Shown::Unknown);
+                };
+                let Some(list) = self.find_field(holder, list, &at) else {
+                    return (nothing(), Shown::Unknown);
+                };
                 Some((holder, Some(list)))
             }
             _ => match self.find_resource(name, &at) {
@@ -60,7 +66,11 @@ impl Builder<'_> {
             }
             _ => {
                 if doc.key.is_some() && kind == Kind::Action {
-                    self.findings.error(here.name("key"), "found a key for `action: none`", "name the resource acted on");
+                    self.findings.error(
+                        here.name("key"),
+                        "found a key for `action: none`",
+                        "name the resource acted on",
+                    );
                 }
                 None
             }
@@ -116,9 +126,11 @@ impl Builder<'_> {
                 self.check_complete(resource, &set, here);
                 BehaviourKind::Create { resource, set }
             }
-            Kind::Replace => {
-                BehaviourKind::Replace { resource, set: self.setters(kind, resource, key.as_ref(), here), key }
-            }
+            Kind::Replace => BehaviourKind::Replace {
+                resource,
+                set: self.setters(kind, resource, key.as_ref(), here),
+                key,
+            },
             Kind::Patch => {
                 BehaviourKind::Patch { resource, set: self.setters(kind, resource, key.as_ref(), here), key }
             }
@@ -161,8 +173,10 @@ impl Builder<'_> {
         let references: Vec<usize> =
             (0..self.parameters.len()).filter(|index| refers(&self.parameters[*index].schema.kind)).collect();
         let named = self.parameters.iter().position(|parameter| parameter.name == *key_name);
-        let in_path =
-            references.iter().copied().find(|index| self.parameters[*index].place == crate::model::Place::Path);
+        let in_path = references
+            .iter()
+            .copied()
+            .find(|index| self.parameters[*index].place == crate::model::Place::Path);
         let found = match references.as_slice() {
             [one] => Some(*one),
             [] => named,
@@ -173,7 +187,10 @@ impl Builder<'_> {
             self.findings.error(
                 here,
                 format!("found {problem} with the key of a `{}`", resource.name),
-                format!("add the parameter `{key_name}: {{ref: {}}}`, or say which record with `key`", resource.name),
+                format!(
+                    "add the parameter `{key_name}: {{ref: {}}}`, or say which record with `key`",
+                    resource.name
+                ),
             );
             return None;
         };
@@ -234,7 +251,9 @@ impl Builder<'_> {
             let mut waiting: Vec<&str> =
                 doc.keys().map(String::as_str).filter(|name| !order.contains(name)).collect();
             waiting.sort_unstable();
-            let ready = |name: &&&str| uses.get(**name).is_none_or(|used| used.iter().all(|name| order.contains(name)));
+            let ready = |name: &&&str| {
+                uses.get(**name).is_none_or(|used| used.iter().all(|name| order.contains(name)))
+            };
             // In a circle the first is taken, and the expression that uses the other is the finding.
             let Some(next) = waiting.iter().find(ready).or(waiting.first()) else { break };
             order.push(next);
@@ -266,9 +285,17 @@ impl Builder<'_> {
                 );
             }
             if check.otherwise.message.trim().is_empty() {
-                self.findings.error(refusal.name("message"), "found an empty message", "say why the call is refused");
+                self.findings.error(
+                    refusal.name("message"),
+                    "found an empty message",
+                    "say why the call is refused",
+                );
             }
-            checks.push(Require { that, status: check.otherwise.status, message: nfc(&check.otherwise.message) });
+            checks.push(Require {
+                that,
+                status: check.otherwise.status,
+                message: nfc(&check.otherwise.message),
+            });
         }
         checks
     }
@@ -294,14 +321,18 @@ impl Builder<'_> {
         for (index, parameter) in self.parameters.iter().enumerate() {
             let position = ParameterId(index as u16);
             let Some(field) = resource.field_named(&parameter.name) else { continue };
-            let names_the_record = key_parameter == Some(position) || (kind != Kind::Create && field == resource.key);
+            let names_the_record =
+                key_parameter == Some(position) || (kind != Kind::Create && field == resource.key);
             if names_the_record || doc.contains_key(&*parameter.name) {
                 continue;
             }
             if !assignable(&parameter.schema, &resource.field(field).schema) {
                 self.findings.error(
                     parameters_path.name(&parameter.name),
-                    format!("found a parameter whose type does not fit the field `{}.{}`", resource.name, parameter.name),
+                    format!(
+                        "found a parameter whose type does not fit the field `{}.{}`",
+                        resource.name, parameter.name
+                    ),
                     format!("write `like: {}.{}`", resource.name, parameter.name),
                 );
             }
@@ -311,7 +342,11 @@ impl Builder<'_> {
             let path = section.name(name);
             let Some(field) = self.find_field(id, name, &path) else { continue };
             if kind != Kind::Create && field == resource.key {
-                self.findings.error(path, "found a new value for the key", "keys never change; make a new record");
+                self.findings.error(
+                    path,
+                    "found a new value for the key",
+                    "keys never change; make a new record",
+                );
                 continue;
             }
             let expr = self.value(source, &resource.field(field).schema, &path);
@@ -373,7 +408,9 @@ impl Builder<'_> {
     /// Replies hold values, not records and not bare durations.
     pub(super) fn check_output(&mut self, expr: &Expr, path: &Path<'_>) {
         let problem = match &expr.kind {
-            ExprType::Record(_) => Some(("a record", "name one of its fields, or embed it with `follow` or `many`")),
+            ExprType::Record(_) => {
+                Some(("a record", "name one of its fields, or embed it with `follow` or `many`"))
+            }
             ExprType::Duration => Some(("a duration", "use `minutes_between` or `days_between`")),
             ExprType::List(items) if matches!(**items, ExprType::Record(_)) => {
                 Some(("a list of records", "embed it with `follow` or `many`"))
@@ -404,7 +441,11 @@ impl Builder<'_> {
         let kinds = [("create", &doc.create), ("update", &doc.update), ("delete", &doc.delete)];
         let mut given = kinds.into_iter().filter_map(|(kind, name)| Some((kind, name.as_deref()?)));
         let (Some((kind, name)), None) = (given.next(), given.next()) else {
-            self.findings.error(path, "found no or several changes", "write exactly one of create, update, delete");
+            self.findings.error(
+                path,
+                "found no or several changes",
+                "write exactly one of create, update, delete",
+            );
             return None;
         };
         let resource = self.find_resource(name, &path.name(kind))?;
@@ -430,11 +471,14 @@ impl Builder<'_> {
         let change = match kind {
             "create" => {
                 let set = self.effect_set(resource, doc, None, path);
-                let setters: Vec<_> = set.iter().map(|(field, expr)| (*field, Setter::Expr(expr.clone()))).collect();
+                let setters: Vec<_> =
+                    set.iter().map(|(field, expr)| (*field, Setter::Expr(expr.clone()))).collect();
                 self.check_complete(resource, &setters, path);
                 let name = doc.name.as_ref().and_then(|name| {
                     let bound = self.scope.bind(name, ExprType::Record(resource));
-                    bound.map_err(|error| self.findings.error(path.name("as"), error.message, "rename it")).ok()
+                    bound
+                        .map_err(|error| self.findings.error(path.name("as"), error.message, "rename it"))
+                        .ok()
                 });
                 Change::Create { set, name }
             }
@@ -466,7 +510,11 @@ impl Builder<'_> {
             let here = section.name(name);
             let Some(field) = self.find_field(id, name, &here) else { continue };
             if item.is_some() && field == resource.key {
-                self.findings.error(here, "found a new value for the key", "keys never change; make a new record");
+                self.findings.error(
+                    here,
+                    "found a new value for the key",
+                    "keys never change; make a new record",
+                );
                 continue;
             }
             set.push((field, self.value(source, &resource.field(field).schema, &here)));
@@ -492,7 +540,11 @@ impl Builder<'_> {
                 Some(Which::Where { condition, index })
             }
             _ => {
-                self.findings.error(path, "found no or both of `key` and `where`", "say which records change with one of them");
+                self.findings.error(
+                    path,
+                    "found no or both of `key` and `where`",
+                    "say which records change with one of them",
+                );
                 None
             }
         }
@@ -522,8 +574,11 @@ pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
         }
         (Type::List(from), Type::List(to)) => assignable(from, to),
         (Type::Object(from), Type::Object(to)) => {
-            from.iter().all(|member| to.iter().any(|other| other.name == member.name && assignable(&member.schema, &other.schema)))
-                && to.iter().all(|member| member.optional || from.iter().any(|other| other.name == member.name))
+            from.iter().all(|member| {
+                to.iter().any(|other| other.name == member.name && assignable(&member.schema, &other.schema))
+            }) && to
+                .iter()
+                .all(|member| member.optional || from.iter().any(|other| other.name == member.name))
         }
         _ => false,
     }

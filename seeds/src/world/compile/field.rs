@@ -89,7 +89,11 @@ impl Types<'_> {
 
     fn schema_at(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings, depth: u32) -> Schema {
         if depth > MAX_DEPTH {
-            findings.error(path, format!("found types nested deeper than {MAX_DEPTH}"), "use `type: any` here");
+            findings.error(
+                path,
+                format!("found types nested deeper than {MAX_DEPTH}"),
+                "use `type: any` here",
+            );
             return Schema::of(Type::Any);
         }
         let before = findings.errors();
@@ -104,9 +108,14 @@ impl Types<'_> {
         self.limit(doc, &mut schema, path, findings);
         schema.nullable = doc.nullable;
         if let Some(unit) = &doc.unit {
-            let numeric = matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. } | Type::Any);
+            let numeric =
+                matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. } | Type::Any);
             if !numeric {
-                findings.error(path.name("unit"), "found a unit on a type that is not a number", "remove `unit`");
+                findings.error(
+                    path.name("unit"),
+                    "found a unit on a type that is not a number",
+                    "remove `unit`",
+                );
             }
             schema.unit = Some(nfc(unit));
         }
@@ -145,7 +154,9 @@ impl Types<'_> {
         if !doc.values.is_empty() {
             match &schema.kind {
                 Type::Enum(all) => {
-                    if let Some(other) = doc.values.iter().find(|value| !all.iter().any(|known| **known == ***value)) {
+                    if let Some(other) =
+                        doc.values.iter().find(|value| !all.iter().any(|known| **known == ***value))
+                    {
                         findings.error(
                             path.name("enum"),
                             format!("found `{other}`, expected some of {}", all.join(", ")),
@@ -203,7 +214,11 @@ impl Types<'_> {
             (Some("enum"), _) => self.enumeration(&doc.values, path, findings),
             (Some("items"), _) | (None, Some("list")) => {
                 let Some(items) = &doc.items else {
-                    findings.error(path, "found a list without the type of its items", "add `items: {type: ...}`");
+                    findings.error(
+                        path,
+                        "found a list without the type of its items",
+                        "add `items: {type: ...}`",
+                    );
                     return Type::Any;
                 };
                 let items_path = path.name("items");
@@ -211,7 +226,11 @@ impl Types<'_> {
             }
             (Some("fields"), _) => self.object(doc, path, findings, depth),
             (_, Some("object")) => {
-                findings.error(path, "found an object without fields", "list its `fields`, or write `type: any`");
+                findings.error(
+                    path,
+                    "found an object without fields",
+                    "list its `fields`, or write `type: any`",
+                );
                 Type::Any
             }
             (_, Some("integer")) => Type::Integer,
@@ -232,7 +251,8 @@ impl Types<'_> {
                 Type::Any
             }
             (_, None) => {
-                let or_like = if self.resources.is_some() { ", `enum`, `ref` or `like`" } else { ", `enum` or `ref`" };
+                let or_like =
+                    if self.resources.is_some() { ", `enum`, `ref` or `like`" } else { ", `enum` or `ref`" };
                 findings.error(path, "found no type", format!("add `type`{or_like}"));
                 Type::Any
             }
@@ -278,7 +298,11 @@ impl Types<'_> {
     fn decimal(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings) -> Type {
         let scale = doc.scale.unwrap_or(2);
         if scale > 9 {
-            findings.error(path.name("scale"), format!("found {scale}, expected 0 to 9"), "use fewer decimal places");
+            findings.error(
+                path.name("scale"),
+                format!("found {scale}, expected 0 to 9"),
+                "use fewer decimal places",
+            );
         }
         if let Some(currency) = &doc.currency
             && !(currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase()))
@@ -338,7 +362,11 @@ impl Types<'_> {
             match bare.parse_json(json, self.zone) {
                 Ok(value) => Some(value),
                 Err(error) => {
-                    findings.error(path.name(key), error.to_string(), "write the bound in the field's own type");
+                    findings.error(
+                        path.name(key),
+                        error.to_string(),
+                        "write the bound in the field's own type",
+                    );
                     None
                 }
             }
@@ -350,7 +378,11 @@ impl Types<'_> {
             && min > max
         {
             let (min, max) = (min.to_text(self.zone), max.to_text(self.zone));
-            findings.error(path.name("min"), format!("found {min}, which is more than the maximum {max}"), "swap them");
+            findings.error(
+                path.name("min"),
+                format!("found {min}, which is more than the maximum {max}"),
+                "swap them",
+            );
         }
         let has_length = matches!(schema.kind, Type::String | Type::List(_) | Type::Any);
         for (key, given) in [("min_length", doc.min_length), ("max_length", doc.max_length)] {
@@ -363,11 +395,20 @@ impl Types<'_> {
         if let (Some(min), Some(max)) = (schema.limits.min_length, schema.limits.max_length)
             && min > max
         {
-            findings.error(path.name("min_length"), format!("found {min}, which is more than {max}"), "swap them");
+            findings.error(
+                path.name("min_length"),
+                format!("found {min}, which is more than {max}"),
+                "swap them",
+            );
         }
         if let Some(pattern) = &doc.pattern {
-            if !matches!(schema.kind, Type::String | Type::Reference { key: KeyKind::String, .. } | Type::Any) {
-                findings.error(path.name("pattern"), "found a pattern on a type that is not a string", "remove it");
+            if !matches!(schema.kind, Type::String | Type::Reference { key: KeyKind::String, .. } | Type::Any)
+            {
+                findings.error(
+                    path.name("pattern"),
+                    "found a pattern on a type that is not a string",
+                    "remove it",
+                );
             }
             match Pattern::new(pattern) {
                 Ok(pattern) => schema.limits.pattern = Some(pattern),
@@ -419,11 +460,17 @@ pub(super) fn synonyms(
             None => findings.error(here, "found synonyms of a type that is not an enum", "remove them"),
             Some(values) if !values.iter().any(|known| **known == **value) => findings.error(
                 here.name(value),
-                format!("found `{value}`, expected a value of the enum: {}", listed(values.iter().map(|value| &**value))),
+                format!(
+                    "found `{value}`, expected a value of the enum: {}",
+                    listed(values.iter().map(|value| &**value))
+                ),
                 "remove it, or add the value to the enum",
             ),
             Some(_) => {}
         }
     }
-    doc.synonyms.iter().map(|(value, words)| (nfc(value), words.iter().map(|word| nfc(word)).collect())).collect()
+    doc.synonyms
+        .iter()
+        .map(|(value, words)| (nfc(value), words.iter().map(|word| nfc(word)).collect()))
+        .collect()
 }

@@ -26,8 +26,8 @@ pub(super) enum Kind {
 }
 
 use Kind::{
-    Action, AddMembers, Aggregate, Compute, Create, Delete, Get, List, Lookup, Members, Patch, RemoveMembers, Replace,
-    SignIn, SignOut,
+    Action, AddMembers, Aggregate, Compute, Create, Delete, Get, List, Lookup, Members, Patch, RemoveMembers,
+    Replace, SignIn, SignOut,
 };
 
 impl Kind {
@@ -54,7 +54,11 @@ impl Kind {
 }
 
 /// The one kind of a behaviour, and what it names.
-pub(super) fn kind_of<'d>(doc: &'d BehaviourDoc, path: &Path<'_>, findings: &mut Findings) -> Option<(Kind, &'d str)> {
+pub(super) fn kind_of<'d>(
+    doc: &'d BehaviourDoc,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Option<(Kind, &'d str)> {
     let named = [
         (Get, &doc.get),
         (Lookup, &doc.lookup),
@@ -111,7 +115,8 @@ pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &
         ("group_by", doc.group_by.is_some(), &[Aggregate]),
         ("measures", !doc.measures.is_empty(), &[Aggregate]),
     ];
-    for (option, _, kinds) in options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(&kind)) {
+    for (option, _, kinds) in options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(&kind))
+    {
         let known: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         findings.error(
             path.name(option),

@@ -7,8 +7,8 @@ use super::listed;
 use crate::doc::FilterDoc;
 use crate::expr::{Expr, Node};
 use crate::model::{
-    BehaviourKind, Comparison, FieldId, Filter, FilterTest, Measure, Page, PageStyle, ParameterId, Query, ResourceId,
-    Sort,
+    BehaviourKind, Comparison, FieldId, Filter, FilterTest, Measure, Page, PageStyle, ParameterId, Query,
+    ResourceId, Sort,
 };
 use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
@@ -37,7 +37,11 @@ impl Builder<'_> {
             sort = doc.by.as_ref().and_then(|by| self.sort(resource, by, &sort_path.name("by")));
             sort_parameter = self.sort_parameter(resource, doc.parameter.as_deref(), &doc.fields, &sort_path);
             if doc.by.is_none() && doc.parameter.is_none() {
-                self.findings.error(sort_path, "found a sort without an order", "add `by`, or `parameter` and `fields`");
+                self.findings.error(
+                    sort_path,
+                    "found a sort without an order",
+                    "add `by`, or `parameter` and `fields`",
+                );
             }
         }
         Query { resource, filters, condition, sort, sort_parameter, page: self.page(here) }
@@ -49,7 +53,11 @@ impl Builder<'_> {
         let (name, descending) = by.strip_prefix('-').map_or((by, false), |name| (name, true));
         let field = self.find_field(resource, name, path)?;
         if !is_ordered(&self.resource(resource).field(field).schema.kind) {
-            self.findings.error(path, format!("found `{name}`, which has no order"), "sort by a number, date, time or text");
+            self.findings.error(
+                path,
+                format!("found `{name}`, which has no order"),
+                "sort by a number, date, time or text",
+            );
         }
         Some(Sort { field, descending })
     }
@@ -64,7 +72,11 @@ impl Builder<'_> {
         let fields_path = path.name("fields");
         let Some(name) = parameter else {
             if !fields.is_empty() {
-                self.findings.error(fields_path, "found `fields` without `parameter`", "name the parameter that chooses");
+                self.findings.error(
+                    fields_path,
+                    "found `fields` without `parameter`",
+                    "name the parameter that chooses",
+                );
             }
             return None;
         };
@@ -81,7 +93,11 @@ impl Builder<'_> {
                 &[]
             }
             _ => {
-                self.findings.error(path.name("parameter"), "found a sort parameter that is no string", "give it an enum");
+                self.findings.error(
+                    path.name("parameter"),
+                    "found a sort parameter that is no string",
+                    "give it an enum",
+                );
                 &[]
             }
         };
@@ -93,7 +109,8 @@ impl Builder<'_> {
         let mut ids = Vec::new();
         if fields.is_empty() {
             for value in values {
-                let field = self.sort(resource, &chosen(value), &path.name("parameter")).map(|sort| sort.field);
+                let field =
+                    self.sort(resource, &chosen(value), &path.name("parameter")).map(|sort| sort.field);
                 ids.extend(field.filter(|field| !ids.contains(field)));
             }
         }
@@ -129,7 +146,11 @@ impl Builder<'_> {
         };
         let size = doc.size.unwrap_or(PAGE_SIZE);
         if !(1..=MAX_PAGE_SIZE).contains(&size) {
-            self.findings.error(path.name("size"), format!("found {size}, expected 1 to {MAX_PAGE_SIZE}"), "choose a page size");
+            self.findings.error(
+                path.name("size"),
+                format!("found {size}, expected 1 to {MAX_PAGE_SIZE}"),
+                "choose a page size",
+            );
         }
         let name = doc.parameter.as_deref().unwrap_or(&doc.style);
         let parameter = self.find_parameter(name, &path.name("parameter"))?;
@@ -140,15 +161,27 @@ impl Builder<'_> {
             _ => false,
         };
         if !fits {
-            self.findings.error(path, format!("found the parameter `{name}`, expected {wanted}"), "change its type");
+            self.findings.error(
+                path,
+                format!("found the parameter `{name}`, expected {wanted}"),
+                "change its type",
+            );
         }
         if self.parameter(parameter).required {
-            self.findings.error(path, format!("found the required parameter `{name}`"), "make it optional, or give it a default");
+            self.findings.error(
+                path,
+                format!("found the required parameter `{name}`"),
+                "make it optional, or give it a default",
+            );
         }
         let limit = doc.limit.as_ref().and_then(|name| {
             let limit = self.find_parameter(name, &path.name("limit"))?;
             if !matches!(self.parameter(limit).schema.kind, Type::Integer) {
-                self.findings.error(path.name("limit"), format!("found `{name}`, expected an integer"), "change its type");
+                self.findings.error(
+                    path.name("limit"),
+                    format!("found `{name}`, expected an integer"),
+                    "change its type",
+                );
             }
             Some(limit)
         });
@@ -164,7 +197,9 @@ impl Builder<'_> {
             let Some(parameter) = self.find_parameter(name, &path) else { continue };
             let test = match filter {
                 FilterDoc::Field(field) => self.compare(resource, field, "eq", parameter, &path),
-                FilterDoc::Compare(compare) => self.compare(resource, &compare.field, &compare.op, parameter, &path),
+                FilterDoc::Compare(compare) => {
+                    self.compare(resource, &compare.field, &compare.op, parameter, &path)
+                }
                 FilterDoc::Text(text) => self.text(resource, &text.text, parameter, &path),
             };
             filters.extend(test.map(|test| Filter { parameter, test }));
@@ -232,7 +267,11 @@ impl Builder<'_> {
                 kind => texts(kind),
             };
             if !searchable {
-                self.findings.error(here, format!("found `{name}`, which is no text"), "search strings, enums or lists of them");
+                self.findings.error(
+                    here,
+                    format!("found `{name}`, which is no text"),
+                    "search strings, enums or lists of them",
+                );
             }
             fields.push(field);
         }
@@ -240,7 +279,11 @@ impl Builder<'_> {
             self.findings.error(section, "found no field to search", "name at least one");
         }
         if !matches!(self.parameter(parameter).schema.kind, Type::String) {
-            self.findings.error(path, "found a text search whose argument is no string", "write `type: string`");
+            self.findings.error(
+                path,
+                "found a text search whose argument is no string",
+                "write `type: string`",
+            );
         }
         Some(FilterTest::Text(fields))
     }
@@ -252,7 +295,9 @@ impl Builder<'_> {
         let mut by = Vec::new();
         for (field, name) in doc {
             let at = path.name(field);
-            if let (Some(field), Some(parameter)) = (self.find_field(resource, field, &at), self.find_parameter(name, &at)) {
+            if let (Some(field), Some(parameter)) =
+                (self.find_field(resource, field, &at), self.find_parameter(name, &at))
+            {
                 by.push((field, parameter));
             }
         }
@@ -270,12 +315,19 @@ impl Builder<'_> {
             if let Err(fix) = fits(Comparison::Equal, &field.schema, &parameter.schema) {
                 self.findings.error(
                     path,
-                    format!("found the parameter `{}`, whose type does not fit `{}`", parameter.name, field.name),
+                    format!(
+                        "found the parameter `{}`, whose type does not fit `{}`",
+                        parameter.name, field.name
+                    ),
                     fix,
                 );
             }
             if !parameter.required && parameter.default.is_none() {
-                self.findings.error(path, format!("found the optional parameter `{}`", parameter.name), "make it required");
+                self.findings.error(
+                    path,
+                    format!("found the optional parameter `{}`", parameter.name),
+                    "make it required",
+                );
             }
         }
         by.sort_unstable();
@@ -283,7 +335,12 @@ impl Builder<'_> {
     }
 
     /// The resource whose keys a list field holds.
-    pub(super) fn member_of(&mut self, holder: ResourceId, list: FieldId, at: &Path<'_>) -> Option<ResourceId> {
+    pub(super) fn member_of(
+        &mut self,
+        holder: ResourceId,
+        list: FieldId,
+        at: &Path<'_>,
+    ) -> Option<ResourceId> {
         let field = self.resource(holder).field(list);
         if let Type::List(items) = &field.schema.kind
             && let Type::Reference { resource, .. } = items.kind
@@ -299,7 +356,12 @@ impl Builder<'_> {
     }
 
     /// The parameter with the member's key, or a list of keys.
-    pub(super) fn member(&mut self, of: ResourceId, key: Option<&Expr>, here: &Path<'_>) -> Option<ParameterId> {
+    pub(super) fn member(
+        &mut self,
+        of: ResourceId,
+        key: Option<&Expr>,
+        here: &Path<'_>,
+    ) -> Option<ParameterId> {
         let path = here.name("member");
         let refers = |schema: &Schema| match &schema.kind {
             Type::Reference { resource, .. } => *resource == of,
@@ -328,7 +390,11 @@ impl Builder<'_> {
         if let [one] = found.as_slice() {
             return Some(*one);
         }
-        self.findings.error(here, "found no or several parameters with the member's key", "name it with `member`");
+        self.findings.error(
+            here,
+            "found no or several parameters with the member's key",
+            "name it with `member`",
+        );
         None
     }
 
@@ -337,7 +403,11 @@ impl Builder<'_> {
         let name = self.doc.behaviour.position.as_ref()?;
         let position = self.find_parameter(name, &path)?;
         if !matches!(self.parameter(position).schema.kind, Type::Integer) {
-            self.findings.error(path, format!("found `{name}`, expected an integer"), "write `type: integer`");
+            self.findings.error(
+                path,
+                format!("found `{name}`, expected an integer"),
+                "write `type: integer`",
+            );
         }
         Some(position)
     }
@@ -348,7 +418,11 @@ impl Builder<'_> {
             doc.group_by.as_ref().and_then(|name| self.find_field(resource, name, &here.name("group_by")));
         let section = here.name("measures");
         if doc.measures.is_empty() {
-            self.findings.error(here, "found an aggregate without measures", "add `measures: {total: count}`");
+            self.findings.error(
+                here,
+                "found an aggregate without measures",
+                "add `measures: {total: count}`",
+            );
         }
         let mut measures = Vec::with_capacity(doc.measures.len());
         for (name, measure) in &doc.measures {
@@ -366,7 +440,8 @@ impl Builder<'_> {
             return Some(Measure::Count);
         }
         let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
-        let Some((kind, field)) = parts.filter(|(kind, _)| matches!(*kind, "sum" | "avg" | "min" | "max")) else {
+        let Some((kind, field)) = parts.filter(|(kind, _)| matches!(*kind, "sum" | "avg" | "min" | "max"))
+        else {
             self.findings.error(
                 path,
                 format!("found `{text}`, expected count, sum(field), avg(field), min(field) or max(field)"),
@@ -383,7 +458,11 @@ impl Builder<'_> {
                 matches!(field.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. })
             });
             let known = listed(numbers.map(|field| &*field.name));
-            self.findings.error(path, format!("found `{field}`, which is no number"), format!("measure one of {known}"));
+            self.findings.error(
+                path,
+                format!("found `{field}`, which is no number"),
+                format!("measure one of {known}"),
+            );
         }
         Some(match kind {
             "sum" => Measure::Sum(id),
@@ -400,7 +479,8 @@ fn is_ordered(kind: &Type) -> bool {
 
 /// Whether a field can be compared with an argument; else what to do.
 fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(), &'static str> {
-    let numeric = |schema: &Schema| matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
+    let numeric =
+        |schema: &Schema| matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
     let textual = |schema: &Schema| matches!(schema.kind, Type::String | Type::Enum(_));
     let comparable = |field: &Schema, argument: &Schema| {
         (numeric(field) && numeric(argument))
@@ -433,7 +513,11 @@ fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(),
             _ => Err("`on` takes a date-time field and a date argument"),
         },
         Comparison::Prefix | Comparison::Contains => {
-            if textual(field) && textual(argument) { Ok(()) } else { Err("`prefix` and `contains` take strings") }
+            if textual(field) && textual(argument) {
+                Ok(())
+            } else {
+                Err("`prefix` and `contains` take strings")
+            }
         }
         Comparison::Has => match &field.kind {
             Type::List(items) if comparable(items, argument) => Ok(()),

@@ -50,7 +50,15 @@ pub(super) fn compile(
         for (index, (part, name, resource_doc)) in docs.iter().enumerate() {
             let here = parts[*part].path();
             let section = here.name("resources");
-            check_each(&parts[*part], resources, ResourceId(index as u16), resource_doc, zone, &section.name(name), findings);
+            check_each(
+                &parts[*part],
+                resources,
+                ResourceId(index as u16),
+                resource_doc,
+                zone,
+                &section.name(name),
+                findings,
+            );
         }
         return;
     }
@@ -62,7 +70,13 @@ pub(super) fn compile(
 }
 
 /// Types and sorts the records of one resource; returns where in the document each of them stands.
-fn fill(resource: &mut Resource, doc: &ResourceDoc, zone: &Zone, path: &Path<'_>, findings: &mut Findings) -> Vec<usize> {
+fn fill(
+    resource: &mut Resource,
+    doc: &ResourceDoc,
+    zone: &Zone,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Vec<usize> {
     let records_path = path.name("records");
     let given = match &doc.records {
         RecordsDoc::Given(given) => given.as_slice(),
@@ -123,7 +137,13 @@ fn fill(resource: &mut Resource, doc: &ResourceDoc, zone: &Zone, path: &Path<'_>
 }
 
 /// One record. Fields that are left out take their default, or are absent.
-fn record(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, findings: &mut Findings) -> Option<Record> {
+fn record(
+    resource: &Resource,
+    row: &Row,
+    zone: &Zone,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Option<Record> {
     let mut found = 0;
     let mut whole = true;
     // Written documents have their fields in the declared order, so that the next one is nearly always at hand.
@@ -158,7 +178,11 @@ fn record(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, findings
             Err(error) => {
                 whole = false;
                 let here = path.name(&field.name);
-                findings.error(format!("{here}{}", error.at), error.to_string(), "write a value of the field's type");
+                findings.error(
+                    format!("{here}{}", error.at),
+                    error.to_string(),
+                    "write a value of the field's type",
+                );
             }
         }
     }
@@ -212,7 +236,11 @@ fn check_promises(
                 if let Some((target, missing)) = broken(resources, &field.schema, &record[index]) {
                     findings.error(
                         records_path.index(place(i)).name(&field.name),
-                        format!("found a reference to {}, which no `{}` has as its key", shown(missing), resources[target.index()].name),
+                        format!(
+                            "found a reference to {}, which no `{}` has as its key",
+                            shown(missing),
+                            resources[target.index()].name
+                        ),
                         "refer to a record that exists",
                     );
                 }
@@ -259,7 +287,9 @@ fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Opti
             let found = target.records.binary_search_by(|record| record[position].cmp(key));
             found.is_err().then_some((*resource, key))
         }
-        (Type::List(items), Value::List(values)) => values.iter().find_map(|value| broken(resources, items, value)),
+        (Type::List(items), Value::List(values)) => {
+            values.iter().find_map(|value| broken(resources, items, value))
+        }
         (Type::Object(fields), Value::Object(values)) => fields.iter().find_map(|field| {
             let (_, value) = values.iter().find(|(name, _)| *name == field.name)?;
             broken(resources, &field.schema, value)
@@ -269,7 +299,13 @@ fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Opti
 }
 
 /// A source world's records and examples are given in part; what is given must have its type.
-fn check_source(resource: &Resource, doc: &ResourceDoc, zone: &Zone, path: &Path<'_>, findings: &mut Findings) {
+fn check_source(
+    resource: &Resource,
+    doc: &ResourceDoc,
+    zone: &Zone,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
     let given: &[Row] = match &doc.records {
         RecordsDoc::Given(given) => given,
         RecordsDoc::Count(count) => {
@@ -308,7 +344,11 @@ fn check_source(resource: &Resource, doc: &ResourceDoc, zone: &Zone, path: &Path
         if let Ok(value) = key.schema.parse_json(json, zone)
             && !keys.insert(value)
         {
-            findings.error(section.index(i), format!("found the key {json} twice"), "give every record its own key");
+            findings.error(
+                section.index(i),
+                format!("found the key {json} twice"),
+                "give every record its own key",
+            );
         }
     }
 }
@@ -318,13 +358,30 @@ fn check_partial(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, f
     for field in &resource.fields {
         let Some(json) = row.get(&*field.name) else { continue };
         // A null where null is not allowed stands for an optional field's absence.
-        if json.is_null() && field.optional {
+        if json.is_null() && field.optional || is_for_the_plan(&field.schema, json) {
             continue;
         }
         if let Err(error) = field.schema.parse_json(json, zone) {
             let here = path.name(&field.name);
-            findings.error(format!("{here}{}", error.at), error.to_string(), "write a value of the field's type");
+            findings.error(
+                format!("{here}{}", error.at),
+                error.to_string(),
+                "write a value of the field's type",
+            );
         }
+    }
+}
+
+/// Whether a given value is one that only the making of records can read: a reference by name, a date relative to
+/// the clock.
+fn is_for_the_plan(schema: &Schema, json: &Json) -> bool {
+    match (&schema.kind, json) {
+        (Type::Reference { .. }, Json::String(_)) => true,
+        (Type::List(items), Json::Array(values)) => values.iter().all(|value| is_for_the_plan(items, value)),
+        (Type::Date | Type::DateTime, Json::String(text)) => {
+            text.starts_with(['+', '-']) || text.starts_with("today") || text.starts_with("now")
+        }
+        _ => false,
     }
 }
 
@@ -343,11 +400,15 @@ fn check_each(
     for (i, each) in doc.each.iter().enumerate() {
         let here = section.index(i);
         let EachDoc { of, by, min, max, set } = each;
-        let parent = resources.iter().position(|other| *other.name == **of && other.domain == resource.domain);
+        let parent =
+            resources.iter().position(|other| *other.name == **of && other.domain == resource.domain);
         let Some(parent) = parent else {
             findings.error(
                 here.name("of"),
-                format!("found the resource `{of}`, expected one of {}", listed(part.resources.keys().map(String::as_str))),
+                format!(
+                    "found the resource `{of}`, expected one of {}",
+                    listed(part.resources.keys().map(String::as_str))
+                ),
                 "name the parent resource",
             );
             continue;
@@ -361,13 +422,21 @@ fn check_each(
             );
         }
         if min > max {
-            findings.error(here.name("min"), format!("found {min}, which is more than the maximum {max}"), "swap them");
+            findings.error(
+                here.name("min"),
+                format!("found {min}, which is more than the maximum {max}"),
+                "swap them",
+            );
         }
         let set_path = here.name("set");
         unknown_fields(resource, set, &set_path, findings);
         for (name, json) in set.iter().filter(|(_, json)| !json.is_null()) {
             let Some(field) = resource.field_named(name) else { continue };
-            if let Err(error) = resource.field(field).schema.parse_json(json, zone) {
+            let schema = &resource.field(field).schema;
+            if is_for_the_plan(schema, json) {
+                continue;
+            }
+            if let Err(error) = schema.parse_json(json, zone) {
                 findings.error(set_path.name(name), error.to_string(), "write a value of the field's type");
             }
         }

@@ -7,7 +7,8 @@ use super::behaviour::Shown;
 use super::listed;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
 use crate::model::{
-    Behaviour, BehaviourKind, FieldId, Many, Member, PageStyle, PagingMember, Reply, ResourceId, Shape, Source,
+    Behaviour, BehaviourKind, FieldId, Many, Member, PageStyle, PagingMember, Reply, ResourceId, Shape,
+    Source,
 };
 use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
@@ -35,7 +36,11 @@ impl Builder<'_> {
             (Some(resource), Some(fields)) => self.members(resource, fields, &path.name("fields"), 0),
             (Some(resource), None) => self.every_field(resource),
             (None, Some(_)) => {
-                self.findings.error(path.name("fields"), "found fields for a reply without records", "use `with`");
+                self.findings.error(
+                    path.name("fields"),
+                    "found fields for a reply without records",
+                    "use `with`",
+                );
                 Vec::new()
             }
             (None, None) => Vec::new(),
@@ -54,10 +59,19 @@ impl Builder<'_> {
             with.push((nfc(name), expr));
         }
         let grouped = matches!(&behaviour.kind, BehaviourKind::Aggregate { group_by: Some(_), .. });
-        let only_lists =
-            [("items", doc.items.is_some()), ("total", doc.total.is_some()), ("paging", !doc.paging.is_empty())];
-        for (key, _) in only_lists.into_iter().filter(|(key, given)| *given && !is_list && !(grouped && *key == "items")) {
-            self.findings.error(path.name(key), format!("found `{key}` for a reply that is no list"), "remove it");
+        let only_lists = [
+            ("items", doc.items.is_some()),
+            ("total", doc.total.is_some()),
+            ("paging", !doc.paging.is_empty()),
+        ];
+        for (key, _) in
+            only_lists.into_iter().filter(|(key, given)| *given && !is_list && !(grouped && *key == "items"))
+        {
+            self.findings.error(
+                path.name(key),
+                format!("found `{key}` for a reply that is no list"),
+                "remove it",
+            );
         }
         let items = match (&doc.items, record) {
             (Some(items), _) => nfc(items),
@@ -107,7 +121,11 @@ impl Builder<'_> {
         let doc = &self.doc.reply.paging;
         let Some(page) = &query.page else {
             if !doc.is_empty() {
-                self.findings.error(here, "found `paging` for a list without pages", "add `page` to the behaviour");
+                self.findings.error(
+                    here,
+                    "found `paging` for a list without pages",
+                    "add `page` to the behaviour",
+                );
             }
             return Vec::new();
         };
@@ -124,8 +142,13 @@ impl Builder<'_> {
         }
         let mut members = Vec::with_capacity(doc.len());
         for (name, shown) in doc {
-            let all =
-                [PagingMember::Page, PagingMember::Pages, PagingMember::Offset, PagingMember::Limit, PagingMember::Next];
+            let all = [
+                PagingMember::Page,
+                PagingMember::Pages,
+                PagingMember::Offset,
+                PagingMember::Limit,
+                PagingMember::Next,
+            ];
             match all.into_iter().find(|member| paging_name(*member) == name) {
                 Some(member) => members.push((member, nfc(shown))),
                 None => self.findings.error(
@@ -143,11 +166,20 @@ impl Builder<'_> {
         let fields = (0..self.resource(resource).fields.len()).map(|index| FieldId(index as u16));
         fields
             .filter(|field| !self.shared.secrets.contains(&(resource, *field)))
-            .map(|field| Member { name: self.resource(resource).field(field).name.clone(), source: Source::Field(field) })
+            .map(|field| Member {
+                name: self.resource(resource).field(field).name.clone(),
+                source: Source::Field(field),
+            })
             .collect()
     }
 
-    fn members(&mut self, resource: ResourceId, fields: &[ReplyFieldDoc], path: &Path<'_>, depth: u32) -> Vec<Member> {
+    fn members(
+        &mut self,
+        resource: ResourceId,
+        fields: &[ReplyFieldDoc],
+        path: &Path<'_>,
+        depth: u32,
+    ) -> Vec<Member> {
         if depth > MAX_DEPTH {
             self.findings.error(path, format!("found embeddings deeper than {MAX_DEPTH}"), "embed less");
             return Vec::new();
@@ -194,7 +226,13 @@ impl Builder<'_> {
         }
     }
 
-    fn source(&mut self, of: ResourceId, doc: &ReplyMemberDoc, path: &Path<'_>, depth: u32) -> Option<Source> {
+    fn source(
+        &mut self,
+        of: ResourceId,
+        doc: &ReplyMemberDoc,
+        path: &Path<'_>,
+        depth: u32,
+    ) -> Option<Source> {
         let sources = [
             ("field", doc.field.is_some()),
             ("follow", doc.follow.is_some()),
@@ -203,7 +241,8 @@ impl Builder<'_> {
             ("object", doc.object.is_some()),
             ("value", doc.value.is_some()),
         ];
-        let given: Vec<&str> = sources.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+        let given: Vec<&str> =
+            sources.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
         let [kind] = given.as_slice() else {
             self.findings.error(
                 path,
@@ -219,7 +258,9 @@ impl Builder<'_> {
             ("limit", doc.limit.is_some(), &["many"]),
             ("fields", doc.fields.is_some(), &["many", "follow"]),
         ];
-        for (option, _, kinds) in options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(kind)) {
+        for (option, _, kinds) in
+            options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(kind))
+        {
             self.findings.error(
                 path.name(option),
                 format!("found `{option}`, which does nothing for `{kind}`"),
@@ -253,7 +294,9 @@ impl Builder<'_> {
                 self.check_output(&expr, &here);
                 Some(Source::Expr(expr))
             }
-            "object" => Some(Source::Object(self.members(of, doc.object.as_ref()?, &path.name("object"), depth + 1))),
+            "object" => {
+                Some(Source::Object(self.members(of, doc.object.as_ref()?, &path.name("object"), depth + 1)))
+            }
             _ => {
                 let here = path.name("value");
                 match Schema::of(Type::Any).parse_json(doc.value.as_ref()?, self.shared.zone) {
@@ -310,7 +353,14 @@ impl Builder<'_> {
     }
 
     /// What an embedded record shows; expressions inside see it as `record`.
-    fn shape(&mut self, of: ResourceId, target: ResourceId, doc: &ReplyMemberDoc, path: &Path<'_>, depth: u32) -> Shape {
+    fn shape(
+        &mut self,
+        of: ResourceId,
+        target: ResourceId,
+        doc: &ReplyMemberDoc,
+        path: &Path<'_>,
+        depth: u32,
+    ) -> Shape {
         let Some(fields) = &doc.fields else { return Shape::Object(self.every_field(target)) };
         self.scope.set_record(Some(target));
         let mut members = self.members(target, fields, &path.name("fields"), depth + 1);

@@ -34,7 +34,8 @@ pub(super) fn compile(
             part.resources.iter().map(move |(name, doc)| (DomainId(position as u16), name.as_str(), doc))
         })
         .collect();
-    let keys: Vec<KeyKind> = all.iter().map(|(domain, _, doc)| key_kind(*domain, doc, names, &all, 0)).collect();
+    let keys: Vec<KeyKind> =
+        all.iter().map(|(domain, _, doc)| key_kind(*domain, doc, names, &all, 0)).collect();
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for (_, name, _) in &all {
         *uses.entry(name).or_default() += 1;
@@ -73,7 +74,11 @@ fn key_kind(
             _ => KeyKind::Integer,
         };
     }
-    if key.kind.as_deref() == Some("string") || !key.values.is_empty() { KeyKind::String } else { KeyKind::Integer }
+    if key.kind.as_deref() == Some("string") || !key.values.is_empty() {
+        KeyKind::String
+    } else {
+        KeyKind::Integer
+    }
 }
 
 fn resource(
@@ -89,7 +94,11 @@ fn resource(
     let fields_path = path.name("fields");
     let mut fields = Vec::with_capacity(doc.fields.len() + 1);
     if doc.key.is_empty() || !is_member_name(&doc.key) {
-        findings.error(path.name("key"), format!("found the key `{}`", doc.key), "name the field that identifies a record");
+        findings.error(
+            path.name("key"),
+            format!("found the key `{}`", doc.key),
+            "name the field that identifies a record",
+        );
     }
     if !doc.fields.contains_key(&doc.key) {
         fields.push(undeclared_key(&doc.key, &label));
@@ -98,7 +107,8 @@ fn resource(
         let here = fields_path.name(field_name);
         fields.push(field(field_doc, field_name, &doc.key, types, &here, findings));
     }
-    let position = |name: &str| fields.iter().position(|field| *field.name == *name).map(|index| FieldId(index as u16));
+    let position =
+        |name: &str| fields.iter().position(|field| *field.name == *name).map(|index| FieldId(index as u16));
     let mut named = |key: &Path<'_>, name: &str, what: &str| {
         let found = position(name);
         if found.is_none() {
@@ -111,8 +121,14 @@ fn resource(
         found
     };
     let key = position(&doc.key).unwrap_or(FieldId(0));
-    let display = doc.display.as_ref().and_then(|name| named(&path.name("display"), name, "the field people call a record by"));
-    let owner = doc.owner.as_ref().and_then(|name| named(&path.name("owner"), name, "the field with the owner's key"));
+    let display = doc
+        .display
+        .as_ref()
+        .and_then(|name| named(&path.name("display"), name, "the field people call a record by"));
+    let owner = doc
+        .owner
+        .as_ref()
+        .and_then(|name| named(&path.name("owner"), name, "the field with the owner's key"));
     let groups_path = path.name("unique_together");
     let mut unique_together = Vec::with_capacity(doc.unique_together.len());
     for (i, group) in doc.unique_together.iter().enumerate() {
@@ -124,7 +140,9 @@ fn resource(
             .collect();
         unique_together.push((ids, group.len()));
     }
-    for (i, (ids, _)) in unique_together.iter().enumerate().filter(|(_, (ids, length))| ids.len() < 2 && *length < 2) {
+    for (i, (ids, _)) in
+        unique_together.iter().enumerate().filter(|(_, (ids, length))| ids.len() < 2 && *length < 2)
+    {
         let _ = ids;
         findings.error(
             groups_path.index(i),
@@ -134,7 +152,9 @@ fn resource(
     }
     let key_format = key_format(doc, &fields[key.index()].schema, &fields_path.name(&doc.key), findings);
     let display = display.or_else(|| {
-        let unique_text = |field: &&Field| field.unique && matches!(field.schema.kind, Type::String) && *field.name != *doc.key;
+        let unique_text = |field: &&Field| {
+            field.unique && matches!(field.schema.kind, Type::String) && *field.name != *doc.key
+        };
         fields.iter().find(unique_text).and_then(|field| position(&field.name))
     });
     Resource {
@@ -181,7 +201,11 @@ fn field(
     findings: &mut Findings,
 ) -> Field {
     if !is_member_name(name) {
-        findings.error(path, format!("found the field name `{name}`"), "use letters, digits, `_`, `-` and `.`");
+        findings.error(
+            path,
+            format!("found the field name `{name}`"),
+            "use letters, digits, `_`, `-` and `.`",
+        );
     }
     let schema = types.schema(doc, path, findings);
     if doc.place.is_some() {
@@ -189,9 +213,14 @@ fn field(
     }
     let is_key = name == key;
     if is_key {
-        let good = matches!(schema.kind, Type::Integer | Type::String | Type::Enum(_) | Type::Reference { .. });
+        let good =
+            matches!(schema.kind, Type::Integer | Type::String | Type::Enum(_) | Type::Reference { .. });
         if !good {
-            findings.error(path, "found a key that is neither integer nor string", "use `type: integer` or `type: string`");
+            findings.error(
+                path,
+                "found a key that is neither integer nor string",
+                "use `type: integer` or `type: string`",
+            );
         }
         if doc.optional || doc.nullable || doc.default.is_some() {
             findings.error(
@@ -217,7 +246,11 @@ fn field(
         }
     };
     if doc.on_delete.is_some() && !reference && doc.reference.is_none() {
-        findings.error(path.name("on_delete"), "found `on_delete` on a field that is no reference", "remove it");
+        findings.error(
+            path.name("on_delete"),
+            "found `on_delete` on a field that is no reference",
+            "remove it",
+        );
     }
     if on_delete == OnDelete::Clear && points(&schema.kind) && !doc.nullable && !doc.optional {
         findings.error(
@@ -281,7 +314,11 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
     let written = fake.and_then(|fake| fake.get("format")).and_then(Json::as_str);
     if provider == Some("code") {
         let Some(format) = written else {
-            findings.error(path.name("fake"), "found a code without its format", "write `{provider: code, format: \"APT-####\"}`");
+            findings.error(
+                path.name("fake"),
+                "found a code without its format",
+                "write `{provider: code, format: \"APT-####\"}`",
+            );
             return KeyFormat::Code(Str::from("########"));
         };
         let format = KeyFormat::Code(nfc(format));
@@ -295,11 +332,20 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
         return format;
     }
     let uuid = provider == Some("uuid") || key.and_then(|key| key.format.as_deref()) == Some("uuid");
-    KeyFormat::Code(Str::from(if uuid { "{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}" } else { "{xxxxxxxx}" }))
+    KeyFormat::Code(Str::from(if uuid {
+        "{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}"
+    } else {
+        "{xxxxxxxx}"
+    }))
 }
 
 /// An owner field refers to the users of its domain.
-pub(super) fn check_owners(parts: &[Part<'_>], domains: &[Domain], resources: &[Resource], findings: &mut Findings) {
+pub(super) fn check_owners(
+    parts: &[Part<'_>],
+    domains: &[Domain],
+    resources: &[Resource],
+    findings: &mut Findings,
+) {
     for resource in resources {
         let Some(owner) = resource.owner else { continue };
         let here = parts[resource.domain.index()].path();
@@ -311,7 +357,8 @@ pub(super) fn check_owners(parts: &[Part<'_>], domains: &[Domain], resources: &[
             continue;
         };
         let refers = |target: ResourceId| target == auth.user;
-        if !matches!(resource.field(owner).schema.kind, Type::Reference { resource, .. } if refers(resource)) {
+        if !matches!(resource.field(owner).schema.kind, Type::Reference { resource, .. } if refers(resource))
+        {
             let users = &resources[auth.user.index()].name;
             findings.error(
                 path,
