@@ -1,8 +1,10 @@
 //! A world you can call.
 //!
-//! Owns the engine (a pure function from a state and a call to a reply and the next state), sessions, and the
-//! only grader. It knows nothing of chat models, datasets or files.
+//! Owns the engine (a pure function from a state and a call to a reply and the next state), sessions, the
+//! only grader, the search for APIs, and the HTTP surfaces. It knows nothing of chat models, datasets or files.
 
 pub mod engine;
 pub mod grade;
+pub mod http;
+pub mod search;
 pub mod session;

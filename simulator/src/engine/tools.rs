@@ -54,6 +54,12 @@ pub fn tool_schema(world: &World, api: ApiId) -> Json {
     world.apis.get(api.index()).map_or(Json::Null, |api| schema::function(api, world))
 }
 
+/// A declared type as JSON Schema, as function schemas and served documents write it.
+#[must_use]
+pub fn json_schema(world: &World, schema: &Schema) -> Json {
+    schema::json_schema(schema, &world.zone)
+}
+
 /// The APIs that fit keywords best: at most five, best first, ties by name.
 #[must_use]
 pub fn tool_search(base: &Base, keywords: &str) -> Vec<Hit> {
@@ -175,6 +181,11 @@ fn searcher() -> Api {
 /// The names nearest to a wrong one, for messages: at most three, nearest first.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     search::nearest(name, known)
+}
+
+/// The words of a text as searches see them: split inside camel case, lower case, singular, without stop words.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+    search::tokens(text)
 }
 
 #[cfg(test)]

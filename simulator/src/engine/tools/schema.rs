@@ -40,6 +40,13 @@ fn property(parameter: &Parameter, world: &World) -> Json {
     Json::Object(out)
 }
 
+/// A type as JSON Schema.
+pub(super) fn json_schema(schema: &Schema, zone: &Zone) -> Json {
+    let mut out = Map::new();
+    write(&mut out, schema, zone);
+    Json::Object(out)
+}
+
 /// The description with what JSON Schema has no word for: units, currencies, limits of dates and times.
 fn described(description: &Str, schema: &Schema, zone: &Zone) -> String {
     let mut notes = Vec::new();

@@ -1,0 +1,66 @@
+//! Counts of what a server does, in Prometheus' text format.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Counters since the start.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    created: AtomicU64,
+    graded: AtomicU64,
+    solved: AtomicU64,
+    /// Calls by the first digit of their reply's status.
+    calls: [AtomicU64; 6],
+    /// Requests by the first digit of their response's status.
+    responses: [AtomicU64; 6],
+}
+
+impl Metrics {
+    pub(super) fn created(&self, sessions: usize) {
+        self.created.fetch_add(sessions as u64, Relaxed);
+    }
+
+    pub(super) fn called(&self, status: u16) {
+        self.calls[class(status)].fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn answered(&self, status: u16) {
+        self.responses[class(status)].fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn graded(&self, success: bool) {
+        self.graded.fetch_add(1, Relaxed);
+        self.solved.fetch_add(u64::from(success), Relaxed);
+    }
+
+    pub(super) fn text(&self, live: usize) -> String {
+        let mut out = String::new();
+        let mut plain = |name: &str, kind: &str, help: &str, value: u64| {
+            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
+        };
+        plain("diorama_sessions", "gauge", "Sessions now.", live as u64);
+        plain("diorama_sessions_created_total", "counter", "Sessions created.", self.created.load(Relaxed));
+        plain("diorama_episodes_graded_total", "counter", "Episodes graded.", self.graded.load(Relaxed));
+        plain(
+            "diorama_episodes_solved_total",
+            "counter",
+            "Episodes graded as solved.",
+            self.solved.load(Relaxed),
+        );
+        let errors = self.calls.iter().skip(4).map(|count| count.load(Relaxed)).sum();
+        plain("diorama_call_errors_total", "counter", "Calls that were refused.", errors);
+        let mut classes = |name: &str, help: &str, counts: &[AtomicU64; 6]| {
+            let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} counter\n");
+            for (digit, count) in counts.iter().enumerate().skip(1) {
+                let _ = writeln!(out, "{name}{{status=\"{digit}xx\"}} {}", count.load(Relaxed));
+            }
+        };
+        classes("diorama_calls_total", "Calls of APIs, by status.", &self.calls);
+        classes("diorama_http_responses_total", "HTTP responses, by status.", &self.responses);
+        out
+    }
+}
+
+fn class(status: u16) -> usize {
+    usize::from(status / 100).min(5)
+}

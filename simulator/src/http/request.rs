@@ -1,0 +1,175 @@
+//! From an HTTP request to the arguments of a call.
+//!
+//! Owns where arguments stand. What they must be is the engine's: a text is handed on as it is wherever the engine
+//! reads texts, so a call by route and a call by name are refused in the same words.
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use diorama_seeds::model::{Api, Parameter, Place};
+use diorama_seeds::schema::{Schema, Type};
+use serde_json::{Map, Value as Json};
+
+use super::problem::Problem;
+use super::text::pairs;
+
+/// What a request brings beside its route.
+pub(super) struct Request<'a> {
+    /// Values of the path's parameters.
+    pub(super) path: Vec<(String, String)>,
+    /// The query string.
+    pub(super) query: &'a str,
+    /// The headers.
+    pub(super) headers: &'a HeaderMap,
+    /// The body.
+    pub(super) body: &'a [u8],
+}
+
+/// The arguments of a request.
+///
+/// # Errors
+/// What cannot be read, or stands where it does not belong.
+pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, Json>, Problem> {
+    let mut arguments = Map::new();
+    for (name, text) in &request.path {
+        if let Some(parameter) = parameter(api, name) {
+            arguments.insert(name.clone(), argument(&parameter.schema, text));
+        }
+    }
+    let query = pairs(request.query).ok_or_else(|| {
+        Problem::new(400, "the query string: expected percent-encoded UTF-8, found other bytes")
+    })?;
+    query_arguments(api, &query, &mut arguments)?;
+    header_arguments(api, request.headers, &mut arguments);
+    for (name, value) in body(api, request.headers, request.body)? {
+        if let Some(parameter) = parameter(api, &name)
+            && !belongs(api, parameter, Place::Body)
+        {
+            return Err(misplaced(parameter));
+        }
+        if arguments.insert(name.clone(), value).is_some() {
+            return Err(
+                Problem::new(400, format!("`{name}` is given twice; give it once")).with("parameter", name)
+            );
+        }
+    }
+    Ok(arguments)
+}
+
+fn query_arguments(
+    api: &Api,
+    query: &[(String, String)],
+    arguments: &mut Map<String, Json>,
+) -> Result<(), Problem> {
+    for (given, text) in query {
+        let name = given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(given);
+        let Some(parameter) = parameter(api, name) else {
+            // The engine says which parameters there are.
+            arguments.insert(name.to_owned(), Json::from(text.as_str()));
+            continue;
+        };
+        if !belongs(api, parameter, Place::Query) {
+            return Err(misplaced(parameter));
+        }
+        let value = argument(&parameter.schema, text);
+        match (arguments.get_mut(name), value) {
+            (None, value) => {
+                arguments.insert(name.to_owned(), value);
+            }
+            (Some(Json::Array(items)), Json::Array(more)) => items.extend(more),
+            _ => {
+                let detail = format!("`{name}` is given twice; give it once");
+                return Err(Problem::new(400, detail).with("parameter", name));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, Json>) {
+    for parameter in api.parameters.iter().filter(|parameter| parameter.place == Place::Header) {
+        let dashed = parameter.name.replace('_', "-");
+        let value = headers.get(&*parameter.name).or_else(|| headers.get(&dashed));
+        if let Some(text) = value.and_then(|value| value.to_str().ok()) {
+            arguments.entry(parameter.name.to_string()).or_insert_with(|| argument(&parameter.schema, text));
+        }
+    }
+    let token = api.token.and_then(|token| api.parameters.get(token.index()));
+    if let Some(parameter) = token
+        && let Some(text) = bearer(headers)
+    {
+        arguments.insert(parameter.name.to_string(), Json::from(text));
+    }
+}
+
+/// The token of `Authorization: Bearer`.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The members of the body, if there is one.
+fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Map::new());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("application/json");
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/json" || kind.ends_with("+json") {
+        return match serde_json::from_slice(body) {
+            Ok(Json::Object(members)) => Ok(members),
+            Ok(_) => Err(Problem::new(400, "the body: expected a JSON object, found another JSON value")),
+            Err(error) => Err(Problem::new(400, format!("the body: expected a JSON object, found {error}"))),
+        };
+    }
+    if kind == "application/x-www-form-urlencoded" {
+        let text = std::str::from_utf8(body).ok().and_then(pairs);
+        let pairs =
+            text.ok_or_else(|| Problem::new(400, "the body: expected a form in UTF-8, found other bytes"))?;
+        let value = |name: &str, text: &str| match parameter(api, name) {
+            Some(parameter) => argument(&parameter.schema, text),
+            None => Json::from(text),
+        };
+        return Ok(pairs.iter().map(|(name, text)| (name.clone(), value(name, text))).collect());
+    }
+    let detail = format!("the body: expected application/json, found {kind}");
+    Err(Problem::new(415, detail).with("expected", "application/json"))
+}
+
+fn parameter<'a>(api: &'a Api, name: &str) -> Option<&'a Parameter> {
+    api.parameters.iter().find(|parameter| &*parameter.name == name)
+}
+
+/// Whether a parameter may stand in a place. A token may stand in any.
+fn belongs(api: &Api, parameter: &Parameter, place: Place) -> bool {
+    let token = api.token.and_then(|token| api.parameters.get(token.index()));
+    parameter.place == place || token.is_some_and(|token| token.name == parameter.name)
+}
+
+fn misplaced(parameter: &Parameter) -> Problem {
+    let place = match parameter.place {
+        Place::Path => "path",
+        Place::Query => "query string",
+        Place::Body => "body",
+        Place::Header => "headers",
+    };
+    let name = &*parameter.name;
+    Problem::new(400, format!("`{name}` stands in the wrong place; give it in the {place}"))
+        .with("parameter", name)
+        .with("expected", format!("`{name}` in the {place}"))
+}
+
+/// A text as the argument that the engine reads: lists are split at commas, objects are JSON.
+fn argument(schema: &Schema, text: &str) -> Json {
+    match &schema.kind {
+        Type::List(item) if !text.trim_start().starts_with('[') => {
+            let items = text.split(',').filter(|item| !item.is_empty());
+            Json::Array(items.map(|text| argument(item, text)).collect())
+        }
+        Type::List(_) | Type::Object(_) | Type::Any => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::from(text))
+        }
+        Type::String | Type::Enum(_) => Json::from(text),
+        _ if schema.nullable && text == "null" => Json::Null,
+        _ => Json::from(text),
+    }
+}

@@ -1,0 +1,184 @@
+//! From a method and a path to an API: literal segments win over parameters.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::model::{ApiId, Method, World};
+
+use super::text::decode;
+use crate::engine::tools::nearest;
+
+/// The routes of a world.
+#[derive(Debug)]
+pub(super) struct Routes {
+    routes: Vec<Route>,
+}
+
+#[derive(Debug)]
+struct Route {
+    api: ApiId,
+    method: Method,
+    /// As the served document writes it.
+    template: String,
+    segments: Vec<Segment>,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Literal(String),
+    Parameter(String),
+}
+
+/// What a path leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An API, with the values of its path's parameters.
+    Api(ApiId, Vec<(String, String)>),
+    /// A path that has other methods.
+    Methods(BTreeSet<&'static str>),
+    /// No route; those that are near, as the document writes them.
+    Nothing(Vec<String>),
+}
+
+impl Routes {
+    pub(super) fn new(world: &World) -> Self {
+        let routes = world.apis.iter().enumerate().map(|(position, api)| {
+            let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
+            let template = format!("{base}{}", api.path);
+            let segments = split(&template).map(|segment| {
+                match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
+                    Some(name) => Segment::Parameter(name.to_owned()),
+                    None => Segment::Literal(decode(segment).unwrap_or_else(|| segment.to_owned())),
+                }
+            });
+            let segments = segments.collect();
+            Route { api: ApiId(position as u16), method: api.method, template, segments }
+        });
+        Self { routes: routes.collect() }
+    }
+
+    /// Finds the API of a request. The path is as it stands in the request, still encoded.
+    pub(super) fn find(&self, method: &str, path: &str) -> Found {
+        let Some(given) = split(path).map(decode).collect::<Option<Vec<String>>>() else {
+            return Found::Nothing(Vec::new());
+        };
+        let fitting: Vec<&Route> = self.routes.iter().filter(|route| route.fits(&given)).collect();
+        if fitting.is_empty() {
+            return Found::Nothing(self.near(path));
+        }
+        // HEAD is GET without the body.
+        let wanted = if method == "HEAD" { "GET" } else { method };
+        let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
+        match best.min_by_key(|route| route.rank()) {
+            Some(route) => Found::Api(route.api, route.values(given)),
+            None => {
+                let mut methods: BTreeSet<&'static str> =
+                    fitting.iter().map(|route| route.method.as_str()).collect();
+                if methods.contains("GET") {
+                    methods.insert("HEAD");
+                }
+                methods.insert("OPTIONS");
+                Found::Methods(methods)
+            }
+        }
+    }
+
+    fn near(&self, path: &str) -> Vec<String> {
+        let shown: String = path.chars().take(200).collect();
+        let templates: BTreeSet<&str> = self.routes.iter().map(|route| &*route.template).collect();
+        let near = nearest(&shown, templates.into_iter());
+        let named = |template: &str| {
+            let of = self.routes.iter().filter(|route| route.template == template);
+            of.map(|route| format!("{} {}", route.method.as_str(), route.template)).collect::<Vec<_>>()
+        };
+        near.into_iter().flat_map(named).collect()
+    }
+}
+
+impl Route {
+    fn fits(&self, given: &[String]) -> bool {
+        self.segments.len() == given.len()
+            && self.segments.iter().zip(given).all(|(segment, given)| match segment {
+                Segment::Literal(text) => text == given,
+                Segment::Parameter(_) => !given.is_empty(),
+            })
+    }
+
+    /// Less is better: from the left, a literal comes before a parameter.
+    fn rank(&self) -> Vec<bool> {
+        self.segments.iter().map(|segment| matches!(segment, Segment::Parameter(_))).collect()
+    }
+
+    fn values(&self, given: Vec<String>) -> Vec<(String, String)> {
+        let pairs = self.segments.iter().zip(given);
+        pairs
+            .filter_map(|(segment, given)| match segment {
+                Segment::Parameter(name) => Some((name.clone(), given)),
+                Segment::Literal(_) => None,
+            })
+            .collect()
+    }
+}
+
+/// The segments of a path; slashes at its ends do not count.
+fn split(path: &str) -> impl Iterator<Item = &str> {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_suffix('/').unwrap_or(path);
+    // The root path has no segment, while an empty segment inside a path is one.
+    let root = path.is_empty();
+    path.split('/').filter(move |_| !root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::base;
+
+    const WORLD: &str = "
+world: 1
+name: inn
+materialised: 0
+clock: 2026-03-02T09:00
+base_path: /inn
+resources:
+  room:
+    key: room_id
+    fields: {name: {type: string}}
+    records:
+      - {room_id: 1, name: Blue}
+apis:
+  - {name: ListRooms, method: GET, path: /rooms, behaviour: {list: room}}
+  - {name: FirstRoom, method: GET, path: /rooms/first, behaviour: {compute: {first: '1'}}}
+  - {name: GetRoom, method: GET, path: '/rooms/{room_id}', parameters: [room_id], behaviour: {get: room}}
+  - {name: DropRoom, method: DELETE, path: '/rooms/{room_id}', parameters: [room_id], behaviour: {delete: room}}
+";
+
+    #[test]
+    fn literals_win_and_the_method_decides_where_both_fit() {
+        let base = base(WORLD);
+        let routes = Routes::new(base.world());
+        let check = |method: &str, path: &str, expect: &str| {
+            let found = match routes.find(method, path) {
+                Found::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
+                other => format!("{other:?}"),
+            };
+            assert_eq!(found, expect, "{method} {path}");
+        };
+        check("GET", "/inn/rooms", "ListRooms []");
+        check("GET", "/inn/rooms/", "ListRooms []");
+        check("HEAD", "/inn/rooms/first", "FirstRoom []");
+        check("GET", "/inn/rooms/a%2Fb", r#"GetRoom [("room_id", "a/b")]"#);
+        check("DELETE", "/inn/rooms/first", r#"DropRoom [("room_id", "first")]"#);
+        check("PUT", "/inn/rooms", r#"Methods({"GET", "HEAD", "OPTIONS"})"#);
+        check(
+            "GET",
+            "/inn/room",
+            r#"Nothing(["GET /inn/rooms", "GET /inn/rooms/first", "GET /inn/rooms/{room_id}", "DELETE /inn/rooms/{room_id}"])"#,
+        );
+        check("GET", "/inn/rooms/%ff", "Nothing([])");
+        check(
+            "GET",
+            "/inn/rooms//",
+            "Nothing([\"GET /inn/rooms\", \"GET /inn/rooms/first\", \"GET /inn/rooms/{room_id}\", \"DELETE /inn/rooms/{room_id}\"])",
+        );
+    }
+}

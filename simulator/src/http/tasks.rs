@@ -1,0 +1,68 @@
+//! Tasks as the server needs them. Where they come from is the caller's: a dataset folder, a fixture.
+
+use std::sync::Arc;
+
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::Checks;
+use diorama_seeds::value::Instant;
+use serde::Serialize;
+
+use crate::engine::Base;
+
+/// A task in a list: nothing that gives its solution away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskSummary {
+    /// Its id.
+    pub id: String,
+    /// The world it runs in.
+    pub world: String,
+    /// The split it belongs to.
+    pub split: String,
+    /// The ability it needs.
+    pub ability: String,
+}
+
+/// A task, ready to be set up and graded.
+#[derive(Clone, Debug)]
+pub struct TaskSpec {
+    /// Its id.
+    pub id: String,
+    /// The world it runs in.
+    pub world: String,
+    /// The hash of the world's canonical form.
+    pub world_hash: String,
+    /// The world, frozen. The same world gives the same base.
+    pub base: Arc<Base>,
+    /// The system message.
+    pub system: String,
+    /// What the user says, in order; at least one turn.
+    pub turns: Vec<String>,
+    /// The APIs that are visible at the start; `ToolSearcher` always is.
+    pub visible: Vec<ApiId>,
+    /// What must hold at the end.
+    pub checks: Checks,
+    /// The clock at the start.
+    pub clock: Instant,
+    /// The seed of the session, unless another is asked for.
+    pub seed: u64,
+}
+
+/// Why a task cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TaskError(pub String);
+
+/// Where tasks come from.
+pub trait TaskSource: Send + Sync {
+    /// How many tasks there are.
+    fn count(&self) -> usize;
+
+    /// A range of the tasks, in a fixed order.
+    fn list(&self, offset: usize, limit: usize) -> Vec<TaskSummary>;
+
+    /// A task by its id; none when there is no such task.
+    ///
+    /// # Errors
+    /// When its row or its world cannot be read.
+    fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError>;
+}
