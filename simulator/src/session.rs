@@ -25,6 +25,44 @@ pub struct SessionOptions {
 }
 
 /// One isolated copy of a world. A clone is a fork and copies nothing.
+///
+/// ```
+/// use diorama_seeds::task::Call;
+/// use diorama_simulator::engine::Base;
+/// use diorama_simulator::session::{Session, SessionOptions};
+///
+/// let text = r#"
+/// world: 1
+/// name: rooms
+/// materialised: 0
+/// clock: 2026-03-02T09:00
+/// domain: {name: rooms, title: Rooms}
+/// resources:
+///   room:
+///     key: room_id
+///     fields: {room_id: {type: integer}, free: {type: boolean}}
+///     records: [{room_id: 12, free: true}]
+/// apis:
+///   - name: TakeRoom
+///     method: POST
+///     path: /rooms/{room_id}/take
+///     description: Takes a free room.
+///     parameters: {room_id: {ref: room}}
+///     behaviour:
+///       action: room
+///       require: [{that: record.free, else: {status: 409, message: the room is taken}}]
+///       also: [{update: room, key: args.room_id, set: {free: "false"}}]
+/// "#;
+/// let (_, world) = diorama_seeds::world::load("rooms.yaml", text.as_bytes())?;
+/// let mut session = Session::new(Base::new(world)?, SessionOptions::default());
+/// let mut fork = session.fork();
+/// let take: Call = serde_json::from_str(r#"{"api": "TakeRoom", "arguments": {"room_id": 12}}"#)?;
+/// assert_eq!(session.call(&take).reply.status, 200);
+/// assert_eq!(session.call(&take).reply.status, 409);
+/// assert_eq!(fork.call(&take).reply.status, 200, "the fork has its own room");
+/// assert_eq!(session.digest(), fork.digest());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Session {
     base: Arc<Base>,

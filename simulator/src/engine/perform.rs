@@ -37,7 +37,11 @@ impl Run<'_> {
             BehaviourKind::Create { resource, set } => {
                 self.prepare()?;
                 let record = self.new_record(*resource, set)?;
-                self.draft.create(*resource, record.clone())?;
+                let key = self.resource(*resource).key;
+                let about = self.parameter_of(*resource, key);
+                self.draft
+                    .create(*resource, record.clone())
+                    .map_err(|refusal| refusal.about(about.as_ref()))?;
                 self.bind_record(*resource, &record);
                 self.effects()?;
                 let record = self.current(*resource, record);

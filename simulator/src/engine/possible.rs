@@ -113,12 +113,13 @@ fn arguments(
             continue;
         }
         // Optional arguments are left out in half of the tries, so that a filter cannot spoil them all.
-        if !parameter.required && mix(number, position) % 2 == 0 {
+        if !parameter.required && mix(number, position).is_multiple_of(2) {
             continue;
         }
         let values = suggestions(base, parameter, row);
         // The first tries take what belongs to the row; later ones anything.
-        let chosen = if number % 3 == 0 { 0 } else { mix(number, position + 64) % values.len().max(1) };
+        let chosen =
+            if number.is_multiple_of(3) { 0 } else { mix(number, position + 64) % values.len().max(1) };
         arguments.extend(values.into_iter().nth(chosen).map(|value| (name, value)));
     }
     arguments

@@ -11,6 +11,7 @@ use super::{Base, RecordChange, State, apply};
 mod errors;
 mod laws;
 mod lists;
+mod possible;
 mod provenance;
 mod reads;
 mod signing;
