@@ -48,7 +48,8 @@ impl Bound {
         }
     }
 
-    fn day(self, clock: Clock<'_>) -> Date {
+    /// The day it falls on.
+    pub(super) fn day(self, clock: Clock<'_>) -> Date {
         match self {
             // Whole days are counted on the calendar, so that a change to summer time moves nothing.
             Self::Offset(seconds) if seconds % DAY == 0 => {

@@ -1,17 +1,20 @@
 //! Making the records of a plan for one seed: counts, then keys, then the values of each record.
 
+mod field;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
 
+use self::field::{FieldContext, TRIES};
 use super::cast::Cast;
 use super::derive::Done;
 use super::draw::Streams;
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
 use super::plan::{Given, Plan, ResourcePlan};
-use super::value::{Making, missing};
+use super::value::Making;
 use crate::keys;
 use crate::model::{Record, Resource, World};
 use crate::schema::{Schema, Type};
@@ -20,8 +23,6 @@ use crate::world::Finding;
 
 /// A world holds no more records than this.
 const MOST_RECORDS: u64 = 2_000_000;
-/// Draws for a value that must be new, before all the possible ones are tried (or an error is given).
-const TRIES: u32 = 64;
 /// Draws for a group of values that must be new together.
 const GROUP_TRIES: u32 = 2_000;
 
@@ -260,9 +261,7 @@ impl<'a> Run<'a> {
                     .map_err(fault)?;
                 making.values[field] = value;
             }
-            for (group, again) in
-                resource.unique_together.iter().zip(&plan.redo).enumerate().map(|(i, pair)| (i, pair))
-            {
+            for (group, again) in resource.unique_together.iter().zip(&plan.redo).enumerate() {
                 let (fields, again) = again;
                 let mut attempt = 0;
                 loop {
@@ -334,6 +333,14 @@ impl<'a> Run<'a> {
     /// What the given records take already, so that no made value comes before a given one that equals it.
     fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
         let (resource, plan) = self.parts(index);
+        // References count too, as far as what they refer to is made.
+        let value = |i: usize, row: &[(usize, Given)], field: usize| -> Result<Option<Value>, Finding> {
+            let given = row.iter().find(|(given, _)| *given == field);
+            let value = given
+                .map(|(_, given)| self.given(index, i, &resource.fields[field].schema, given))
+                .transpose()?;
+            Ok(value.flatten().filter(|value| !value.is_missing()))
+        };
         let mut fields = Vec::with_capacity(resource.fields.len());
         for (position, field) in resource.fields.iter().enumerate() {
             if !field.unique {
@@ -342,10 +349,10 @@ impl<'a> Run<'a> {
             }
             let mut set = HashSet::new();
             for (i, row) in plan.given.iter().enumerate() {
-                if let Some(value) = given_value(row, position).filter(|value| !value.is_missing())
-                    && !set.insert(value.clone())
+                if let Some(value) = value(i, row, position)?
+                    && let Some(value) = set.replace(value)
                 {
-                    return Err(twice(plan, resource, position, i, value, self.world));
+                    return Err(twice(plan, resource, position, i, &value, self.world));
                 }
             }
             fields.push(Some(set));
@@ -354,9 +361,9 @@ impl<'a> Run<'a> {
         for (g, group) in resource.unique_together.iter().enumerate() {
             let mut set = HashSet::new();
             for (i, row) in plan.given.iter().enumerate() {
-                let tuple: Option<Vec<Value>> =
-                    group.iter().map(|field| given_value(row, field.index()).cloned()).collect();
-                if let Some(tuple) = tuple.filter(|tuple| tuple.iter().all(|value| !value.is_missing()))
+                let tuple: Result<Option<Vec<Value>>, Finding> =
+                    group.iter().map(|field| value(i, row, field.index())).collect();
+                if let Some(tuple) = tuple?
                     && !set.insert(tuple)
                 {
                     return Err(Finding::error(
@@ -473,117 +480,6 @@ impl<'a> Run<'a> {
             self.done[index][found] = Arc::from(values);
         }
         Ok(())
-    }
-}
-
-/// What is needed to make the values of one field.
-struct FieldContext<'a> {
-    plan: &'a ResourcePlan,
-    resource: &'a Resource,
-    field: usize,
-    values: &'a Streams,
-    presence: &'a Streams,
-    deals: &'a Streams,
-}
-
-impl FieldContext<'_> {
-    /// The value for a record: one that is allowed and, where it must be, new.
-    fn make(
-        &self,
-        making: &mut Making<'_>,
-        dealt: &mut u64,
-        taken: Option<&HashSet<Value>>,
-        size: usize,
-    ) -> Result<Value, Fault> {
-        let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
-        // What is dealt comes to every record of the first round, so that each value occurs.
-        let first_round = matches!(&plan.maker, Maker::Deal(of) if *dealt < of.len() as u64);
-        if !self.present(making, first_round) {
-            return Ok(missing(field));
-        }
-        if let (Maker::Deal(of), None) = (&plan.maker, taken) {
-            let round = *dealt / of.len().max(1) as u64;
-            let order = self.deals.draw(round, 0).permutation(of.len());
-            let place = order.get((*dealt % of.len().max(1) as u64) as usize);
-            *dealt += 1;
-            let value = place.and_then(|place| of.get(*place)).cloned().unwrap_or_default();
-            if field.schema.allows(&value) {
-                return Ok(value);
-            }
-        }
-        let mut last = None;
-        for attempt in 0..TRIES {
-            match self.once(making, attempt, taken) {
-                Ok(value) => return Ok(value),
-                Err(fault) => last = Some(fault),
-            }
-        }
-        // Few values are left: all of them are tried, from a drawn one on.
-        if let Some(taken) = taken
-            && let Some(all) = making.all(&plan.maker)
-        {
-            let start = self.values.draw(making.n, TRIES).index(all.len());
-            let fresh = all.iter().cycle().skip(start).take(all.len());
-            if let Some(value) =
-                fresh.into_iter().find(|value| !taken.contains(value) && field.schema.allows(value))
-            {
-                return Ok(value.clone());
-            }
-            return Err(Fault {
-                message: format!(
-                    "found {size} records, but only {} different values are possible in this unique field",
-                    all.len()
-                ),
-                fix: "ask for fewer records, or let the field take more values".to_owned(),
-            });
-        }
-        let possible = making.capacity(&plan.maker);
-        match (last, taken) {
-            (Some(fault), None) => Err(fault),
-            (Some(fault), Some(_)) if !fault.message.is_empty() => Err(fault),
-            _ => Err(Fault {
-                message: format!(
-                    "found no new value for record {} of {size}; about {possible} different values are possible in this \
-                     unique field",
-                    making.n + 1
-                ),
-                fix: "ask for fewer records, or let the field take more values".to_owned(),
-            }),
-        }
-    }
-
-    /// One draw. The fault's message is empty when the value was good but taken.
-    fn once(
-        &self,
-        making: &mut Making<'_>,
-        attempt: u32,
-        taken: Option<&HashSet<Value>>,
-    ) -> Result<Value, Fault> {
-        let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
-        if !self.present(making, false) && attempt > TRIES {
-            return Ok(missing(field));
-        }
-        // An address has variants of its own; only when those are used up does it go to another person.
-        if attempt > 0 && (attempt > 8 || !super::value::varies_alone(&plan.maker)) {
-            making.cast.redraw(plan.group, attempt);
-        }
-        let mut draw = self.values.draw(making.n, attempt);
-        let value = making.value(&plan.maker, field, plan, &mut draw)?;
-        if value.is_missing() {
-            return Ok(value);
-        }
-        if taken.is_some_and(|taken| taken.contains(&value)) {
-            return Err(Fault { message: String::new(), fix: String::new() });
-        }
-        Ok(value)
-    }
-
-    fn present(&self, making: &Making<'_>, first_round: bool) -> bool {
-        let plan = &self.plan.fields[self.field];
-        if plan.earlier_only && making.n == 0 {
-            return false;
-        }
-        plan.share >= 1.0 || first_round || self.presence.draw(making.n, 0).chance(plan.share)
     }
 }
 

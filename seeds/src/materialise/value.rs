@@ -288,7 +288,8 @@ impl Making<'_> {
                 Err(_) if min == 0 => break,
                 Err(error) => return Err(error),
             };
-            if !items.contains(&value) && !(to_own && own_key.as_ref() == Some(&value)) {
+            let itself = to_own && own_key.as_ref() == Some(&value);
+            if !itself && !items.contains(&value) {
                 items.push(value);
             }
         }

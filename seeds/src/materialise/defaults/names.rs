@@ -1,0 +1,110 @@
+//! What the names of fields and resources say about their values, from the embedded table.
+
+use std::sync::LazyLock;
+
+/// Names that mean one provider.
+struct Row {
+    provider: &'static str,
+    /// Each as its words.
+    names: Vec<Vec<&'static str>>,
+}
+
+struct Names {
+    fields: Vec<Row>,
+    resources: Vec<Row>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names { fields: Vec::new(), resources: Vec::new() };
+    let mut of_fields = true;
+    for line in include_str!("../../../data/fields.txt").lines().filter(|line| !line.starts_with('#')) {
+        if line.starts_with('[') {
+            of_fields = line == "[fields]";
+        } else if let Some((provider, list)) = line.split_once(": ") {
+            let row =
+                Row { provider, names: list.split(", ").map(|name| name.split('_').collect()).collect() };
+            if of_fields { names.fields.push(row) } else { names.resources.push(row) }
+        }
+    }
+    names
+});
+
+/// The provider for a field of this name.
+pub(super) fn of_field(words: &[String]) -> Option<&'static str> {
+    find(&NAMES.fields, words, false)
+}
+
+/// The provider for a field of exactly this name.
+pub(super) fn of_whole_field(words: &[String]) -> Option<&'static str> {
+    find(&NAMES.fields, words, true)
+}
+
+/// The provider for what the records of a resource of this name are called.
+pub(super) fn of_resource(words: &[String]) -> Option<&'static str> {
+    find(&NAMES.resources, words, false)
+}
+
+/// Whether the name is that of a person, such as `tenant`.
+pub(super) fn is_person(words: &[String]) -> bool {
+    NAMES.fields.iter().any(|row| row.provider == "person_name" && row.fits(words, false))
+}
+
+/// Words of a name: split at `_`, `-`, `.`, blanks and capitals, in lower case.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut lower = false;
+    for character in name.chars() {
+        let splits = matches!(character, '_' | '-' | '.' | ' ');
+        if splits || (character.is_uppercase() && lower) {
+            words.push(String::new());
+        }
+        lower = character.is_lowercase();
+        if !splits && let Some(word) = words.last_mut() {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Whether the words end like one of these names (`_` between words); plural endings count too.
+pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
+    names.iter().any(|name| ends_like(words, &name.split('_').collect::<Vec<_>>()))
+}
+
+/// `amenities` is a list of each an `amenity`.
+pub(super) fn singular(name: &str) -> String {
+    match (name.strip_suffix("ies"), name.strip_suffix('s')) {
+        (Some(stem), _) => format!("{stem}y"),
+        (_, Some(stem)) => stem.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+impl Row {
+    fn fits(&self, words: &[String], whole: bool) -> bool {
+        self.names.iter().any(|name| (!whole || name.len() == words.len()) && ends_like(words, name))
+    }
+}
+
+fn find(rows: &[Row], words: &[String], whole: bool) -> Option<&'static str> {
+    rows.iter().find(|row| row.fits(words, whole)).map(|row| row.provider)
+}
+
+fn ends_like(words: &[String], name: &[&str]) -> bool {
+    let Some(start) = words.len().checked_sub(name.len()) else { return false };
+    let same = |word: &str, part: &str| {
+        word == part
+            || word.strip_suffix('s') == Some(part)
+            || word.strip_suffix("ies").is_some_and(|stem| part.strip_suffix('y') == Some(stem))
+    };
+    words.iter().skip(start).zip(name).all(|(word, part)| same(word, part))
+}
+
+/// Whether there is a provider behind a name of the table, for the tests.
+#[cfg(test)]
+pub(super) fn unknown_providers() -> Vec<&'static str> {
+    use super::super::text::Provider;
+    let rows = NAMES.fields.iter().chain(&NAMES.resources).map(|row| row.provider);
+    rows.filter(|provider| Provider::named(provider).is_none()).collect()
+}
