@@ -10,6 +10,8 @@ pub mod generate;
 pub mod inputs;
 pub mod merge;
 pub mod schema;
+pub mod search;
+pub mod serve;
 pub mod stats;
 pub mod terminal;
 pub mod verify;
@@ -54,6 +56,10 @@ pub enum Command {
     Eval(eval::Eval),
     /// Check, show and materialise worlds.
     World(world::WorldCommand),
+    /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
+    Serve(serve::Serve),
+    /// Find APIs by what they do.
+    Search(search::Search),
     /// Print a JSON Schema.
     Schema(schema::Schema),
 }
@@ -110,6 +116,8 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
         Command::World(command) => command.run(streams),
+        Command::Serve(command) => command.run(streams),
+        Command::Search(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
     }
 }

@@ -7,6 +7,7 @@ pub mod cli;
 pub mod episode;
 pub mod evaluation;
 pub mod synthesis;
+pub mod tasks;
 pub mod verify;
 
 /// Version of the pipeline: the same seed and version give the same rows.

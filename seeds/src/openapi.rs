@@ -104,3 +104,19 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     };
     Ok(Imported { doc, notes })
 }
+
+/// The path of a document's first server (`/3` of `https://api.example.com/3`), which callers of the real API put before
+/// its paths. Nothing for a document without one, or one that cannot be read.
+#[must_use]
+pub fn server_path(text: &[u8]) -> Option<String> {
+    let root = document::parse(text).ok()?;
+    let text = |pointer: &str| root.pointer(pointer).and_then(serde_json::Value::as_str);
+    let url = text("/servers/0/url").or_else(|| text("/basePath"))?;
+    let below = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|slash| rest.get(slash..))?,
+        None => url,
+    };
+    let path = below.split(['?', '#']).next()?.trim_end_matches('/');
+    // A path with variables stands for many; none of them can be told from a path of the API.
+    (path.starts_with('/') && !path.contains('{')).then(|| path.to_owned())
+}

@@ -29,10 +29,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::response::IntoResponse;
+use http_body_util::BodyExt;
 use tokio::net::TcpListener;
 
 use self::metrics::Metrics;
@@ -161,7 +162,7 @@ pub async fn serve(
 async fn answer(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
     let (parts, body) = request.into_parts();
     let limit = app.settings.max_body_bytes;
-    let Ok(body) = to_bytes(body, limit).await else {
+    let Some(body) = whole(body, limit).await else {
         return Problem::new(413, format!("the body: expected at most {limit} bytes, found more"))
             .into_response();
     };
@@ -172,3 +173,27 @@ async fn answer(State(app): State<Arc<App>>, request: Request) -> Response<Body>
         Err(_) => Problem::new(500, "the server failed to answer this request").into_response(),
     }
 }
+
+/// So many times the limit is read of a body that is too large before its sender is cut off.
+const DRAINED: usize = 16;
+
+/// A body of at most so many bytes. A larger one is read and dropped: a sender that is still writing would not read
+/// the answer.
+async fn whole(mut body: Body, limit: usize) -> Option<Vec<u8>> {
+    let mut kept = Vec::new();
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        seen = seen.saturating_add(data.len());
+        if seen > limit.saturating_mul(DRAINED) {
+            return None;
+        }
+        if seen <= limit {
+            kept.extend_from_slice(&data);
+        }
+    }
+    (seen <= limit).then_some(kept)
+}
+
+#[cfg(test)]
+mod tests;

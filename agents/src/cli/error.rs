@@ -8,6 +8,8 @@ use diorama_output::merge::MergeError;
 use diorama_output::plan::PlanError;
 use diorama_output::rows::ReadError;
 use diorama_seeds::world::Report;
+use diorama_simulator::http::StartError;
+use diorama_simulator::search::SearchError;
 
 use crate::episode::EpisodeError;
 use crate::synthesis::pipeline::PipelineError;
@@ -62,6 +64,22 @@ pub enum CliError {
     /// A unit that cannot be made.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
+    /// A server that cannot start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// An address that cannot be listened on.
+    #[error("{}", listening(host, *port, source))]
+    Listen {
+        /// The host.
+        host: String,
+        /// The port.
+        port: u16,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// APIs that cannot be searched.
+    #[error(transparent)]
+    Search(#[from] SearchError),
     /// A thread that ended before its time.
     #[error("a thread ended before its work was done")]
     Worker,
@@ -75,7 +93,7 @@ impl CliError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) => 2,
+            Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }
             | Self::Output(_)
             | Self::Document(_)
@@ -87,6 +105,8 @@ impl CliError {
             | Self::Export(_)
             | Self::Episode(_)
             | Self::Pipeline(_)
+            | Self::Listen { .. }
+            | Self::Search(_)
             | Self::Worker
             | Self::Empty(_) => 1,
         }
@@ -100,5 +120,17 @@ impl From<DriveError<PipelineError>> for CliError {
             DriveError::Dataset(error) => Self::Dataset(error),
             DriveError::Worker => Self::Worker,
         }
+    }
+}
+
+fn listening(host: &str, port: u16, source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            format!("port {port} of {host} is in use; end what uses it, or give another --port (0 picks a free one)")
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            format!("port {port} of {host} may not be listened on; give a --port above 1023")
+        }
+        _ => format!("cannot listen on {host}, port {port}: {source}; give another --host or --port"),
     }
 }

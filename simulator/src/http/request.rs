@@ -6,7 +6,7 @@
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use diorama_seeds::model::{Api, Parameter, Place};
-use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::schema::{KeyKind, Schema, Type};
 use serde_json::{Map, Value as Json};
 
 use super::problem::Problem;
@@ -170,6 +170,9 @@ fn argument(schema: &Schema, text: &str) -> Json {
         }
         Type::String | Type::Enum(_) => Json::from(text),
         _ if schema.nullable && text == "null" => Json::Null,
+        Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
+            text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
+        }
         _ => Json::from(text),
     }
 }

@@ -138,18 +138,18 @@ world: 1
 name: inn
 materialised: 0
 clock: 2026-03-02T09:00
-base_path: /inn
+domain: {name: inn, base_path: /inn}
 resources:
   room:
     key: room_id
-    fields: {name: {type: string}}
+    fields: {room_id: {type: integer}, name: {type: string}}
     records:
       - {room_id: 1, name: Blue}
 apis:
   - {name: ListRooms, method: GET, path: /rooms, behaviour: {list: room}}
   - {name: FirstRoom, method: GET, path: /rooms/first, behaviour: {compute: {first: '1'}}}
-  - {name: GetRoom, method: GET, path: '/rooms/{room_id}', parameters: [room_id], behaviour: {get: room}}
-  - {name: DropRoom, method: DELETE, path: '/rooms/{room_id}', parameters: [room_id], behaviour: {delete: room}}
+  - {name: GetRoom, method: GET, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {get: room}}
+  - {name: DropRoom, method: DELETE, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {delete: room}}
 ";
 
     #[test]

@@ -1,0 +1,177 @@
+//! `diorama serve`
+
+use std::future::Future;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use diorama_seeds::compose::compose;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::materialise::Source;
+use diorama_seeds::openapi;
+use diorama_simulator::http::tasks::TaskSource;
+use diorama_simulator::http::{self, App, Settings, WorldSource, check_exposure};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use super::error::CliError;
+use super::inputs::{Inputs, catalog_worlds, import, read_file};
+use super::{Done, Streams};
+use crate::tasks::DatasetTasks;
+
+/// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
+///
+/// Prints the address once it listens. `POST /v1/sessions` creates a session and gives the base URL of its REST API;
+/// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name. Sessions are
+/// controlled with the header Diorama-Token; without a control token that surface is open, and then only loopback
+/// addresses are listened on. Ends on SIGINT and SIGTERM, after the requests that have begun.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where worlds come from.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Join all worlds into one, each under its own base path.
+    #[arg(long)]
+    pub compose: bool,
+    /// Dataset whose tasks can be set up and graded.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
+    /// Seed of the records of worlds that are not written out.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Address to listen on.
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    pub host: String,
+    /// Port to listen on; 0 picks a free one.
+    #[arg(long, value_name = "PORT", default_value_t = 8080)]
+    pub port: u16,
+    /// URL under which callers reach the server, when it is not the address.
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<String>,
+    /// What experimenters must send in Diorama-Token [environment: DIORAMA_CONTROL_TOKEN].
+    #[arg(long, value_name = "TOKEN")]
+    pub control_token: Option<String>,
+    /// Sessions at a time.
+    #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
+    pub max_sessions: usize,
+}
+
+/// How long requests that have begun may take once the server is to end.
+const GRACE: Duration = Duration::from_secs(10);
+
+impl Serve {
+    /// Runs the command until a signal ends it.
+    ///
+    /// # Errors
+    /// When worlds or tasks cannot be read, or the address cannot be listened on.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        self.run_until(streams, signalled())
+    }
+
+    /// Runs the command until `shutdown` is done.
+    ///
+    /// # Errors
+    /// As [`Serve::run`].
+    pub fn run_until(
+        self,
+        streams: &mut Streams<'_>,
+        shutdown: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Done, CliError> {
+        let token =
+            self.control_token.clone().or_else(token_of_environment).filter(|token| !token.is_empty());
+        let address = self.address()?;
+        check_exposure(address.ip(), token.as_deref())?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        // Listened on before worlds are read: a port in use is found out at once.
+        let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
+        let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
+        let bound = format!("http://{}", listener.local_addr().map_err(failed)?);
+        let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
+        settings.control_token = token;
+        settings.max_sessions = self.max_sessions;
+        let tasks = self.tasks.as_deref().map(DatasetTasks::open).transpose()?;
+        let worlds = self.worlds(streams)?;
+        let listening = json!({
+            "listening": bound,
+            "worlds": worlds.iter().map(|world| &world.id).collect::<Vec<_>>(),
+            "tasks": tasks.as_ref().map_or(0, TaskSource::count),
+        });
+        let tasks = tasks.map(|tasks| Box::new(tasks) as Box<dyn TaskSource>);
+        let app = App::new(worlds, tasks, settings)?;
+        streams.print(&listening, || format!("listening on {bound}\n"))?;
+        runtime.block_on(async move {
+            let (tell, told) = oneshot::channel();
+            let shutdown = async move {
+                shutdown.await;
+                let _ = tell.send(());
+            };
+            let overdue = async {
+                let _ = told.await;
+                tokio::time::sleep(GRACE).await;
+            };
+            tokio::select! {
+                ended = http::serve(listener, app, shutdown) => ended,
+                () = overdue => Ok(()),
+            }
+        })?;
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        Ok(Done::Met)
+    }
+
+    fn address(&self) -> Result<SocketAddr, CliError> {
+        let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
+        let mut found = (self.host.as_str(), self.port).to_socket_addrs().map_err(failed)?;
+        found.next().ok_or_else(|| {
+            CliError::Usage(format!("--host: found {}, expected an address or a name", self.host))
+        })
+    }
+
+    fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldSource>, CliError> {
+        let mut docs: Vec<(WorldDoc, String)> = Vec::new();
+        let of_files = Inputs { world: self.inputs.world.clone(), openapi: Vec::new() };
+        docs.extend(of_files.read(streams)?.into_iter().map(|doc| (doc, String::new())));
+        for path in &self.inputs.openapi {
+            let server_path = openapi::server_path(&read_file(path)?).unwrap_or_default();
+            docs.push((import(path, streams)?, server_path));
+        }
+        if self.inputs.is_empty() && self.tasks.is_none() {
+            docs.extend(catalog_worlds()?.into_iter().map(|doc| (doc, String::new())));
+        }
+        if self.compose && docs.len() > 1 {
+            let all: Vec<WorldDoc> = docs.into_iter().map(|(doc, _)| doc).collect();
+            docs = vec![(compose("composed", &all)?, String::new())];
+        }
+        docs.into_iter()
+            .map(|(doc, server_path)| {
+                let id = doc.name.clone();
+                Ok(WorldSource { id, source: Source::new(doc)?, seed: self.seed, server_path })
+            })
+            .collect()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a secret on a command line is seen by every user of the machine"
+)]
+fn token_of_environment() -> Option<String> {
+    std::env::var("DIORAMA_CONTROL_TOKEN").ok()
+}
+
+/// Done at SIGINT or SIGTERM.
+async fn signalled() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,110 @@
+//! The tasks of a dataset's folder, for the server.
+//!
+//! Keeps an index of ids and reads a row again when its task is asked for, so that a large dataset costs little memory.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use diorama_output::folder::{Folder, Part};
+use diorama_output::row::Dialogue;
+use diorama_simulator::http::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
+
+use crate::cli::error::CliError;
+use crate::episode::{Task, Worlds};
+
+/// The tasks of a folder.
+pub struct DatasetTasks {
+    folder: Folder,
+    parts: Vec<Part>,
+    worlds: Worlds,
+    index: Vec<Entry>,
+    by_id: HashMap<String, usize>,
+}
+
+struct Entry {
+    summary: TaskSummary,
+    part: usize,
+    row: usize,
+}
+
+impl DatasetTasks {
+    /// Reads the ids of a folder's rows.
+    ///
+    /// # Errors
+    /// When it is not a dataset, or a file of it is damaged.
+    pub fn open(path: &Path) -> Result<Self, CliError> {
+        let folder = Folder::open(path)?;
+        let parts = folder.parts()?;
+        let mut index = Vec::new();
+        for (part, rows) in parts.iter().enumerate() {
+            for (row, read) in folder.read(rows)?.enumerate() {
+                index.push(Entry { summary: summary(&read?), part, row });
+            }
+        }
+        let by_id =
+            index.iter().enumerate().map(|(place, entry)| (entry.summary.id.clone(), place)).collect();
+        Ok(Self { worlds: Worlds::of(path), folder, parts, index, by_id })
+    }
+
+    fn row(&self, entry: &Entry) -> Result<Dialogue, TaskError> {
+        let gone = || {
+            TaskError("the dataset's files have changed since the server started; start it again".to_owned())
+        };
+        let part = self.parts.get(entry.part).ok_or_else(gone)?;
+        let mut rows = self.folder.read(part).map_err(|error| TaskError(error.to_string()))?;
+        let row = rows.nth(entry.row).ok_or_else(gone)?.map_err(|error| TaskError(error.to_string()))?;
+        if row.id == entry.summary.id { Ok(row) } else { Err(gone()) }
+    }
+
+    fn spec(&self, row: &Dialogue) -> Result<TaskSpec, TaskError> {
+        let fail = |error: crate::episode::EpisodeError| TaskError(error.to_string());
+        let task = Task::of(row).map_err(fail)?;
+        let world = self.worlds.get(&row.world_id).map_err(fail)?;
+        if world.hash != row.world_hash {
+            return Err(TaskError(format!(
+                "found a world with the hash {}, expected {}",
+                world.hash, row.world_hash
+            )));
+        }
+        let session = task.session(&world, task.episode.session_seed).map_err(fail)?;
+        Ok(TaskSpec {
+            id: row.id.clone(),
+            world: row.world_id.clone(),
+            world_hash: world.hash.clone(),
+            base: world.base.clone(),
+            clock: session.state().clock(),
+            seed: session.seed(),
+            visible: task.visible(&world).map_err(fail)?,
+            system: task.system,
+            turns: task.turns,
+            checks: task.checks,
+        })
+    }
+}
+
+impl TaskSource for DatasetTasks {
+    fn count(&self) -> usize {
+        self.index.len()
+    }
+
+    fn list(&self, offset: usize, limit: usize) -> Vec<TaskSummary> {
+        self.index.iter().skip(offset).take(limit).map(|entry| entry.summary.clone()).collect()
+    }
+
+    fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError> {
+        let Some(entry) = self.by_id.get(id).and_then(|place| self.index.get(*place)) else {
+            return Ok(None);
+        };
+        self.spec(&self.row(entry)?).map(Some)
+    }
+}
+
+fn summary(row: &Dialogue) -> TaskSummary {
+    let ability = serde_json::to_value(row.ability).ok().and_then(|name| name.as_str().map(str::to_owned));
+    TaskSummary {
+        id: row.id.clone(),
+        world: row.world_id.clone(),
+        split: row.split.to_string(),
+        ability: ability.unwrap_or_default(),
+    }
+}
