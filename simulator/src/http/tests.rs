@@ -134,7 +134,8 @@ fn example(world: &World, api: &Api) -> Map<String, Json> {
         }
         let of_record = parameter.field.and_then(|(resource, field)| {
             let value = world.resource(resource).records.first()?.get(field.index())?;
-            (!value.is_missing()).then(|| value.to_json(&world.zone))
+            let json = value.to_json(&world.zone);
+            (!value.is_missing() && parameter.schema.parse_json(&json, &world.zone).is_ok()).then_some(json)
         });
         let of_type = || match &parameter.schema.kind {
             Type::Integer if parameter.schema.limits.min.is_some() => {
