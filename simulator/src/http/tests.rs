@@ -138,7 +138,7 @@ fn example(world: &World, api: &Api) -> Map<String, Json> {
             (!value.is_missing() && parameter.schema.parse_json(&json, &world.zone).is_ok()).then_some(json)
         });
         let of_type = || match &parameter.schema.kind {
-            Type::Integer if parameter.schema.limits.min.is_some() => {
+            Type::Integer | Type::Number | Type::Decimal { .. } if parameter.schema.limits.min.is_some() => {
                 parameter.schema.limits.min.as_ref().map_or(json!(1), |min| min.to_json(&world.zone))
             }
             Type::Integer | Type::Number | Type::Decimal { .. } => json!(1),
