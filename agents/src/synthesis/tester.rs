@@ -6,13 +6,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::task::{Call, Outcome};
+use diorama_seeds::task::{Call, ChangeCheck, Outcome};
+use diorama_simulator::engine::{RecordChange, diff};
 use diorama_simulator::grade::{Attempt, Grade, Prepared};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::caller::Solution;
+use super::checks::change_checks;
 use super::draft::Draft;
 use super::gates;
 use super::world::UnitWorld;
@@ -109,7 +111,10 @@ impl TesterAgent for SixGates {
         let Ok(prepared) = Prepared::with(&solution.checks, &world.base, &world.vocabulary) else {
             return Err(Dropped { gate: Gate::Gold, reason: "checks that prove nothing" });
         };
-        let trial = Trial { world, draft, solution, prepared };
+        let expected = diff(&world.base, &solution.initial, &solution.last);
+        let expected_checks = change_checks(world.base.world(), &expected);
+        let turns = draft.turns.iter().map(|turn| turn.text.clone()).collect();
+        let trial = Trial { world, draft, solution, prepared, expected, expected_checks, turns };
         let mut report = GateReport::default();
         let fail = |gate| move |reason| Dropped { gate, reason };
         gates::gold::run(&trial, &mut report).map_err(fail(Gate::Gold))?;
@@ -134,9 +139,16 @@ pub struct Trial<'a> {
     pub solution: &'a Solution,
     /// The checks, ready.
     pub prepared: Prepared,
+    /// What the reference solution changes.
+    pub expected: Vec<RecordChange>,
+    /// The same, as checks: new keys by number.
+    pub expected_checks: Vec<ChangeCheck>,
+    /// The user's turns.
+    pub turns: Vec<String>,
 }
 
-/// A run of some calls on a fresh session.
+/// A run of some calls on a fresh session. Cloning forks it.
+#[derive(Clone)]
 pub struct Run {
     /// The session after the calls.
     pub session: Session,
@@ -166,7 +178,6 @@ impl Trial<'_> {
     #[must_use]
     pub fn grade(&self, run: &Run, answer: &str, outcome: Option<Outcome>) -> Grade {
         let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
-        let turns: Vec<String> = self.draft.turns.iter().map(|turn| turn.text.clone()).collect();
         self.prepared.grade(&Attempt {
             base: &self.world.base,
             initial: run.session.initial(),
@@ -174,7 +185,7 @@ impl Trial<'_> {
             log: &log,
             outcome,
             answer,
-            user_turns: &turns,
+            user_turns: &self.turns,
         })
     }
 

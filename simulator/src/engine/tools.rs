@@ -12,12 +12,12 @@ use diorama_seeds::model::{
     Api, ApiId, Behaviour, BehaviourKind, DomainId, Method, Parameter, Place, Reply as Shown, World,
 };
 use diorama_seeds::schema::{Schema, Type};
-use diorama_seeds::value::Value;
+use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::Value as Json;
 
 use self::search::Pool;
 use super::base::Base;
-use super::reply::{Body, Reply};
+use super::reply::{Body, Origin, Reply};
 
 /// The implicit API that finds APIs: `{keywords: string}`.
 pub const TOOL_SEARCHER: &str = "ToolSearcher";
@@ -111,7 +111,7 @@ impl ToolIndex {
     pub(super) fn new(world: &World) -> Self {
         let schemas: Vec<_> = world.apis.iter().map(|api| Arc::new(schema::function(api, world))).collect();
         let bodies =
-            schemas.iter().map(|schema| Body::from_json(schema.get("function").unwrap_or(&Json::Null)));
+            schemas.iter().map(|schema| function_body(schema.get("function").unwrap_or(&Json::Null)));
         let sign_in = (0..world.domains.len()).map(|domain| {
             let signs_in = |api: &Api| {
                 api.domain.index() == domain && matches!(api.behaviour.kind, BehaviourKind::SignIn { .. })
@@ -128,6 +128,17 @@ impl ToolIndex {
             schemas,
         }
     }
+}
+
+/// A function object whose members are single leaves: a reply that shows it shares them instead of copying a tree.
+fn function_body(function: &Json) -> Body {
+    let Json::Object(members) = function else { return Body::from_json(function) };
+    let any = Schema::of(Type::Any);
+    let member = |(name, json): (&String, &Json)| {
+        let value = any.parse_json(json, &Zone::utc()).unwrap_or(Value::Null);
+        (Str::from(name.as_str()), Body::Leaf(value, Origin::Constant))
+    };
+    Body::Object(members.iter().map(member).collect())
 }
 
 /// What `ToolSearcher` answers.

@@ -7,6 +7,7 @@ use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::session::{Session, SessionOptions};
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
@@ -22,6 +23,7 @@ use crate::synthesis::tester::{GateReport, Run, Trial};
 /// Which right way does not pass.
 pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), &'static str> {
     renderings(trial, report)?;
+    other_seed(trial, report)?;
     redundant_read(trial, report, rng)?;
     spellings(trial, report)?;
     defaults(trial, report)?;
@@ -55,9 +57,14 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
         return Ok(());
     }
     let run = rerun(trial, |_, _| {}).ok_or("the reference solution cannot be bound again")?;
+    let mut told = vec![trial.solution.answer.clone()];
     for restyle in 1..6 {
         let world = trial.world.base.world();
         let Some(answer) = say_answer(&trial.solution.answer_parts, &run.replies, world, restyle) else { continue };
+        if told.contains(&answer) {
+            continue;
+        }
+        told.push(answer.clone());
         for text in [answer.clone(), format!("Sure! {answer} Is there anything else I can do for you?"), format!("**Result**\n\n{answer}")] {
             if !trial.grade(&run, &text, None).success {
                 return Err("another rendering of the answer fails");
@@ -66,6 +73,22 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
         }
     }
     Ok(())
+}
+
+/// The same calls in a session of another seed, where new keys and tokens differ.
+fn other_seed(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static str> {
+    let world = trial.world.base.world();
+    let options = SessionOptions {
+        seed: !trial.solution.session_seed,
+        visible: Some(trial.solution.visible.clone()),
+        ..SessionOptions::default()
+    };
+    let mut run = Run { session: Session::new(trial.world.base.clone(), options), replies: Vec::new() };
+    for gold in &trial.solution.gold {
+        let call = bind(gold, &run.replies, world).ok_or("the reference solution cannot be bound on another seed")?;
+        run.call(&call);
+    }
+    accept(trial, report, "other_seed", &run, "the reference solution fails on another seed")
 }
 
 /// A read that changes nothing, before everything else.
@@ -182,10 +205,8 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static 
             let entry = run.session.call(&call);
             run.replies[index] = Some(entry);
         }
-        let base = &trial.world.base;
-        let expected = diorama_simulator::engine::diff(base, &trial.solution.initial, &trial.solution.last);
         let commutes = bound
-            && same_changes(&change_checks(world, &run.session.diff()), &change_checks(world, &expected))
+            && same_changes(&change_checks(world, &run.session.diff()), &trial.expected_checks)
             && run.replies.iter().zip(&trial.solution.entries).all(|(ours, theirs)| {
                 ours.as_ref().is_some_and(|ours| ours.reply.status == theirs.reply.status)
             });

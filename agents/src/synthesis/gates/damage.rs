@@ -12,7 +12,6 @@ use diorama_seeds::model::{Api, ApiId, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
-use diorama_simulator::engine::diff;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::session::LogEntry;
 use rand::seq::IndexedRandom;
@@ -32,7 +31,10 @@ use crate::synthesis::world::refers_to;
 pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), &'static str> {
     let world = trial.world.base.world();
     let gold = &trial.solution.gold;
+    // Faults at a call share what comes before it.
+    let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
+        let replay = |trial: &Trial<'_>, index: usize, fault: &Fault| replay(trial, &before, index, fault);
         let mut counted = judge(trial, report, "drop_call", replay(trial, index, &Fault::Drop))?;
         let names: Vec<&String> = call.arguments.keys().collect();
         for name in names {
@@ -47,9 +49,10 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> 
         if !counted {
             return Err("unprovable: a call without a fault that counts");
         }
+        before.call(&bind_what_is_there(call, &before.replies, world));
     }
     if let Some(calls) = stray_write(trial, rng) {
-        let mut run = replay(trial, gold.len(), &Fault::Drop);
+        let mut run = before;
         for call in &calls {
             run.session.call(call);
         }
@@ -67,10 +70,10 @@ enum Fault {
 
 /// Replays the reference calls with a fault at one of them; what depends on its reply is bound to what is there,
 /// and left out where nothing is.
-fn replay(trial: &Trial<'_>, at: usize, fault: &Fault) -> Run {
+fn replay(trial: &Trial<'_>, before: &Run, at: usize, fault: &Fault) -> Run {
     let world = trial.world.base.world();
-    let mut run = trial.start();
-    for (index, gold) in trial.solution.gold.iter().enumerate() {
+    let mut run = before.clone();
+    for (index, gold) in trial.solution.gold.iter().enumerate().skip(at) {
         let mut call = bind_what_is_there(gold, &run.replies, world);
         if index == at {
             match fault {
@@ -141,9 +144,8 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     let base = &trial.world.base;
     let world = base.world();
     let same_state = run.session.digest() == solution.last.digest() || {
-        let ours = change_checks(world, &run.session.diff());
-        let theirs = change_checks(world, &diff(base, &solution.initial, &solution.last));
-        ours == theirs
+        let ours = run.session.diff();
+        ours.len() == trial.expected.len() && change_checks(world, &ours) == trial.expected_checks
     };
     if !same_state || run.session.log().any(|entry| stray(trial, entry)) {
         return false;
@@ -156,11 +158,9 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
 
 /// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
 fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
-    let base = &trial.world.base;
-    let expected = diff(base, &trial.solution.initial, &trial.solution.last);
     entry.changes.iter().any(|change| {
         change.before.is_some()
-            && !expected.iter().any(|other| other.resource == change.resource && other.key == change.key)
+            && !trial.expected.iter().any(|other| other.resource == change.resource && other.key == change.key)
     })
 }
 

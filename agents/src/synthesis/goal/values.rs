@@ -149,9 +149,18 @@ fn draw(
 pub(super) fn own_record(planner: &mut Planner<'_>, resource: ResourceId) -> Option<Record> {
     let described = planner.world.base.world().resource(resource);
     let owner = described.owner.zip(planner.owner_key());
-    let records = planner.session.state().iter(&planner.world.base, resource);
+    // A record that the plan itself made has another key in every session: no user can speak of it.
+    let base = &planner.world.base;
+    let state = planner.session.state();
     let mine = |record: &&Record| {
         owner.as_ref().is_none_or(|(field, key)| record.get(field.index()) == Some(key))
     };
-    records.filter(mine).choose(planner.rng).cloned()
+    for _ in 0..4 {
+        let record = described.records.iter().filter(mine).choose(planner.rng)?;
+        let key = record.get(described.key.index())?;
+        if let Some(now) = state.get(base, resource, key).filter(mine) {
+            return Some(now.clone());
+        }
+    }
+    None
 }

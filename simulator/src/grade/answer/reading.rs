@@ -4,7 +4,7 @@ use super::anchors::{self, Anchors};
 use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, comparable, is_listed, is_picked, label, speaks_for_all};
-use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, yes_no};
+use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, yes_no};
 use crate::grade::extract::tokens::{Kind, LineKind, Text};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 use crate::grade::names::Names;
@@ -131,9 +131,15 @@ impl Reader<'_> {
             reading.dump =
                 Some(format!("{} values that were not asked for, at most {bound} may be", unasked.0));
         }
-        let bound = MAX_CONTEXT.max(4 * key.atoms.len());
-        if unasked.1 > bound {
-            reading.dump = Some(format!("{} facts around what was asked, at most {bound} may be", unasked.1));
+        let words = self.text.tokens.len();
+        let bound = MAX_WORDS + MAX_WORDS_PER_FACT * key.atoms.len();
+        if words > bound {
+            reading.dump = Some(format!("an answer of {words} words and marks, at most {bound} may be used"));
+        }
+        let bound = MAX_CONTEXT.max(3 * key.atoms.len());
+        if unasked.0 + unasked.1 > bound {
+            let beside = unasked.0 + unasked.1;
+            reading.dump = Some(format!("{beside} facts beside what was asked, at most {bound} may be"));
         }
         reading
     }

@@ -1,0 +1,322 @@
+//! `generate`, `merge`, `verify`, `stats` and `eval` end to end: same bytes however a run is cut, tampering found.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use diorama_output::disk;
+use diorama_output::manifest::Manifest;
+use diorama_output::row::Dialogue;
+use diorama_output::rows::{RowFile, RowWriter};
+use diorama_tests::{Ran, diorama, files, shared_data};
+use serde_json::Value as Json;
+
+const ROWS: &str = "2000";
+
+fn run(arguments: &[&str]) -> Ran {
+    diorama(arguments.iter().copied())
+}
+
+fn ok(arguments: &[&str]) -> Ran {
+    let ran = run(arguments);
+    assert_eq!(ran.code, 0, "{arguments:?}\n{}\n{}", ran.out, ran.err);
+    ran
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A dataset that the tests of this file share: made once, read only.
+fn dataset() -> &'static Path {
+    static DATASET: std::sync::OnceLock<tempfile::TempDir> = std::sync::OnceLock::new();
+    DATASET
+        .get_or_init(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let out = folder.path().join("dataset");
+            ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--threads", "1"]);
+            folder
+        })
+        .path()
+}
+
+fn whole() -> PathBuf {
+    dataset().join("dataset")
+}
+
+fn json(ran: &Ran) -> Json {
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+#[test]
+fn threads_shards_and_merge_give_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let threads = folder.path().join("threads");
+    ok(&["generate", "--out", text(&threads), "--dialogues", ROWS, "--seed", "7", "--threads", "2"]);
+    assert_eq!(files(&threads), files(&whole()));
+
+    let mut shards = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let out = folder.path().join(shard.replace('/', "-"));
+        ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", shard]);
+        shards.push(out);
+    }
+    let merged = folder.path().join("merged");
+    let mut line = vec!["merge"];
+    line.extend(shards.iter().map(|shard| text(shard)));
+    line.extend(["--out", text(&merged)]);
+    ok(&line);
+    assert_eq!(files(&merged), files(&whole()));
+
+    let missing = run(&["merge", text(&shards[0]), text(&shards[1]), "--out", text(&folder.path().join("two"))]);
+    assert_eq!(missing.code, 1);
+    assert!(!folder.path().join("two").join("manifest.json").exists());
+}
+
+/// Not a test of its own: the process that [`a_killed_run_resumes_to_the_same_bytes`] kills.
+#[test]
+fn child_that_generates() {
+    #[expect(clippy::disallowed_methods, reason = "the parent test hands its arguments over here")]
+    let Ok(out) = std::env::var("DIORAMA_TEST_CHILD_OUT") else { return };
+    ok(&["generate", "--out", &out, "--dialogues", ROWS, "--seed", "7", "--threads", "2", "--resume"]);
+}
+
+fn start_child(out: &Path) -> std::process::Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child_that_generates", "--nocapture"])
+        .env("DIORAMA_TEST_CHILD_OUT", out)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn kill_and_resume(kills: u32) {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("killed");
+    for kill in 0..kills {
+        let mut child = start_child(&out);
+        // Kill at another point each time: as soon as so many files are in the folder, or when it is done.
+        let wanted = 1 + 5 * kill as usize;
+        while files(&out).len() < wanted && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        let _ = child.kill();
+        child.wait().unwrap();
+        if !out.join("manifest.json").exists() {
+            let verify = run(&["verify", text(&out)]);
+            assert_ne!(verify.code, 0, "a folder without a manifest is no dataset");
+        }
+    }
+    ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--resume"]);
+    assert_eq!(files(&out), files(&whole()));
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes() {
+    kill_and_resume(3);
+}
+
+/// Twenty kills: part of `.ci/full`, because it takes minutes.
+#[test]
+#[ignore = "takes minutes; .ci/full runs it"]
+fn twenty_kills_resume_to_the_same_bytes() {
+    kill_and_resume(20);
+}
+
+#[test]
+fn every_row_replays_and_abilities_and_changes_are_there() {
+    let verified = json(&ok(&["verify", text(&whole()), "--json"]));
+    assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(2000), Some(2000)));
+    let stats = json(&ok(&["stats", text(&whole()), "--json"]));
+    for ability in ["call", "retrieve_call", "plan_retrieve_call"] {
+        assert!(stats["abilities"][ability].as_u64().unwrap() > 300, "{ability}");
+    }
+    let rows = rows(&whole());
+    let changing = rows.iter().filter(|(_, row)| row.initial_state_hash != row.final_state_hash).count();
+    assert!(3 * changing >= rows.len(), "{changing} of {} rows change state", rows.len());
+    // No archetype and no skeleton of the test split is in training rows.
+    let archetypes = |split: &str| -> std::collections::BTreeSet<String> {
+        rows.iter().filter(|(_, row)| row.split.to_string() == split).map(|(_, row)| row.archetype.clone()).collect()
+    };
+    assert!(!archetypes("test").is_empty());
+    assert!(archetypes("test").is_disjoint(&archetypes("train")));
+}
+
+#[test]
+fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
+    let out = whole();
+    let success = |agent: &str, key: &str| -> f64 {
+        json(&ok(&["eval", "--agent", agent, "--tasks", text(&out), "--json"]))[key].as_f64().unwrap()
+    };
+    assert_eq!(success("oracle", "success"), 1.0);
+    for adversary in ["noop", "always-ask", "dump-all", "write-undo", "repeat"] {
+        let share = success(adversary, "success");
+        assert!(share <= 0.01, "{adversary} succeeds on {share}");
+    }
+    assert!(success("always-refuse", "success_without_refusals") <= 0.01);
+}
+
+fn rows(folder: &Path) -> Vec<(String, Dialogue)> {
+    let manifest = Manifest::read(folder).unwrap();
+    let mut rows = Vec::new();
+    for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
+        for row in RowFile::open(&folder.join(name)).unwrap().read().unwrap() {
+            rows.push((name.clone(), row.unwrap()));
+        }
+    }
+    rows
+}
+
+fn copy(to: &Path) {
+    for (name, bytes) in files(&whole()) {
+        let path = to.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+/// Writes a file's rows back and makes the manifest agree with the bytes, so that only the replay can tell.
+fn rewrite(folder: &Path, change: impl Fn(&mut Dialogue)) -> String {
+    let mut by_file: BTreeMap<String, Vec<Dialogue>> = BTreeMap::new();
+    for (name, row) in rows(folder) {
+        by_file.entry(name).or_default().push(row);
+    }
+    let (name, mut rows) = by_file.into_iter().next().unwrap();
+    let at = rows.iter().position(|row| row.initial_state_hash != row.final_state_hash).unwrap();
+    change(&mut rows[at]);
+    let id = rows[at].id.clone();
+    let mut bytes = Vec::new();
+    let mut writer = RowWriter::new(&mut bytes).unwrap();
+    for row in rows {
+        writer.write(row).unwrap();
+    }
+    writer.finish().unwrap();
+    std::fs::write(folder.join(&name), bytes).unwrap();
+    agree(folder, &name);
+    id
+}
+
+fn agree(folder: &Path, name: &str) {
+    let path = folder.join("manifest.json");
+    let mut manifest: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let fingerprint = disk::fingerprint(&folder.join(name)).unwrap();
+    manifest["files"][name]["size"] = fingerprint.size.into();
+    manifest["files"][name]["blake3"] = fingerprint.blake3.into();
+    std::fs::write(&path, serde_json::to_vec_pretty(&manifest).unwrap()).unwrap();
+}
+
+/// Verify must fail, and name what was tampered with.
+fn check(tampered: &Path, expect: &str) {
+    let ran = run(&["verify", text(tampered), "--json"]);
+    assert_eq!(ran.code, 3, "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.contains(expect), "expected {expect} in\n{}", ran.out.chars().take(2000).collect::<String>());
+}
+
+#[test]
+fn tampering_is_found_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let fresh = |name: &str| {
+        let path = folder.path().join(name);
+        copy(&path);
+        path
+    };
+    let some = |folder: &Path, part: &str| {
+        files(folder).into_keys().find(|name| name.starts_with(part)).unwrap().to_str().unwrap().to_owned()
+    };
+
+    let flipped = fresh("flipped");
+    let name = some(&flipped, "data");
+    let mut bytes = std::fs::read(flipped.join(&name)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(flipped.join(&name), bytes).unwrap();
+    check(&flipped, &name);
+
+    let argument = fresh("argument");
+    let id = rewrite(&argument, |row| row.gold_calls = row.gold_calls.replacen("\"arguments\":{\"", "\"arguments\":{\"un", 1));
+    check(&argument, &id);
+
+    let answer = fresh("answer");
+    let id = rewrite(&answer, |row| {
+        let last = row.messages.len() - 2;
+        row.messages[last].content = Some("{\"status\":\"fine\"}".to_owned());
+    });
+    check(&answer, &id);
+
+    let missing = fresh("missing");
+    let name = some(&missing, "worlds");
+    std::fs::remove_file(missing.join(&name)).unwrap();
+    check(&missing, &name);
+
+    let record = fresh("record");
+    let name = some(&record, "worlds");
+    let world = std::fs::read_to_string(record.join(&name)).unwrap();
+    let at = world.find("\"records\":[{").unwrap();
+    let digit = world[at..].find(|c: char| c.is_ascii_digit() && c != '9').unwrap() + at;
+    let edited = format!("{}9{}", &world[..digit], &world[digit + 1..]);
+    std::fs::write(record.join(&name), edited).unwrap();
+    agree(&record, &name);
+    check(&record, "world");
+
+    let checks = fresh("checks");
+    let id = rewrite(&checks, |row| row.checks = row.checks.replacen("\"outcome\":\"done\"", "\"outcome\":\"refused\"", 1));
+    check(&checks, &id);
+
+    let stray = fresh("stray");
+    std::fs::write(stray.join("data").join("extra.parquet"), b"x").unwrap();
+    check(&stray, "extra.parquet");
+}
+
+#[test]
+fn bad_input_ends_with_one_message_and_nothing_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let fails = |arguments: &[&str], code: u8, expect: &str| {
+        let ran = run(arguments);
+        assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(expect), "{arguments:?}: {}", ran.err);
+        assert!(ran.out.is_empty(), "{}", ran.out);
+        assert!(!out.join("manifest.json").exists());
+    };
+    let full = folder.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    std::fs::write(full.join("notes.txt"), b"mine").unwrap();
+    fails(&["generate", "--out", text(&full)], 1, "not empty");
+    assert_eq!(files(&full).len(), 1);
+    fails(&["generate", "--out", text(&full.join("notes.txt"))], 1, "notes.txt");
+    fails(&["generate", "--out", text(&out), "--shard", "4/3"], 2, "4/3");
+    fails(&["generate", "--out", text(&out), "--dialogues", "0"], 2, "dialogues");
+    fails(&["generate", "--out", text(&out), "--nonsense"], 2, "--nonsense");
+    fails(&["generate", "--out", text(&out), "--world", "/nowhere/world.yaml"], 1, "/nowhere/world.yaml");
+    let broken = folder.path().join("broken.yaml");
+    std::fs::write(&broken, "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  a: {key: id, fields: {b: {type: integr}}}\n").unwrap();
+    fails(&["generate", "--out", text(&out), "--world", text(&broken)], 1, "integr");
+    let other = folder.path().join("version.yaml");
+    std::fs::write(&other, "world: 2\nname: x\nclock: 2026-03-02T09:00\n").unwrap();
+    fails(&["generate", "--out", text(&out), "--world", text(&other)], 1, "2");
+    let document = folder.path().join("api.json");
+    std::fs::write(&document, "{\"openapi\": \"3.0.0\",\n \"paths\": {").unwrap();
+    fails(&["generate", "--out", text(&out), "--openapi", text(&document)], 1, "api");
+    fails(&["verify", text(&folder.path().join("nothing"))], 1, "manifest.json");
+    // Another seed is another run: resuming it in the same folder is refused by name.
+    let cut = folder.path().join("cut");
+    ok(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "1"]);
+    fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 1, "seed");
+}
+
+#[test]
+fn an_imported_document_makes_rows_that_hold() {
+    let Some(document) = shared_data("restbench/tmdb_oas.json") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("tmdb");
+    ok(&["generate", "--openapi", text(&document), "--dialogues", "500", "--out", text(&out)]);
+    let verified = json(&ok(&["verify", text(&out), "--json"]));
+    assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(500), Some(500)));
+    // One archetype: no test split, and eval says so.
+    let ran = run(&["eval", "--agent", "oracle", "--tasks", text(&out), "--split", "test"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("one archetype"), "{}", ran.err);
+    let oracle = json(&ok(&["eval", "--agent", "oracle", "--tasks", text(&out), "--json"]));
+    assert_eq!(oracle["success"].as_f64(), Some(1.0));
+}
