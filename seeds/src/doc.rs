@@ -249,7 +249,7 @@ pub struct FieldDoc {
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
     /// Value when none is given. For fields a literal; for parameters a literal that is documented to callers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "wire::present")]
     pub default: Option<Json>,
     /// Made by the world (a code, a time stamp); ignored by graders.
     #[serde(default, skip_serializing_if = "is_false")]

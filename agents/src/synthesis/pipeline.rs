@@ -90,11 +90,12 @@ fn slot_row(
 ) -> Option<Dialogue> {
     let mut stream = recipe.stream("slot", slot);
     let ability = recipe.abilities[stream.random_range(0..recipe.abilities.len())];
-    let mut kind = shape(ability, &mut stream);
+    let reads_only = world.family.survey.writers.is_empty();
+    let mut kind = shape(ability, reads_only, &mut stream);
     for attempt in 0..ATTEMPTS {
         // A shape that a world has no room for must not hold the slot up; one that is merely rare gets its chance.
         if attempt > 0 && attempt % SAME_SHAPE == 0 {
-            kind = shape(ability, &mut stream);
+            kind = shape(ability, reads_only, &mut stream);
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
@@ -146,8 +147,15 @@ fn slot_row(
 }
 
 /// Which kind of task; the shares make more than a third of the rows change state.
-fn shape(ability: Ability, rng: &mut ChaCha8Rng) -> Shape {
+fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
     let draw = rng.random_range(0..100);
+    if reads_only {
+        return match (ability, draw) {
+            (Ability::RetrieveCall, 0..95) | (_, 0..65) => Shape::Read,
+            (Ability::Call | Ability::PlanRetrieveCall, 65..95) => Shape::Two,
+            _ => Shape::Missing,
+        };
+    }
     match ability {
         Ability::Call => match draw {
             0..34 => Shape::Write,

@@ -113,7 +113,8 @@ fn draw(planner: &mut Planner<'_>, draw: Draw) -> Result<Goal, &'static str> {
 }
 
 fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
-    if planner.rng.random_bool(0.55) { write_goal(planner) } else { read_goal(planner) }
+    let writes = !planner.world.family.survey.writers.is_empty();
+    if writes && planner.rng.random_bool(0.55) { write_goal(planner) } else { read_goal(planner) }
 }
 
 fn choose(planner: &mut Planner<'_>, from: impl Fn(&super::world::Survey) -> Vec<ApiId>) -> Result<ApiId, goal::NoGoal> {

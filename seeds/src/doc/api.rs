@@ -320,8 +320,8 @@ pub struct ReplyMemberDoc {
     /// A nested object with these members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<Vec<ReplyFieldDoc>>,
-    /// A constant.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// A constant; null is one.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "wire::present")]
     pub value: Option<Json>,
     /// With `follow` and `many`: the members of each embedded record; default: every field. A single unnamed
     /// member (`- {as: "", field: name}`) makes the embedding that bare value.

@@ -13,6 +13,11 @@ use serde_json::Value as Json;
 
 use super::{CompareDoc, FilterDoc, RecordsDoc, ReplyFieldDoc, ReplyMemberDoc, TextDoc};
 
+/// Reads any value, null too, as one that is there: a constant null is not the lack of a constant.
+pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
 /// Reads a map and refuses a name that occurs twice: two resources of one name would hide each other.
 pub(super) fn unique<'de, D, V>(deserializer: D) -> Result<IndexMap<String, V>, D::Error>
 where
