@@ -382,3 +382,6 @@ fn reasons(classes: &[RefusalClass]) -> String {
         .collect();
     if names.is_empty() { "no reason".to_owned() } else { format!("the reason {}", names.join(" or ")) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,7 @@
 //! Names in an answer: expected ones, allowed ones and their rivals, each place taken by the longest.
 
+use std::borrow::Cow;
+
 use super::AnswerKey;
 use super::goal::{Entity, Goal};
 use crate::grade::extract::lexicon::{Roles, word};
@@ -20,8 +22,14 @@ pub(crate) struct Hit {
     pub(crate) aside: bool,
 }
 
-/// Finds names, the longest at each place. `extra` are rivals made in the episode.
-pub(crate) fn find(key: &AnswerKey, text: &Text, source: &str, extra: &[(usize, Names)]) -> Vec<Hit> {
+/// Finds names, the longest at each place; `extra` are rivals made in the episode. The text comes back with the
+/// words of longer names mute, so that `The Old Mill` says nothing of what was formerly so.
+pub(crate) fn find<'a>(
+    key: &AnswerKey,
+    text: &'a Text,
+    source: &str,
+    extra: &[(usize, Names)],
+) -> (Cow<'a, Text>, Vec<Hit>) {
     let entities: Vec<&Entity> = key
         .atoms
         .iter()
@@ -31,7 +39,7 @@ pub(crate) fn find(key: &AnswerKey, text: &Text, source: &str, extra: &[(usize, 
         .collect();
     let mut hits: Vec<Hit> = Vec::new();
     if entities.is_empty() {
-        return hits;
+        return (Cow::Borrowed(text), hits);
     }
     let mut at = 0;
     while at < text.tokens.len() {
@@ -42,17 +50,21 @@ pub(crate) fn find(key: &AnswerKey, text: &Text, source: &str, extra: &[(usize, 
         };
         // A longer name may start one word later (`the dark forest` in `of the dark forest park`); the leftmost
         // wins, as people read.
-        hits.push(Hit {
-            start: at,
-            end,
-            identity,
-            field,
-            stance: stance::of(text, at, end),
-            aside: is_aside(text, at, end),
-        });
+        hits.push(Hit { start: at, end, identity, field, stance: Stance::Asserted, aside: false });
         at = end;
     }
-    hits
+    let taken = taken(text, &hits);
+    let mut text = Cow::Borrowed(text);
+    if !taken.is_empty() {
+        for (start, end) in taken {
+            text.to_mut().mute(start..end);
+        }
+    }
+    for hit in &mut hits {
+        hit.stance = stance::of(&text, hit.start, hit.end);
+        hit.aside = is_aside(&text, hit.start, hit.end);
+    }
+    (text, hits)
 }
 
 fn longest(

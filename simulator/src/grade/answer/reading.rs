@@ -60,7 +60,8 @@ impl AnswerKey {
         clock: &Clock,
         extra: &[(usize, Names)],
     ) -> AnswerReading {
-        let hits = hits::find(self, text, answer, extra);
+        let (text, hits) = hits::find(self, text, answer, extra);
+        let text = &*text;
         let mentions = extract::read(text, clock, &hits::taken(text, &hits));
         let reader = Reader { key: self, text, answer, clock, hits, mentions };
         reader.run(&mut Echo::new(user_turns, clock, self))

@@ -27,7 +27,7 @@ impl<'a> Echo<'a> {
                 .iter()
                 .map(|turn| {
                     let text = Text::read(turn);
-                    let hits = hits::find(key, &text, turn, &[]);
+                    let (text, hits) = hits::find(key, &text, turn, &[]);
                     (extract::read(&text, clock, &hits::taken(&text, &hits)), hits)
                 })
                 .collect()

@@ -47,8 +47,7 @@ pub(super) fn assign(expected: &Expected, changes: &[RecordChange], world: &Worl
             found
         })
         .collect();
-    let mut search =
-        Search { expected, changes, world, open: &open, candidates: &candidates, best: None, steps: 0 };
+    let mut search = Search { expected, changes, open: &open, candidates: &candidates, best: None, steps: 0 };
     search.go(&mut assigned.clone(), 0, 0);
     search.best.map_or(assigned, |(_, best)| best)
 }
@@ -56,7 +55,6 @@ pub(super) fn assign(expected: &Expected, changes: &[RecordChange], world: &Worl
 struct Search<'a> {
     expected: &'a Expected,
     changes: &'a [RecordChange],
-    world: &'a World,
     open: &'a [usize],
     candidates: &'a [Vec<(usize, usize)>],
     best: Option<(usize, Vec<Option<usize>>)>,
@@ -91,8 +89,11 @@ impl Search<'_> {
                 return;
             }
         }
-        if !free {
-            // Nothing is left for it: it is missing, which weighs more than a record with wrong fields.
+        let open = &self.open[depth..];
+        let scarce = open.len()
+            > self.candidates[depth].iter().filter(|(_, at)| !assigned.contains(&Some(*at))).count();
+        if !free || scarce {
+            // It is missing, which weighs more than a record with wrong fields.
             self.go(assigned, depth + 1, cost + 100);
         }
     }
@@ -116,7 +117,6 @@ impl Search<'_> {
                 })
                 .count()
         };
-        let _ = self.world;
         self.expected
             .checks
             .iter()

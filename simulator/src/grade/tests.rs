@@ -1,0 +1,198 @@
+//! Grades of whole episodes in a small clinic: calls are executed, never made up.
+
+use std::sync::{Arc, LazyLock};
+
+use diorama_seeds::task::{Checks, Outcome};
+use serde_json::{Value as Json, json};
+
+use super::{Attempt, CheckError, Grade, Prepared, Verdict, Vocabulary, grade};
+use crate::engine::Base;
+use crate::engine::tests::{base, call};
+use crate::session::{Session, SessionOptions};
+
+mod changes;
+mod outcomes;
+mod texts;
+
+fn clinic() -> Arc<Base> {
+    static CLINIC: LazyLock<Arc<Base>> = LazyLock::new(|| base(include_str!("tests/clinic.yaml")));
+    Arc::clone(&CLINIC)
+}
+
+fn checks(variants: &Json) -> Checks {
+    serde_json::from_value(json!({"version": 1, "variants": variants})).unwrap()
+}
+
+/// An episode of the clinic.
+#[derive(Clone, Copy, Default)]
+struct Episode<'a> {
+    calls: &'a [&'a str],
+    answer: &'a str,
+    outcome: Option<Outcome>,
+    user: &'a str,
+}
+
+/// Runs the calls; `$n` in a later call is the key of the record that call `n` (from 0) created.
+fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
+    let base = clinic();
+    let mut session = Session::new(Arc::clone(&base), SessionOptions::default());
+    let mut keys: Vec<String> = Vec::new();
+    for line in episode.calls {
+        let mut line = (*line).to_owned();
+        for (number, key) in keys.iter().enumerate() {
+            line = line.replace(&format!("${number}"), key);
+        }
+        let entry = session.call(&call(&line));
+        let key = entry
+            .reply
+            .body
+            .at("appointment_id")
+            .and_then(|body| body.value())
+            .map(|key| key.to_text(&base.world().zone));
+        keys.push(key.unwrap_or_default());
+    }
+    let log: Vec<_> = session.log().cloned().collect();
+    let user = [episode.user.to_owned()];
+    let attempt = Attempt {
+        base: &base,
+        initial: session.initial(),
+        last: session.state(),
+        log: &log,
+        outcome: episode.outcome,
+        answer: episode.answer,
+        user_turns: &user,
+    };
+    let graded = grade(checks, &attempt)?;
+    // With shared names nothing may differ.
+    let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
+    assert_eq!(shared.grade(&attempt), graded);
+    assert_eq!(shared.grade(&attempt), graded, "a second grade differs");
+    Ok(graded)
+}
+
+/// `ok`, or the classes of the errors in the order of their reports.
+fn verdict(variants: &Json, episode: Episode<'_>) -> String {
+    let grade = run(&checks(variants), episode).unwrap();
+    assert_eq!(grade.reward, f64::from(u8::from(grade.success)));
+    assert_eq!(grade.success, grade.errors.is_empty());
+    if grade.success {
+        return "ok".to_owned();
+    }
+    let mut classes: Vec<String> = grade
+        .errors
+        .iter()
+        .map(|error| serde_json::to_value(error.class).unwrap().as_str().unwrap().to_owned())
+        .collect();
+    classes.dedup();
+    classes.join(" ")
+}
+
+fn fee_of_ana() -> Json {
+    json!([{
+        "outcome": "done",
+        "answer": [{
+            "about": "fee of Ana Silva",
+            "fact": {"kind": "money", "minor": 8000, "scale": 2, "currency": "EUR"},
+            "evidence": [{"kind": "leaf", "resource": "dentist", "key": "11", "field": "fee"}]
+        }],
+        "context": [{"kind": "entity", "value": "Dr. Ana Silva", "of": ["dentist", "name"]}]
+    }])
+}
+
+const FIND_ANA: &str = r#"FindDentist {"name": "Dr. Ana Silva"}"#;
+
+#[test]
+fn a_fact_counts_only_with_a_reply_that_holds_it() {
+    let answer = "Dr. Ana Silva charges €80.";
+    let check = |calls: &[&str], answer: &str, expect: &str| {
+        let user = "What does Dr. Ana Silva charge?";
+        assert_eq!(
+            verdict(&fee_of_ana(), Episode { calls, answer, user, outcome: None }),
+            expect,
+            "{calls:?} {answer}"
+        );
+    };
+    check(&[FIND_ANA], answer, "ok");
+    check(&[r#"ListDentists {"specialty": "orthodontics"}"#], answer, "ok");
+    check(&[], answer, "no_evidence no_api_call");
+    check(&[r#"ListDentists {"specialty": "surgery"}"#], answer, "no_evidence");
+    check(&[r#"FindDentist {"name": "Ana"}"#], answer, "no_evidence has_exception");
+    check(&[r#"FindDentists {"name": "Ana"}"#], answer, "no_evidence api_hallucination");
+    check(&["FindDentist"], answer, "no_evidence miss_input_parameters");
+    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "contradiction");
+    check(&[FIND_ANA], "You asked what Dr. Ana Silva charges.", "missing_fact");
+    check(&[FIND_ANA], "", "missing_fact");
+    check(&[FIND_ANA, r#"Remove {"appointment_id": "APT-0003"}"#], answer, "collateral_damage");
+}
+
+#[test]
+fn what_was_not_asked_for_is_not_evaluated() {
+    let checks = checks(&fee_of_ana());
+    let graded = run(&checks, Episode { calls: &[FIND_ANA], answer: "€80", ..Episode::default() }).unwrap();
+    assert_eq!(graded.components.change, Verdict::NotEvaluated);
+    assert_eq!(graded.components.damage, Verdict::Passed);
+    assert_eq!(graded.components.answer, Verdict::Passed);
+    assert_eq!(graded.components.evidence, Verdict::Passed);
+    assert_eq!(graded.components.outcome, Verdict::Passed);
+    let text = serde_json::to_string(&graded).unwrap();
+    assert_eq!(serde_json::from_str::<Grade>(&text).unwrap(), graded);
+}
+
+#[test]
+fn computed_values_and_empty_replies_are_evidence() {
+    let total = json!([{
+        "outcome": "done",
+        "answer": [{
+            "about": "total of Ana Silva",
+            "fact": {"kind": "money", "minor": 16000, "scale": 2, "currency": "EUR"},
+            "evidence": [{"kind": "computed", "api": "Total", "path": "total", "value": "160"}]
+        }]
+    }]);
+    let check = |variants: &Json, calls: &[&str], answer: &str| {
+        verdict(variants, Episode { calls, answer, ..Episode::default() })
+    };
+    assert_eq!(check(&total, &[r#"Total {"dentist_id": 11}"#], "They bring in 160 euros."), "ok");
+    assert_eq!(check(&total, &[r#"Total {"dentist_id": 12}"#], "They bring in 160 euros."), "no_evidence");
+    let none = json!([{
+        "outcome": "done",
+        "answer": [{
+            "about": "number of completed appointments",
+            "fact": {"kind": "count", "value": 0},
+            "evidence": [{"kind": "empty", "api": "ListAppointments"}]
+        }]
+    }]);
+    assert_eq!(
+        check(
+            &none,
+            &[r#"ListAppointments {"status": "completed"}"#],
+            "There are no completed appointments."
+        ),
+        "ok"
+    );
+    assert_eq!(
+        check(&none, &[r#"ListAppointments {"status": "booked"}"#], "There are no completed appointments."),
+        "no_evidence"
+    );
+}
+
+#[test]
+fn checks_that_pass_anything_are_refused() {
+    let refused = |variants: Json| run(&checks(&variants), Episode::default()).unwrap_err();
+    assert_eq!(refused(json!([])), CheckError::NoVariant);
+    assert_eq!(refused(json!([{"outcome": "done"}])), CheckError::PassesAnything(0));
+    assert_eq!(
+        refused(json!([{"outcome": "refused", "refusal": ["not_found"]}])),
+        CheckError::PassesAnything(0)
+    );
+    let unevidenced = json!([{"outcome": "done", "answer": [{"about": "fee", "fact": {"kind": "count", "value": 1}, "evidence": []}]}]);
+    assert_eq!(refused(unevidenced), CheckError::Unevidenced(0, "fee".to_owned()));
+    let hollow = json!([{"outcome": "refused", "evidence": [{"kind": "all", "of": []}]}]);
+    assert!(matches!(refused(hollow), CheckError::Evidence(0, _)));
+    let unknown =
+        json!([{"outcome": "done", "changes": [{"resource": "dog", "kind": "deleted", "key": {"key": 1}}]}]);
+    assert!(matches!(refused(unknown), CheckError::Change(0, _)));
+    let day = json!([{"outcome": "done", "answer": [{"about": "day", "fact": {"kind": "date", "value": "2026-02-30"}, "evidence": [{"kind": "empty", "api": "ListAppointments"}]}]}]);
+    assert!(matches!(refused(day), CheckError::Fact(0, _)));
+    let other = Checks { version: 2, ..Checks::default() };
+    assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 2, .. }));
+}
