@@ -70,7 +70,8 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     let refuse = |error: document::Unreadable| {
         let mut finding = Finding::error("", error.message, error.fix);
         if let (Some(line), Some(column)) = (error.line, error.column) {
-            finding = finding.at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
+            finding = finding
+                .at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
         }
         Report::one(name, finding)
     };
@@ -80,8 +81,13 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     let model = entities::Model::infer(&document.operations);
     let resources = build::resources(&model, options.records);
     let apis = operations::apis(&model, &document.operations, &mut notes);
-    let identifier = words::snake(name.rsplit(['/', '\\']).next().and_then(|file| file.split('.').next()).unwrap_or(name));
-    let title = if document.title.is_empty() || document.title == "API" { build::capital(&words::label(&identifier)) } else { document.title };
+    let identifier =
+        words::snake(name.rsplit(['/', '\\']).next().and_then(|file| file.split('.').next()).unwrap_or(name));
+    let title = if document.title.is_empty() || document.title == "API" {
+        build::capital(&words::label(&identifier))
+    } else {
+        document.title
+    };
     let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
     let doc = WorldDoc {
         world: WORLD_VERSION,

@@ -11,6 +11,10 @@ use super::shape::{Kind, Shape};
 use super::words::{self, identifier, label, singular, words};
 use crate::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 
+mod records;
+
+use records::records_of;
+
 /// How the records of a link or a part say which list they stand in and what they belong to.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Discriminators {
@@ -35,10 +39,19 @@ pub(super) fn discriminators(model: &Model, entity: &Entity, ends: &Ends) -> Dis
             continue;
         }
         let values = known_values(&fact.shape);
-        let about = words(name).last().is_some_and(|last| ["type", "kind", "category", "role", "group"].contains(&last.as_str()));
-        if found.group.is_none() && groups.len() > 1 && about && values.iter().any(|value| groups.iter().any(|group| same(value, group))) {
+        let about = words(name)
+            .last()
+            .is_some_and(|last| ["type", "kind", "category", "role", "group"].contains(&last.as_str()));
+        if found.group.is_none()
+            && groups.len() > 1
+            && about
+            && values.iter().any(|value| groups.iter().any(|group| same(value, group)))
+        {
             found.group = Some((name.clone(), true));
-        } else if found.owner.is_none() && about && values.iter().any(|value| owners.contains(&value.to_lowercase())) {
+        } else if found.owner.is_none()
+            && about
+            && values.iter().any(|value| owners.contains(&value.to_lowercase()))
+        {
             found.owner = Some(name.clone());
         }
     }
@@ -59,7 +72,13 @@ fn owner_value(model: &Model, entity: &Entity, field: &str, owner: &str) -> Stri
     let word = owner_word(model, owner);
     let known = entity.fields.get(field).map(|fact| known_values(&fact.shape)).unwrap_or_default();
     let spelt = known.iter().find(|value| value.to_lowercase() == word).cloned();
-    spelt.unwrap_or_else(|| if known.iter().all(|value| value.starts_with(char::is_uppercase)) && !known.is_empty() { capital(&word) } else { word })
+    spelt.unwrap_or_else(|| {
+        if known.iter().all(|value| value.starts_with(char::is_uppercase)) && !known.is_empty() {
+            capital(&word)
+        } else {
+            word
+        }
+    })
 }
 
 fn same(value: &str, group: &str) -> bool {
@@ -68,7 +87,8 @@ fn same(value: &str, group: &str) -> bool {
 }
 
 fn known_values(shape: &Shape) -> IndexSet<String> {
-    let mut values: IndexSet<String> = shape.samples.iter().filter_map(Json::as_str).map(str::to_owned).collect();
+    let mut values: IndexSet<String> =
+        shape.samples.iter().filter_map(Json::as_str).map(str::to_owned).collect();
     if let Kind::Enum(known) = &shape.kind {
         values.extend(known.iter().cloned());
     }
@@ -97,9 +117,16 @@ pub(super) fn computed(model: &Model, entity: &Entity, member: &str, shape: &Sha
         && let ["last" | "latest", ..] = texts.as_slice()
     {
         let date = parts.get(1..)?.join("_");
-        let part = parts_of(model, &entity.name).into_iter().rev().find(|part| model.entity(part).is_some_and(|part| part.fields.contains_key(&date)))?;
+        let part = parts_of(model, &entity.name)
+            .into_iter()
+            .rev()
+            .find(|part| model.entity(part).is_some_and(|part| part.fields.contains_key(&date)))?;
         let field = model.reference_to(&part, &entity.name)?;
-        let first = entity.fields.iter().find(|(name, fact)| *name != member && fakes::moment(name, &fact.shape) == Some("date"))?.0;
+        let first = entity
+            .fields
+            .iter()
+            .find(|(name, fact)| *name != member && fakes::moment(name, &fact.shape) == Some("date"))?
+            .0;
         return Some(format!(
             "coalesce({part}.max(x, x.{field} == record.{} && x.{date} <= today, x.{date}), record.{first})",
             entity.key
@@ -112,7 +139,9 @@ pub(super) fn computed(model: &Model, entity: &Entity, member: &str, shape: &Sha
 pub(super) fn parts_of(model: &Model, name: &str) -> Vec<String> {
     let mut out = Vec::new();
     let mut at = name.to_owned();
-    while let Some(part) = model.entities.values().find(|entity| entity.nest.as_ref().is_some_and(|nest| nest.parent == at)) {
+    while let Some(part) =
+        model.entities.values().find(|entity| entity.nest.as_ref().is_some_and(|nest| nest.parent == at))
+    {
         if out.contains(&part.name) || out.len() >= 8 {
             break;
         }
@@ -134,7 +163,12 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
         singleton: entity.singleton,
         ..ResourceDoc::default()
     };
-    doc.description = entity.root.as_ref().and_then(|root| root.description.as_deref()).map(words::sentence).filter(|text| !text.is_empty());
+    doc.description = entity
+        .root
+        .as_ref()
+        .and_then(|root| root.description.as_deref())
+        .map(words::sentence)
+        .filter(|text| !text.is_empty());
     doc.fields.insert(entity.key.clone(), key_field(entity));
     let owned = !ends.alternatives.is_empty();
     for (name, reference) in &entity.references {
@@ -156,12 +190,20 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
         }
     }
     if let Some((name, _)) = &kinds.group {
-        let values: IndexSet<String> = ends.alternatives.values().flatten().map(|group| group_value(entity, &kinds, group)).collect();
-        doc.fields.insert(identifier(name), FieldDoc { values: values.into_iter().collect(), ..FieldDoc::default() });
+        let values: IndexSet<String> =
+            ends.alternatives.values().flatten().map(|group| group_value(entity, &kinds, group)).collect();
+        doc.fields.insert(
+            identifier(name),
+            FieldDoc { values: values.into_iter().collect(), ..FieldDoc::default() },
+        );
     }
     if let Some(name) = &kinds.owner {
-        let values: IndexSet<String> = ends.alternatives.keys().map(|owner| owner_value(model, entity, name, owner)).collect();
-        doc.fields.insert(identifier(name), FieldDoc { values: values.into_iter().collect(), ..FieldDoc::default() });
+        let values: IndexSet<String> =
+            ends.alternatives.keys().map(|owner| owner_value(model, entity, name, owner)).collect();
+        doc.fields.insert(
+            identifier(name),
+            FieldDoc { values: values.into_iter().collect(), ..FieldDoc::default() },
+        );
     }
     let groups: IndexSet<&String> = ends.alternatives.values().flatten().collect();
     // The display field comes first, so that other fields can be made from it.
@@ -171,7 +213,10 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
     for name in names {
         let field_name = identifier(name);
         let Some(fact) = entity.fields.get(name) else { continue };
-        if doc.fields.contains_key(&field_name) || computed(model, entity, name, &fact.shape).is_some() || !storable(&fact.shape) {
+        if doc.fields.contains_key(&field_name)
+            || computed(model, entity, name, &fact.shape).is_some()
+            || !storable(&fact.shape)
+        {
             continue;
         }
         stored.insert(field_name, field(model, entity, name, fact, display, owned, &groups));
@@ -195,24 +240,32 @@ pub(super) fn storable(shape: &Shape) -> bool {
 /// The member people call a record by.
 pub(super) fn display(entity: &Entity) -> Option<&str> {
     let named = |shape: &Shape| display_member(shape);
-    entity.root.as_ref().and_then(named).or_else(|| entity.summary.as_ref().and_then(named)).filter(|name| entity.fields.contains_key(*name)).or_else(|| {
-        ["name", "title", "full_name", "username", "subject", "description"].into_iter().find(|name| {
-            entity.fields.get(*name).is_some_and(|fact| fact.shape.kind == Kind::String)
+    entity
+        .root
+        .as_ref()
+        .and_then(named)
+        .or_else(|| entity.summary.as_ref().and_then(named))
+        .filter(|name| entity.fields.contains_key(*name))
+        .or_else(|| {
+            ["name", "title", "full_name", "username", "subject", "description"]
+                .into_iter()
+                .find(|name| entity.fields.get(*name).is_some_and(|fact| fact.shape.kind == Kind::String))
         })
-    })
 }
 
 fn key_field(entity: &Entity) -> FieldDoc {
     match &entity.key_shape.kind {
         Kind::String | Kind::Enum(_) => {
-            let plain = Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
+            let plain =
+                Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
             let code = match fakes::field("id", &plain, Span::USUAL, 0).fake {
                 Some(fake) if fake.get("provider") == Some(&json!("code")) => fake,
                 Some(fake) if fake == json!("uuid") => {
                     json!({"provider": "code", "format": "{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}"})
                 }
                 _ => {
-                    let prefix: String = entity.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
+                    let prefix: String =
+                        entity.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
                     json!({"provider": "code", "format": format!("{}-######", prefix.to_lowercase())})
                 }
             };
@@ -222,10 +275,23 @@ fn key_field(entity: &Entity) -> FieldDoc {
     }
 }
 
-fn reference_field(model: &Model, entity: &Entity, ends: &Ends, name: &str, reference: &super::entities::Reference) -> FieldDoc {
+fn reference_field(
+    model: &Model,
+    entity: &Entity,
+    ends: &Ends,
+    name: &str,
+    reference: &super::entities::Reference,
+) -> FieldDoc {
     let to = FieldDoc { reference: Some(reference.target.clone()), ..FieldDoc::default() };
     if reference.many {
-        let (min, max) = if model.entity(&reference.target).is_some_and(|target| target.summary.as_ref().is_some_and(super::entities::is_taxonomy)) { (1, 3) } else { (1, 2) };
+        let (min, max) = if model
+            .entity(&reference.target)
+            .is_some_and(|target| target.summary.as_ref().is_some_and(super::entities::is_taxonomy))
+        {
+            (1, 3)
+        } else {
+            (1, 2)
+        };
         return FieldDoc {
             kind: Some("list".to_owned()),
             items: Some(Box::new(to)),
@@ -243,15 +309,24 @@ fn reference_field(model: &Model, entity: &Entity, ends: &Ends, name: &str, refe
         doc.fake = through(model, entity, &nest.parent, &reference.target);
     } else if ends.alternatives.contains_key(&reference.target) && reference.nullable {
         // Set for the records made for such an owner; a link of a part is one of the whole too.
-        let part = ends.hub.as_ref().and_then(|_| ends.alternatives.keys().find(|owner| model.ancestors(owner).contains(&reference.target)));
+        let part = ends.hub.as_ref().and_then(|_| {
+            ends.alternatives.keys().find(|owner| model.ancestors(owner).contains(&reference.target))
+        });
         doc.fake = part.and_then(|part| through(model, entity, part, &reference.target));
         if doc.fake.is_none() {
             doc.default = Some(Json::Null);
         }
     } else if reference.nullable {
         doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
+    } else if reference.target == entity.name
+        || (!entity.given.is_empty() && !entity.given.contains(name) && !reference.required)
+    {
+        // Whoever makes a record cannot give it, and nothing in a circle can have come first.
+        doc.optional = !ends.alternatives.contains_key(&reference.target);
+        if doc.optional {
+            doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
+        }
     }
-    let _ = name;
     doc
 }
 
@@ -268,7 +343,15 @@ fn original_of<'a>(name: &str, display: Option<&'a str>) -> Option<&'a str> {
     (name != display && name.strip_prefix("original_") == Some(display)).then_some(display)
 }
 
-fn field(model: &Model, entity: &Entity, name: &str, fact: &Fact, display: Option<&str>, owned: bool, groups: &IndexSet<&String>) -> FieldDoc {
+fn field(
+    model: &Model,
+    entity: &Entity,
+    name: &str,
+    fact: &Fact,
+    display: Option<&str>,
+    owned: bool,
+    groups: &IndexSet<&String>,
+) -> FieldDoc {
     let parts = parts_of(model, &entity.name);
     let span = if parts.is_empty() { Span::USUAL } else { Span { from: -900, to: -10 } };
     let mut shape = fact.shape.clone();
@@ -276,18 +359,29 @@ fn field(model: &Model, entity: &Entity, name: &str, fact: &Fact, display: Optio
     let mut doc = fakes::field(name, &shape, span, 0);
     // A pattern that no provider can follow would refuse the made-up values.
     doc.pattern = None;
-    if doc.fake.as_ref().is_none_or(|fake| fake.get("provider") != Some(&json!("code"))) && fact.shape.pattern.is_some() {
+    if doc.fake.as_ref().is_none_or(|fake| fake.get("provider") != Some(&json!("code")))
+        && fact.shape.pattern.is_some()
+    {
         (doc.min_length, doc.max_length) = (None, None);
     }
     if let Kind::String = fact.shape.kind
-        && doc.fake.as_ref().is_some_and(|fake| fake.get("provider").is_none_or(|provider| provider == "template"))
+        && doc
+            .fake
+            .as_ref()
+            .is_some_and(|fake| fake.get("provider").is_none_or(|provider| provider == "template"))
     {
         // Lengths of made-up text cannot be steered; limits stay on what callers write.
         (doc.min_length, doc.max_length) = (None, None);
     }
+    if fact.shape.is_scalar() {
+        doc.default =
+            fact.shape.default.clone().filter(|default| default.as_str().is_none_or(|text| !text.is_empty()));
+    }
     doc.description = fact.shape.description.as_deref().map(words::sentence).filter(|text| !text.is_empty());
     doc.label = Some(label(name));
-    let place = words(name).last().is_some_and(|last| ["order", "position", "index", "rank"].contains(&last.as_str()));
+    let place = words(name)
+        .last()
+        .is_some_and(|last| ["order", "position", "index", "rank"].contains(&last.as_str()));
     if Some(name) == display && fact.shape.kind == Kind::String {
         let person = entity.root.as_ref().is_some_and(looks_like_person);
         doc.fake = Some(match &entity.nest {
@@ -299,10 +393,13 @@ fn field(model: &Model, entity: &Entity, name: &str, fact: &Fact, display: Optio
         (doc.min_length, doc.max_length) = (None, None);
         doc.unique = entity.nest.is_none() && !owned && !entity.singleton;
     } else if let Some(display) = original_of(name, display) {
-        doc.fake = Some(json!({"provider": "template", "text": format!("{{field:{}}}", identifier(display))}));
+        doc.fake =
+            Some(json!({"provider": "template", "text": format!("{{field:{}}}", identifier(display))}));
     } else if place && owned && fact.shape.kind == Kind::Integer {
         doc.fake = Some(json!({"provider": "position", "start": 0}));
-    } else if let Some(expression) = number_of_whole(model, entity, name).or_else(|| date_in_whole(model, entity, name, fact)) {
+    } else if let Some(expression) =
+        number_of_whole(model, entity, name).or_else(|| date_in_whole(model, entity, name, fact))
+    {
         doc.fake = Some(json!({"provider": "expr", "of": expression}));
     }
     let partial = !fact.everywhere && owned && groups.iter().any(|group| !fact.groups.contains(*group));
@@ -312,6 +409,12 @@ fn field(model: &Model, entity: &Entity, name: &str, fact: &Fact, display: Optio
         doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": share, "of": of}));
     } else if partial {
         doc.nullable = true;
+    }
+    if fact.optional() {
+        doc.optional = true;
+        doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": 0.9, "of": of}));
+    } else if fact.needs_default() && doc.default.is_none() {
+        doc.default = Some(super::replies::constant(&shape, 0));
     }
     if ["paragraph", "sentence"].iter().any(|long| doc.fake.as_ref() == Some(&json!(long))) {
         doc.free_text = true;
@@ -338,11 +441,24 @@ fn date_in_whole(model: &Model, entity: &Entity, name: &str, fact: &Fact) -> Opt
         return None;
     }
     let parent = model.entity(&nest.parent)?;
-    let date = |(name, fact): (&String, &Fact)| (fakes::moment(name, &fact.shape) == Some("date") && computed(model, parent, name, &fact.shape).is_none()).then(|| identifier(name));
-    let base = parent.fields.iter().find(|(known, _)| *known == name).and_then(date).or_else(|| parent.fields.iter().find_map(date))?;
+    let date = |(name, fact): (&String, &Fact)| {
+        (fakes::moment(name, &fact.shape) == Some("date")
+            && computed(model, parent, name, &fact.shape).is_none())
+        .then(|| identifier(name))
+    };
+    let base = parent
+        .fields
+        .iter()
+        .find(|(known, _)| *known == name)
+        .and_then(date)
+        .or_else(|| parent.fields.iter().find_map(date))?;
     let field = model.reference_to(&entity.name, &nest.parent)?;
     let days = if parts_of(model, &entity.name).is_empty() { 7 } else { 364 };
-    Some(format!("{}.get(record.{field}).{base} + days({days} * (record.{} - 1))", nest.parent, identifier(&nest.number)))
+    Some(format!(
+        "{}.get(record.{field}).{base} + days({days} * (record.{} - 1))",
+        nest.parent,
+        identifier(&nest.number)
+    ))
 }
 
 /// The value of the group field for a list's name.
@@ -351,133 +467,6 @@ pub(super) fn group_value(entity: &Entity, kinds: &Discriminators, group: &str) 
     known
         .and_then(|fact| known_values(&fact.shape).into_iter().find(|value| same(value, group)))
         .unwrap_or_else(|| group.to_owned())
-}
-
-fn records_of(model: &Model, entity: &Entity, ends: &Ends, kinds: &Discriminators, records: u32, doc: &mut ResourceDoc) {
-    if entity.singleton {
-        doc.records = RecordsDoc::Count(1);
-        return;
-    }
-    if let Some(nest) = &entity.nest {
-        if let Some(by) = model.reference_to(&entity.name, &nest.parent) {
-            let (min, max) = if parts_of(model, &entity.name).is_empty() { (4, 7) } else { (1, 3) };
-            doc.each.push(EachDoc { of: nest.parent.clone(), by, min, max, set: IndexMap::new() });
-        }
-        return;
-    }
-    if ends.alternatives.is_empty() {
-        let hub = model.entities.values().any(|link| link.name != entity.name && model.ends(link).hub.as_ref() == Some(&entity.name));
-        let names = vocabulary_of(entity);
-        if names.len() >= 4 && super::entities::is_taxonomy(entity.root.as_ref().unwrap_or(&Shape::default())) {
-            let display = display(entity).map(identifier).unwrap_or_else(|| "name".to_owned());
-            doc.records = RecordsDoc::Count(names.len() as u32);
-            doc.examples = names.into_iter().map(|name| IndexMap::from([(display.clone(), json!(name))])).collect();
-            return;
-        }
-        doc.records = RecordsDoc::Count(if hub { records.saturating_mul(3) } else { records });
-        return;
-    }
-    for (owner, groups) in &ends.alternatives {
-        let Some(by) = model.reference_to(&entity.name, owner) else { continue };
-        for group in groups {
-            let mut set: IndexMap<String, Json> = IndexMap::new();
-            if let Some((name, _)) = &kinds.group {
-                set.insert(identifier(name), json!(group_value(entity, kinds, group)));
-            }
-            if let Some(name) = &kinds.owner {
-                set.insert(identifier(name), json!(owner_value(model, entity, name, owner)));
-            }
-            for (name, fact) in &entity.fields {
-                if !fact.everywhere && !fact.groups.contains(group) && doc.fields.contains_key(&identifier(name)) {
-                    set.insert(identifier(name), Json::Null);
-                }
-            }
-            let link = ends.hub.is_some();
-            let patterns = if link { recurring(entity, kinds, group) } else { Vec::new() };
-            if patterns.is_empty() {
-                let ordered = entity.fields.iter().any(|(name, fact)| ["order", "position", "rank"].contains(&name.as_str()) && fact.groups.contains(group));
-                let (min, max) = if link && ordered { (3, 6) } else if link { (1, 2) } else { (1, 3) };
-                set.extend(typical(entity, kinds, group, &set));
-                doc.each.push(EachDoc { of: owner.clone(), by: by.clone(), min, max, set });
-                continue;
-            }
-            for (place, pattern) in patterns.into_iter().enumerate() {
-                let mut set = set.clone();
-                set.extend(pattern);
-                doc.each.push(EachDoc { of: owner.clone(), by: by.clone(), min: u32::from(place < 2), max: 1, set });
-            }
-        }
-    }
-}
-
-/// The short names that examples give to shared words such as genres.
-fn vocabulary_of(entity: &Entity) -> IndexSet<String> {
-    let Some(fact) = display(entity).and_then(|display| entity.fields.get(display)) else { return IndexSet::new() };
-    fact.shape.samples.iter().filter_map(Json::as_str).filter(|name| !name.is_empty() && name.len() <= 30).take(200).map(str::to_owned).take(24).collect()
-}
-
-/// Values of vocabulary fields that come together in the examples of one list, the most frequent first:
-/// Directing and Director.
-fn recurring(entity: &Entity, kinds: &Discriminators, group: &str) -> Vec<IndexMap<String, Json>> {
-    let lists = entity.rows.get(group).map(Vec::as_slice).unwrap_or_default();
-    let rows: Vec<&Json> = lists.iter().flatten().collect();
-    if rows.len() < 6 {
-        return Vec::new();
-    }
-    let fields: Vec<&String> = entity
-        .fields
-        .iter()
-        .filter(|(name, fact)| {
-            fact.shape.kind == Kind::String
-                && kinds.group.as_ref().is_none_or(|(known, _)| known != *name)
-                && kinds.owner.as_ref() != Some(*name)
-                && fakes::moment(name, &fact.shape).is_none()
-                && fakes::is_vocabulary(name, &fact.shape)
-        })
-        .filter(|(name, _)| {
-            let values: Vec<&str> = rows.iter().filter_map(|row| row.get(name.as_str())).filter_map(Json::as_str).collect();
-            let distinct: IndexSet<&str> = values.iter().copied().collect();
-            values.len() * 2 > rows.len() && distinct.len() * 5 <= values.len() * 3 && distinct.iter().all(|value| value.len() <= 40)
-        })
-        .map(|(name, _)| name)
-        .collect();
-    if fields.is_empty() {
-        return Vec::new();
-    }
-    // What occurs in the most lists comes first: every film has a director, some have many producers.
-    let mut counts: IndexMap<Vec<String>, (usize, usize)> = IndexMap::new();
-    for list in lists {
-        let mut seen: IndexSet<Vec<String>> = IndexSet::new();
-        for row in list {
-            let values: Option<Vec<String>> = fields.iter().map(|name| row.get(name.as_str()).and_then(Json::as_str).map(str::to_owned)).collect();
-            let Some(values) = values else { continue };
-            let count = counts.entry(values.clone()).or_default();
-            count.1 += 1;
-            count.0 += usize::from(seen.insert(values));
-        }
-    }
-    counts.sort_by(|_, a, _, b| b.cmp(a));
-    counts
-        .into_keys()
-        .take(7)
-        .map(|values| fields.iter().map(|name| identifier(name)).zip(values.into_iter().map(Json::String)).collect())
-        .collect()
-}
-
-/// Values that the record's own example has for this list: an actor's department.
-fn typical(entity: &Entity, kinds: &Discriminators, group: &str, set: &IndexMap<String, Json>) -> IndexMap<String, Json> {
-    let Some((field, true)) = &kinds.group else { return IndexMap::new() };
-    let value = group_value(entity, kinds, group);
-    let samples = entity.root.iter().flat_map(|root| &root.samples);
-    let Some(sample) = samples.into_iter().find(|sample| sample.get(field.as_str()).and_then(Json::as_str) == Some(&value)) else {
-        return IndexMap::new();
-    };
-    entity
-        .fields
-        .iter()
-        .filter(|(name, fact)| fact.everywhere && !fact.groups.is_empty() && fact.shape.kind == Kind::String && !set.contains_key(&identifier(name)) && *name != field)
-        .filter_map(|(name, _)| Some((identifier(name), Json::String(sample.get(name.as_str())?.as_str()?.to_owned()))))
-        .collect()
 }
 
 pub(super) fn capital(text: &str) -> String {

@@ -96,21 +96,36 @@ pub(super) fn parse(text: &[u8]) -> Result<Json, Unreadable> {
 
 /// Finds the operations of a parsed document.
 pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
-    let refuse = |message: &str, fix: &str| Unreadable { message: message.to_owned(), fix: fix.to_owned(), line: None, column: None };
+    let refuse = |message: &str, fix: &str| Unreadable {
+        message: message.to_owned(),
+        fix: fix.to_owned(),
+        line: None,
+        column: None,
+    };
     if !root.is_object() {
-        return Err(refuse("the document is not an object", "give an OpenAPI document, which starts with `openapi: 3.x`"));
+        return Err(refuse(
+            "the document is not an object",
+            "give an OpenAPI document, which starts with `openapi: 3.x`",
+        ));
     }
     let swagger = match (root.get("openapi").and_then(Json::as_str), root.get("swagger")) {
         (Some(version), _) if version.starts_with("3.") => false,
         (Some(version), _) => {
-            return Err(refuse(&format!("found OpenAPI version `{version}`, expected 3.x"), "convert it to OpenAPI 3.0 or 3.1"));
+            return Err(refuse(
+                &format!("found OpenAPI version `{version}`, expected 3.x"),
+                "convert it to OpenAPI 3.0 or 3.1",
+            ));
         }
         (None, Some(_)) => true,
         (None, None) => {
-            return Err(refuse("there is neither `openapi` nor `swagger` at the top", "give an OpenAPI document, which starts with `openapi: 3.x`"));
+            return Err(refuse(
+                "there is neither `openapi` nor `swagger` at the top",
+                "give an OpenAPI document, which starts with `openapi: 3.x`",
+            ));
         }
     };
-    let text = |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
+    let text =
+        |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut operations = Vec::new();
     let mut securities = 0_usize;
     for (path, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
@@ -122,17 +137,27 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
             let operation = operation(&mut unfolder, method, path, item, node, swagger);
             let route = operation.route();
             notes.extend(unfolder.problems.drain(..).map(|reason| Note { operation: route.clone(), reason }));
-            securities += usize::from(node.get("security").or_else(|| root.get("security")).is_some_and(|list| list != &Json::Array(Vec::new())));
+            securities += usize::from(
+                node.get("security")
+                    .or_else(|| root.get("security"))
+                    .is_some_and(|list| list != &Json::Array(Vec::new())),
+            );
             operations.push(operation);
         }
         for method in ["options", "head", "trace"] {
             if item.get(method).is_some() {
-                notes.push(Note { operation: format!("{} {path}", method.to_uppercase()), reason: "the method is not served; only GET, POST, PUT, PATCH and DELETE are".to_owned() });
+                notes.push(Note {
+                    operation: format!("{} {path}", method.to_uppercase()),
+                    reason: "the method is not served; only GET, POST, PUT, PATCH and DELETE are".to_owned(),
+                });
             }
         }
     }
     if operations.is_empty() {
-        return Err(refuse("the document has no operations", "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`"));
+        return Err(refuse(
+            "the document has no operations",
+            "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
+        ));
     }
     if securities > 0 {
         notes.push(Note {
@@ -143,7 +168,14 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     Ok(Document { title: text("/info/title"), description: text("/info/description"), operations })
 }
 
-fn operation<'a>(unfolder: &mut Unfolder<'a>, method: &str, path: &str, item: &'a Json, node: &'a Json, swagger: bool) -> Operation {
+fn operation<'a>(
+    unfolder: &mut Unfolder<'a>,
+    method: &str,
+    path: &str,
+    item: &'a Json,
+    node: &'a Json,
+    swagger: bool,
+) -> Operation {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut body = None;
@@ -168,14 +200,19 @@ fn operation<'a>(unfolder: &mut Unfolder<'a>, method: &str, path: &str, item: &'
                 continue;
             }
             other => {
-                unfolder.problems.push(format!("the parameter `{name}` in {} is left out", other.unwrap_or("no place")));
+                unfolder
+                    .problems
+                    .push(format!("the parameter `{name}` in {} is left out", other.unwrap_or("no place")));
                 continue;
             }
         };
-        if place == Place::Header && ["content-type", "accept", "authorization"].contains(&name.to_lowercase().as_str()) {
+        if place == Place::Header
+            && ["content-type", "accept", "authorization"].contains(&name.to_lowercase().as_str())
+        {
             continue;
         }
-        let content = parameter.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
+        let content =
+            parameter.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
         let schema = content.and_then(|media| media.get("schema")).or_else(|| parameter.get("schema"));
         let mut shape = match schema {
             Some(schema) => unfolder.shape(schema),
@@ -201,8 +238,16 @@ fn operation<'a>(unfolder: &mut Unfolder<'a>, method: &str, path: &str, item: &'
     }
     for name in path_parameters(path) {
         if !parameters.iter().any(|parameter| parameter.place == Place::Path && parameter.name == name) {
-            unfolder.problems.push(format!("the path's parameter `{name}` is not described; it is read as a string"));
-            parameters.push(Parameter { name, place: Place::Path, required: true, description: String::new(), shape: Shape::of(Kind::String) });
+            unfolder
+                .problems
+                .push(format!("the path's parameter `{name}` is not described; it is read as a string"));
+            parameters.push(Parameter {
+                name,
+                place: Place::Path,
+                required: true,
+                description: String::new(),
+                shape: Shape::of(Kind::String),
+            });
         }
     }
     if !form.is_empty() {
@@ -247,7 +292,9 @@ fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json, swagger: bool) -> (u
     if swagger {
         let Some(schema) = response.get("schema") else { return (status, None) };
         let mut shape = unfolder.shape(schema);
-        for example in response.get("examples").and_then(Json::as_object).into_iter().flat_map(|map| map.values()) {
+        for example in
+            response.get("examples").and_then(Json::as_object).into_iter().flat_map(|map| map.values())
+        {
             shape.learn(example, true, 0);
         }
         return (status, Some(shape));
@@ -264,8 +311,14 @@ fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
         .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
         .map(|(_, media)| media)?;
     let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
-    let named = media.get("examples").and_then(Json::as_object).into_iter().flat_map(|examples| examples.values());
-    let examples: Vec<&Json> = media.get("example").into_iter().chain(named.filter_map(|example| example.get("value"))).take(8).collect();
+    let named =
+        media.get("examples").and_then(Json::as_object).into_iter().flat_map(|examples| examples.values());
+    let examples: Vec<&Json> = media
+        .get("example")
+        .into_iter()
+        .chain(named.filter_map(|example| example.get("value")))
+        .take(8)
+        .collect();
     for example in examples {
         if shape.kind == Kind::Any {
             shape = super::shape::infer(example, 0);

@@ -6,9 +6,12 @@
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
+use self::ranges::{dated, numeric};
 use super::shape::{Kind, Shape};
 use super::words::words;
 use crate::doc::FieldDoc;
+
+mod ranges;
 
 /// The role of a string by its name, with the provider.
 const STRINGS: [(&[&str], &str); 40] = [
@@ -17,7 +20,20 @@ const STRINGS: [(&[&str], &str); 40] = [
     (&["first_name", "given_name", "firstname"], "first_name"),
     (&["last_name", "family_name", "surname", "lastname"], "last_name"),
     (&["username", "login", "handle", "nickname"], "username"),
-    (&["avatar", "image_url", "photo", "picture", "thumbnail", "photo_url", "photo_urls", "cover_url", "image"], "image_url"),
+    (
+        &[
+            "avatar",
+            "image_url",
+            "photo",
+            "picture",
+            "thumbnail",
+            "photo_url",
+            "photo_urls",
+            "cover_url",
+            "image",
+        ],
+        "image_url",
+    ),
     (&["url", "uri", "homepage", "website", "link", "href"], "url"),
     (&["street", "address", "street_address", "address_line"], "street_address"),
     (&["city", "town"], "city"),
@@ -28,14 +44,57 @@ const STRINGS: [(&[&str], &str); 40] = [
     (&["colour", "color"], "colour"),
     (&["company", "employer", "manufacturer", "organization", "organisation"], "company"),
     (&["job_title", "occupation", "profession"], "job_title"),
-    (&["author", "owner_name", "customer_name", "user_name", "full_name", "contact", "character", "assignee", "reviewer", "artist", "creator", "sender", "recipient", "also_known_as", "driver", "patient"], "person_name"),
+    (
+        &[
+            "author",
+            "owner_name",
+            "customer_name",
+            "user_name",
+            "full_name",
+            "contact",
+            "character",
+            "assignee",
+            "reviewer",
+            "artist",
+            "creator",
+            "sender",
+            "recipient",
+            "also_known_as",
+            "driver",
+            "patient",
+        ],
+        "person_name",
+    ),
     (&["uuid", "guid"], "uuid"),
     (&["ip", "ip_address"], "ip"),
     (&["isbn"], "isbn"),
     (&["iban"], "iban"),
     (&["licence_plate", "license_plate", "plate"], "licence_plate"),
-    (&["overview", "description", "biography", "content", "summary", "body", "text", "plot", "synopsis", "bio", "details", "abstract", "instructions"], "paragraph"),
-    (&["tagline", "subtitle", "comment", "message", "note", "notes", "caption", "question", "answer", "reason", "headline"], "sentence"),
+    (
+        &[
+            "overview",
+            "description",
+            "biography",
+            "content",
+            "summary",
+            "body",
+            "text",
+            "plot",
+            "synopsis",
+            "bio",
+            "details",
+            "abstract",
+            "instructions",
+        ],
+        "paragraph",
+    ),
+    (
+        &[
+            "tagline", "subtitle", "comment", "message", "note", "notes", "caption", "question", "answer",
+            "reason", "headline",
+        ],
+        "sentence",
+    ),
     (&["product_name"], "product_name"),
     (&["movie_title", "film"], "movie_title"),
     (&["song", "track"], "song_title"),
@@ -70,9 +129,37 @@ impl Span {
 pub(super) fn display(noun: &str, person: bool) -> Json {
     let parts = words(noun);
     let is = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
-    let provider = if person || is(&["person", "user", "author", "actor", "artist", "customer", "owner", "patient", "employee", "member", "doctor", "driver", "student", "teacher", "vet", "contact", "client", "guest", "player", "account", "director"]) {
+    let provider = if is(&["pet", "animal", "dog", "cat"]) {
+        "first_name"
+    } else if person
+        || is(&[
+            "person", "user", "author", "actor", "artist", "customer", "owner", "patient", "employee",
+            "member", "doctor", "driver", "student", "teacher", "vet", "contact", "client", "guest",
+            "player", "account", "director",
+        ])
+    {
         "person_name"
-    } else if is(&["company", "network", "studio", "organization", "organisation", "brand", "publisher", "supplier", "vendor", "manufacturer", "store", "shop", "clinic", "hotel", "restaurant", "airline", "bank", "team", "club"]) {
+    } else if is(&[
+        "company",
+        "network",
+        "studio",
+        "organization",
+        "organisation",
+        "brand",
+        "publisher",
+        "supplier",
+        "vendor",
+        "manufacturer",
+        "store",
+        "shop",
+        "clinic",
+        "hotel",
+        "restaurant",
+        "airline",
+        "bank",
+        "team",
+        "club",
+    ]) {
         "company"
     } else if is(&["collection"]) {
         return json!({"provider": "template", "text": "{movie_title} Collection"});
@@ -100,8 +187,6 @@ pub(super) fn display(noun: &str, person: bool) -> Json {
         "language"
     } else if is(&["keyword", "tag"]) {
         "word"
-    } else if is(&["pet", "animal", "dog", "cat"]) {
-        "first_name"
     } else {
         "words"
     };
@@ -115,14 +200,18 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
         return doc;
     }
     doc.fake = match &shape.kind {
-        Kind::Boolean => rarely(name).then(|| json!({"provider": "pick", "of": [false, true], "weights": [9, 1]})),
+        Kind::Boolean => {
+            rarely(name).then(|| json!({"provider": "pick", "of": [false, true], "weights": [9, 1]}))
+        }
         Kind::Integer | Kind::Number => Some(numeric(name, shape)),
         Kind::String => text(name, shape, doc.kind.as_deref(), span),
         Kind::Array(item) => {
             let inner = field(&super::words::singular(name), item, span, depth + 1);
             match &item.kind {
                 Kind::Object(_) | Kind::Array(_) | Kind::Union(_) | Kind::Cycle(_) | Kind::Any => None,
-                Kind::Enum(values) => Some(json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": 1, "max": values.len().min(3)})),
+                Kind::Enum(values) => Some(
+                    json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": 1, "max": values.len().min(3)}),
+                ),
                 _ => inner.fake.map(|of| json!({"provider": "list", "of": of, "min": 1, "max": 3})),
             }
         }
@@ -131,7 +220,8 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
     if let Kind::Array(item) = &shape.kind
         && let Some(rows) = pairs(item)
     {
-        doc.fake = Some(json!({"provider": "list", "of": {"provider": "pick", "of": rows}, "min": 1, "max": 2}));
+        doc.fake =
+            Some(json!({"provider": "list", "of": {"provider": "pick", "of": rows}, "min": 1, "max": 2}));
         return doc;
     }
     if let (Some(inner), Kind::Array(item)) = (&mut doc.items, &shape.kind)
@@ -158,8 +248,14 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
 fn pairs(item: &Shape) -> Option<Vec<Json>> {
     let members = item.members()?;
     let short = |value: &Json| value.as_str().is_some_and(|text| text.len() <= 40 && !text.is_empty());
-    let whole = |row: &&Json| members.keys().all(|name| row.get(name).is_some_and(short)) && row.as_object().is_some_and(|row| row.len() == members.len());
-    if !(2..=3).contains(&members.len()) || members.contains_key("id") || members.values().any(|member| member.shape.kind != Kind::String) {
+    let whole = |row: &&Json| {
+        members.keys().all(|name| row.get(name).is_some_and(short))
+            && row.as_object().is_some_and(|row| row.len() == members.len())
+    };
+    if !(2..=3).contains(&members.len())
+        || members.contains_key("id")
+        || members.values().any(|member| member.shape.kind != Kind::String)
+    {
         return None;
     }
     let rows: Vec<Json> = item.samples.iter().filter(whole).fold(Vec::new(), |mut rows, row| {
@@ -211,7 +307,8 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
         (doc.min_length, doc.max_length) = (shape.min_length, shape.max_length);
     }
     if kind == "string" {
-        doc.format = shape.format.clone().filter(|format| !["byte", "binary", "password"].contains(&format.as_str()));
+        doc.format =
+            shape.format.clone().filter(|format| !["byte", "binary", "password"].contains(&format.as_str()));
     }
     doc.unit = match (kind, name) {
         ("integer" | "number", "runtime" | "episode_run_time" | "duration_minutes") => Some("min".to_owned()),
@@ -229,11 +326,17 @@ pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
         Some(_) => return None,
         None => {}
     }
-    let samples: Vec<&str> = shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
+    let samples: Vec<&str> =
+        shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
     if !samples.is_empty() && samples.iter().all(|sample| is_date(sample)) {
         return Some("date");
     }
-    if !samples.is_empty() && samples.iter().all(|sample| sample.get(..10).is_some_and(is_date) && sample.get(10..).is_some_and(|rest| rest.starts_with(['T', ' ']))) {
+    if !samples.is_empty()
+        && samples.iter().all(|sample| {
+            sample.get(..10).is_some_and(is_date)
+                && sample.get(10..).is_some_and(|rest| rest.starts_with(['T', ' ']))
+        })
+    {
         return Some("date-time");
     }
     let last = words(name).pop().unwrap_or_default();
@@ -249,83 +352,10 @@ fn is_date(text: &str) -> bool {
 
 /// Booleans that are seldom true.
 fn rarely(name: &str) -> bool {
-    words(name).iter().any(|word| ["adult", "deleted", "archived", "banned", "hidden", "locked", "video", "disabled", "private"].contains(&word.as_str()))
-}
-
-fn numeric(name: &str, shape: &Shape) -> Json {
-    let parts = words(name);
-    let has = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
-    let whole = shape.kind == Kind::Integer;
-    if !shape.choices.is_empty() {
-        return json!({"provider": "pick", "of": shape.choices});
-    }
-    if parts.last().is_some_and(|last| last == "ratio") {
-        return json!({"provider": "pick", "of": [0.667, 1.778]});
-    }
-    let samples: Vec<f64> = shape.samples.iter().filter_map(Json::as_f64).collect();
-    let sampled = (samples.len() >= 3).then(|| {
-        samples.iter().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(*value), high.max(*value)))
-    });
-    let counted = has(&["count", "views", "likes", "downloads", "plays", "followers", "width", "height"]);
-    let (mut low, mut high, step) = if let Some((low, high)) = sampled.filter(|(low, high)| counted && low < high) {
-        (low, high, 1.0)
-    } else if has(&["average", "rating", "score", "stars", "rate"]) {
-        let top = sampled.map_or(10.0, |(_, high)| if high <= 5.0 { 5.0 } else if high <= 10.0 { 10.0 } else { 100.0 });
-        (if whole { 1.0 } else { top * 0.4 }, top * 0.95, 0.1)
-    } else if has(&["popularity"]) {
-        (0.6, 400.0, 0.001)
-    } else if has(&["year"]) {
-        (1980.0, 2025.0, 1.0)
-    } else if has(&["latitude", "lat"]) {
-        (-60.0, 60.0, 0.0001)
-    } else if has(&["longitude", "lon", "lng"]) {
-        (-180.0, 180.0, 0.0001)
-    } else if has(&["budget", "revenue", "income", "salary", "population"]) {
-        (200_000.0, 250_000_000.0, 1000.0)
-    } else if has(&["price", "amount", "cost", "total", "fee", "balance"]) {
-        (5.0, 500.0, 0.5)
-    } else if has(&["runtime", "duration", "minutes", "run"]) {
-        (22.0, 190.0, 1.0)
-    } else if has(&["count", "views", "likes", "downloads", "plays", "followers"]) {
-        (3.0, 9000.0, 1.0)
-    } else if has(&["quantity", "qty", "stock"]) {
-        (1.0, 40.0, 1.0)
-    } else if has(&["age"]) {
-        (1.0, 80.0, 1.0)
-    } else if has(&["percent", "percentage"]) {
-        (0.0, 100.0, 1.0)
-    } else if has(&["width", "height"]) {
-        (500.0, 3840.0, 1.0)
-    } else if has(&["weight"]) {
-        (0.5, 90.0, 0.1)
-    } else {
-        sampled.filter(|(low, high)| low < high).unwrap_or((1.0, 900.0)).into_step()
-    };
-    let bound = |key: &Option<Json>| key.as_ref().and_then(Json::as_f64);
-    if let Some(min) = bound(&shape.min) {
-        low = low.max(min);
-        high = high.max(low);
-    }
-    if let Some(max) = bound(&shape.max) {
-        high = high.min(max);
-        low = low.min(high);
-    }
-    if whole || shape.format.as_deref() == Some("int64") {
-        let (low, high) = (low.ceil() as i64, (high.floor() as i64).max(low.ceil() as i64));
-        return json!({"provider": "integer", "min": low, "max": high});
-    }
-    json!({"provider": "number", "min": low, "max": high, "step": step})
-}
-
-trait IntoStep {
-    fn into_step(self) -> (f64, f64, f64);
-}
-
-impl IntoStep for (f64, f64) {
-    /// The range with a step that fits its size.
-    fn into_step(self) -> (f64, f64, f64) {
-        (self.0, self.1, if self.1 - self.0 > 50.0 { 1.0 } else { 0.01 })
-    }
+    words(name).iter().any(|word| {
+        ["adult", "deleted", "archived", "banned", "hidden", "locked", "video", "disabled", "private"]
+            .contains(&word.as_str())
+    })
 }
 
 fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Json> {
@@ -346,22 +376,34 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     if let Some(code) = shape.pattern.as_deref().and_then(pattern_code) {
         return Some(json!({"provider": "code", "format": code}));
     }
-    let samples: Vec<&str> = shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
+    let samples: Vec<&str> =
+        shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
     let joined = words(name).join("_");
     let all = |test: &dyn Fn(&str) -> bool| !samples.is_empty() && samples.iter().all(|sample| test(sample));
     for ending in [".jpg", ".png", ".svg"] {
-        if all(&|sample| sample.starts_with('/') && sample.contains('.')) && samples.iter().any(|sample| sample.ends_with(ending))
+        if all(&|sample| sample.starts_with('/') && sample.contains('.'))
+            && samples.iter().any(|sample| sample.ends_with(ending))
             || (samples.is_empty() && joined.ends_with("_path") && ending == ".jpg")
         {
-            return Some(json!({"provider": "code", "format": format!("/{{xxxxxxxxxxxxxxxxxxxxxxxxxxx}}{ending}")}));
+            return Some(
+                json!({"provider": "code", "format": format!("/{{xxxxxxxxxxxxxxxxxxxxxxxxxxx}}{ending}")}),
+            );
         }
     }
-    if all(&|sample| sample.len() >= 12 && sample.len() <= 64 && sample.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+    if all(&|sample| {
+        sample.len() >= 12 && sample.len() <= 64 && sample.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }) {
         let length = samples.first().map_or(24, |sample| sample.len());
         return Some(json!({"provider": "code", "format": format!("{{{}}}", "x".repeat(length))}));
     }
-    if joined.ends_with("language") || joined == "iso_639_1" || joined == "languages" || joined.ends_with("language_code") {
-        return Some(json!({"provider": "pick", "of": ["en", "fr", "es", "de", "it", "ja", "ko"], "weights": [8, 2, 2, 2, 1, 1, 1]}));
+    if joined.ends_with("language")
+        || joined == "iso_639_1"
+        || joined == "languages"
+        || joined.ends_with("language_code")
+    {
+        return Some(
+            json!({"provider": "pick", "of": ["en", "fr", "es", "de", "it", "ja", "ko"], "weights": [8, 2, 2, 2, 1, 1, 1]}),
+        );
     }
     if all(&|sample| sample.len() == 2 && sample.bytes().all(|byte| byte.is_ascii_uppercase())) {
         return Some(json!("country_code"));
@@ -399,13 +441,26 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
 }
 
 /// Last words of names whose values are kinds, even when examples show each once.
-const KINDS: [&str; 12] =
-    ["type", "status", "kind", "category", "department", "role", "job", "level", "state", "priority", "certification", "class"];
+const KINDS: [&str; 12] = [
+    "type",
+    "status",
+    "kind",
+    "category",
+    "department",
+    "role",
+    "job",
+    "level",
+    "state",
+    "priority",
+    "certification",
+    "class",
+];
 
 fn few(samples: &[&str]) -> Option<Json> {
     let distinct: IndexSet<&str> = samples.iter().copied().collect();
     let short = distinct.iter().all(|sample| sample.len() <= 30);
-    (short && !distinct.is_empty() && distinct.len() <= 30).then(|| json!({"provider": "pick", "of": distinct}))
+    (short && !distinct.is_empty() && distinct.len() <= 30)
+        .then(|| json!({"provider": "pick", "of": distinct}))
 }
 
 /// Whether the values of a string come from few words that examples show.
@@ -417,8 +472,10 @@ pub(super) fn is_vocabulary(name: &str, shape: &Shape) -> bool {
 fn sample_code(samples: &[&str]) -> Option<String> {
     let form = |sample: &str| -> Option<String> {
         let digits = sample.bytes().filter(u8::is_ascii_digit).count();
-        (digits >= 4 && sample.len() <= 40 && sample.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
-            .then(|| sample.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect())
+        (digits >= 4
+            && sample.len() <= 40
+            && sample.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
+        .then(|| sample.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect())
     };
     let first = form(samples.first()?)?;
     samples.iter().all(|sample| form(sample).as_ref() == Some(&first)).then_some(first)
@@ -431,26 +488,6 @@ fn vocabulary(samples: &[&str]) -> Option<Json> {
     let recurs = distinct.len() * 2 <= samples.len();
     (short && !distinct.is_empty() && recurs && distinct.len() <= 30)
         .then(|| json!({"provider": "pick", "of": distinct}))
-}
-
-/// Dates in order: what begins lies before what ends.
-fn dated(name: &str, span: Span, provider: &str) -> Json {
-    let parts = words(name);
-    let has = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
-    let (from, to) = if has(&["birthday", "birth", "birthdate", "dob", "born"]) {
-        (-31_000, -8000)
-    } else if has(&["deathday", "death", "died"]) {
-        (-5000, -60)
-    } else if has(&["due", "expires", "expiry", "deadline", "end", "ends", "until"]) {
-        (span.to.max(20), span.to.max(20) + 60)
-    } else if has(&["updated", "modified", "last", "completed", "closed"]) {
-        (-20, -1)
-    } else if has(&["created", "joined", "registered", "opened"]) {
-        (-900, -30)
-    } else {
-        (span.from, span.to)
-    };
-    json!({"provider": provider, "from": format!("{from:+}d"), "to": format!("{to:+}d")})
 }
 
 /// A simple pattern as a code: `^tt[0-9]{7}` is `tt#######`.
@@ -506,9 +543,21 @@ mod tests {
             shape.samples = samples.iter().map(|sample| json!(sample)).collect();
             assert_eq!(field(name, &shape, Span::USUAL, 0).fake, Some(expect));
         };
-        check("poster_path", &["/a1.jpg"], json!({"provider": "code", "format": "/{xxxxxxxxxxxxxxxxxxxxxxxxxxx}.jpg"}));
-        check("credit_id", &["52fe4250c3a36847f8014a11"], json!({"provider": "code", "format": "{xxxxxxxxxxxxxxxxxxxxxxxx}"}));
-        check("department", &["Art", "Sound", "Art", "Sound"], json!({"provider": "pick", "of": ["Art", "Sound"]}));
+        check(
+            "poster_path",
+            &["/a1.jpg"],
+            json!({"provider": "code", "format": "/{xxxxxxxxxxxxxxxxxxxxxxxxxxx}.jpg"}),
+        );
+        check(
+            "credit_id",
+            &["52fe4250c3a36847f8014a11"],
+            json!({"provider": "code", "format": "{xxxxxxxxxxxxxxxxxxxxxxxx}"}),
+        );
+        check(
+            "department",
+            &["Art", "Sound", "Art", "Sound"],
+            json!({"provider": "pick", "of": ["Art", "Sound"]}),
+        );
         check("birthday", &["1963-12-18"], json!({"provider": "date", "from": "-31000d", "to": "-8000d"}));
         check("overview", &["Long ago."], json!("paragraph"));
     }

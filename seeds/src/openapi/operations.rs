@@ -34,7 +34,14 @@ pub(super) fn apis(model: &Model, operations: &[Operation], notes: &mut Vec<Note
     for operation in operations {
         let route = Route::of(operation);
         let (name, collided) = name(operation, &mut taken);
-        let mut maker = Maker { model, operation, route, api: ApiDoc::default(), notes: Vec::new(), used: IndexSet::new() };
+        let mut maker = Maker {
+            model,
+            operation,
+            route,
+            api: ApiDoc::default(),
+            notes: Vec::new(),
+            used: IndexSet::new(),
+        };
         if collided {
             maker.notes.push(format!("its name is taken by another operation; it is called `{name}`"));
         }
@@ -66,22 +73,31 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     };
     let own = operation.id.as_deref().map(words).unwrap_or_default();
     // `GET_movie-movie_id` only repeats method and path.
-    let repeats = own.first().is_some_and(|first| first == &operation.method.to_lowercase())
+    let spelt =
+        operation.id.as_deref().is_some_and(|id| id.starts_with(&operation.method) || !is_identifier(id));
+    let repeats = spelt
+        && own.first().is_some_and(|first| first == &operation.method.to_lowercase())
         && own.iter().skip(1).all(|word| path_words.contains(word) || keys.contains(word));
     let base = if own.is_empty() || repeats {
         let mut parts = path_words.clone();
-        let first_is_verb = parts.first().is_some_and(|first| ["search", "discover", "find"].contains(&first.as_str()));
+        let first_is_verb =
+            parts.first().is_some_and(|first| ["search", "discover", "find"].contains(&first.as_str()));
         if !first_is_verb || operation.method != "GET" {
             parts.insert(0, verb.to_owned());
         }
-        if operation.method == "GET" && Route::of(operation).tail.is_empty() && operation.path.ends_with('}') {
+        if operation.method == "GET" && Route::of(operation).tail.is_empty() && operation.path.ends_with('}')
+        {
             parts.push("details".to_owned());
         }
         camel(&parts)
     } else {
         camel(&own)
     };
-    let base = if base.is_empty() || base.starts_with(|first: char| first.is_ascii_digit()) { format!("Call{base}") } else { base };
+    let base = if base.is_empty() || base.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("Call{base}")
+    } else {
+        base
+    };
     if taken.insert(base.clone()) {
         return (base, false);
     }
@@ -89,7 +105,8 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     let with_path = format!("{}{}", camel(&[verb]), camel(&path_words));
     let mut candidates = vec![by_keys, with_path.clone()];
     candidates.extend((2..1000).map(|number| format!("{base}{number}")));
-    let found = candidates.into_iter().find(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(with_path);
+    let found =
+        candidates.into_iter().find(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(with_path);
     taken.insert(found.clone());
     (found, true)
 }
@@ -111,10 +128,18 @@ impl Maker<'_> {
         if self.api.reply.status.is_none() && self.operation.status != 200 && self.operation.status != 204 {
             self.api.reply.status = Some(self.operation.status);
         }
-        if self.operation.status == 204 || (self.operation.reply.is_none() && self.operation.method == "DELETE") {
+        if self.operation.status == 204
+            || (self.operation.reply.is_none() && self.operation.method == "DELETE")
+        {
             self.api.reply.status = Some(200);
         }
-        let unused: Vec<&str> = self.api.parameters.keys().filter(|name| !self.used.contains(*name)).map(String::as_str).collect();
+        let unused: Vec<&str> = self
+            .api
+            .parameters
+            .keys()
+            .filter(|name| !self.used.contains(*name))
+            .map(String::as_str)
+            .collect();
         if !unused.is_empty() {
             let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
             self.notes.push(reason);
@@ -125,32 +150,48 @@ impl Maker<'_> {
     fn parameters(&mut self) {
         for parameter in &self.operation.parameters {
             if self.api.parameters.contains_key(&parameter.name) {
-                self.notes.push(format!("the parameter `{}` occurs in two places; the first is kept", parameter.name));
+                self.notes.push(format!(
+                    "the parameter `{}` occurs in two places; the first is kept",
+                    parameter.name
+                ));
                 continue;
             }
             let mut shape = parameter.shape.clone();
             let dropped = matches!(&shape.kind, super::shape::Kind::Enum(values) if values.iter().any(|value| value.trim().is_empty()));
             if dropped {
-                self.notes.push(format!("the empty value of `{}` is left out; leave the parameter out instead", parameter.name));
+                self.notes.push(format!(
+                    "the empty value of `{}` is left out; leave the parameter out instead",
+                    parameter.name
+                ));
             }
             shape.nullable = false;
             let mut doc = fakes::typed(&parameter.name, &shape, 0);
             if doc.kind.as_deref() == Some("string") && dated_filter(&parameter.name) {
                 doc.kind = Some("date".to_owned());
             }
-            doc.place = Some(match parameter.place {
-                Place::Path => "path",
-                Place::Query => "query",
-                Place::Header => "header",
-            }.to_owned());
+            doc.place = Some(
+                match parameter.place {
+                    Place::Path => "path",
+                    Place::Query => "query",
+                    Place::Header => "header",
+                }
+                .to_owned(),
+            );
             doc.optional = !parameter.required && shape.default.is_none();
-            doc.default = shape.default.clone().filter(|default| !parameter.required && default.as_str().is_none_or(|text| !text.is_empty()));
+            doc.default = shape.default.clone().filter(|default| {
+                !parameter.required && default.as_str().is_none_or(|text| !text.is_empty())
+            });
             if doc.default.is_none() && !parameter.required {
                 doc.optional = true;
             }
-            doc.description = Some(parameter.description.clone()).filter(|text| !text.is_empty()).or_else(|| shape.description.as_deref().map(sentence));
+            doc.description = Some(parameter.description.clone())
+                .filter(|text| !text.is_empty())
+                .or_else(|| shape.description.as_deref().map(sentence));
             doc.label = Some(label(&parameter.name));
-            if matches!(routes::paging_role(&parameter.name), Some("page" | "limit")) && doc.kind.as_deref() == Some("integer") && doc.min.is_none() {
+            if matches!(routes::paging_role(&parameter.name), Some("page" | "limit"))
+                && doc.kind.as_deref() == Some("integer")
+                && doc.min.is_none()
+            {
                 doc.min = Some(json!(1));
             }
             if let Some(step) = self.route.chain.iter().find(|step| step.parameter == parameter.name)
@@ -233,7 +274,9 @@ impl Maker<'_> {
         let name = match self.model.meaning(shape, &hints) {
             Meaning::Entity(name) => name,
             _ => match hints.iter().chain(self.route.tail.last()).find_map(|hint| {
-                [hint.clone(), format!("{hint}_summary")].into_iter().find(|name| self.model.entity(name).is_some_and(|entity| entity.singleton))
+                [hint.clone(), format!("{hint}_summary")]
+                    .into_iter()
+                    .find(|name| self.model.entity(name).is_some_and(|entity| entity.singleton))
             }) {
                 Some(name) => name,
                 None => return,
@@ -249,11 +292,19 @@ impl Maker<'_> {
         let modifiers = self.route.modifiers();
         let (field, past, word) = queries::extreme(self.model, entity, &modifiers);
         self.api.behaviour.key = Some(match field {
-            Some(field) if past => format!("{0}.first(a, a.{field} == {0}.max(b, b.{field} <= today, b.{field})).{1}", entity.name, entity.key),
-            Some(field) => format!("{0}.first(a, a.{field} == {0}.max(b, true, b.{field})).{1}", entity.name, entity.key),
+            Some(field) if past => format!(
+                "{0}.first(a, a.{field} == {0}.max(b, b.{field} <= today, b.{field})).{1}",
+                entity.name, entity.key
+            ),
+            Some(field) => {
+                format!("{0}.first(a, a.{field} == {0}.max(b, true, b.{field})).{1}", entity.name, entity.key)
+            }
             None => format!("{}.first(a, true).{}", entity.name, entity.key),
         });
-        self.api.phrases.imperative = vec![format!("show me the {word} {}", label(&entity.name)), format!("tell me which {} is the {word}", label(&entity.name))];
+        self.api.phrases.imperative = vec![
+            format!("show me the {word} {}", label(&entity.name)),
+            format!("tell me which {} is the {word}", label(&entity.name)),
+        ];
     }
 
     /// The reply shows a record by this schema.
@@ -278,7 +329,12 @@ impl Maker<'_> {
     /// A list behaviour around this item.
     pub(super) fn list_reply(&mut self, entity: &Entity, list: &List<'_>) {
         let fields = self.fields(entity, list.item);
-        let mut reply = ReplyDoc { fields: Some(fields), items: Some(list.items.to_owned()), total: Some(String::new()), ..ReplyDoc::default() };
+        let mut reply = ReplyDoc {
+            fields: Some(fields),
+            items: Some(list.items.to_owned()),
+            total: Some(String::new()),
+            ..ReplyDoc::default()
+        };
         reply.envelope = list.envelope.map(str::to_owned);
         for (name, member) in list.root.and_then(Shape::members).into_iter().flatten() {
             if name == list.items {
@@ -290,14 +346,18 @@ impl Maker<'_> {
                     // Without a parameter for it there is one page, which holds everything.
                     reply.with.insert(name.clone(), "1".to_owned());
                 }
-                Some(role @ ("page" | "pages" | "offset" | "limit" | "next")) if self.api.behaviour.page.is_some() && !reply.paging.contains_key(role) => {
+                Some(role @ ("page" | "pages" | "offset" | "limit" | "next"))
+                    if self.api.behaviour.page.is_some() && !reply.paging.contains_key(role) =>
+                {
                     reply.paging.insert(role.to_owned(), name.clone());
                 }
                 _ => match self.beside(name, &member.shape) {
                     Some(expression) => {
                         reply.with.insert(name.clone(), expression);
                     }
-                    None => self.notes.push(format!("the reply leaves out `{name}`, which stands beside the list")),
+                    None => self
+                        .notes
+                        .push(format!("the reply leaves out `{name}`, which stands beside the list")),
                 },
             }
         }
@@ -326,14 +386,20 @@ impl Maker<'_> {
         let that = format!("{}.exists({key})", entity.name);
         self.api.behaviour.require.push(RequireDoc {
             that,
-            otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", label(&entity.name)) },
+            otherwise: RefusalDoc {
+                status: 404,
+                message: format!("no {} has this key", label(&entity.name)),
+            },
         });
     }
 
     /// Constants in the response's shape, for what no resource gives.
     fn fallback(&mut self) {
-        let body: IndexMap<String, Json> = self.operation.reply.as_ref().map(replies::constants).unwrap_or_default();
-        self.notes.push("no resource fits its reply, so it answers with constants in the schema's shape".to_owned());
+        let body: IndexMap<String, Json> =
+            self.operation.reply.as_ref().map(replies::constants).unwrap_or_default();
+        self.notes.push(
+            "no resource fits its reply, so it answers with constants in the schema's shape".to_owned(),
+        );
         self.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
         if !body.is_empty() {
             self.api.behaviour.compute.clear();
@@ -364,7 +430,9 @@ fn literal(value: &Json) -> Option<String> {
         Json::Bool(value) => value.to_string(),
         Json::Number(number) => number.to_string(),
         Json::String(text) => quoted(text),
-        Json::Array(items) => format!("[{}]", items.iter().map(literal).collect::<Option<Vec<_>>>()?.join(", ")),
+        Json::Array(items) => {
+            format!("[{}]", items.iter().map(literal).collect::<Option<Vec<_>>>()?.join(", "))
+        }
         Json::Object(_) => return None,
     })
 }
@@ -377,15 +445,13 @@ pub(super) fn argument(name: &str) -> String {
 /// `release_date.gte`, `from_date`, `due_before`.
 fn dated_filter(name: &str) -> bool {
     let parts = words(name);
-    parts.iter().any(|part| part == "date") && !parts.iter().any(|part| ["year", "null", "include", "type", "dates"].contains(&part.as_str()))
+    parts.iter().any(|part| part == "date")
+        && !parts.iter().any(|part| ["year", "null", "include", "type", "dates"].contains(&part.as_str()))
 }
 
 fn description(operation: &Operation) -> String {
-    let text = sentence(if operation.description.is_empty() { &operation.summary } else { &operation.description });
-    let text = if text.is_empty() {
-        format!("{} {}", operation.method, operation.path)
-    } else {
-        text
-    };
+    let text =
+        sentence(if operation.description.is_empty() { &operation.summary } else { &operation.description });
+    let text = if text.is_empty() { format!("{} {}", operation.method, operation.path) } else { text };
     if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

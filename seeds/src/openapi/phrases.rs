@@ -1,5 +1,7 @@
 //! Words for people: questions about fields, requests for operations. Generic English, by names and kinds.
 
+use indexmap::IndexMap;
+
 use super::entities::Entity;
 use super::fakes::moment;
 use super::shape::{Kind, Shape};
@@ -16,15 +18,26 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
         Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => {
             let (question, statement) = match last {
-                "birthday" | "birthdate" => ("When was {it} born?".to_owned(), "{it} was born {value}.".to_owned()),
+                "birthday" | "birthdate" => {
+                    ("When was {it} born?".to_owned(), "{it} was born {value}.".to_owned())
+                }
                 "deathday" => ("When did {it} die?".to_owned(), "{it} died {value}.".to_owned()),
                 _ => match (parts.first().map(String::as_str), last) {
-                    (Some("release" | "released"), _) => ("When was {it} released?".to_owned(), "{it} was released {value}.".to_owned()),
+                    (Some("release" | "released"), _) => {
+                        ("When was {it} released?".to_owned(), "{it} was released {value}.".to_owned())
+                    }
                     (Some("air"), _) => ("When did {it} air?".to_owned(), "{it} aired {value}.".to_owned()),
-                    (Some("first"), "date") if has("air") => ("When did {it} first air?".to_owned(), "{it} first aired {value}.".to_owned()),
+                    (Some("first"), "date") if has("air") => {
+                        ("When did {it} first air?".to_owned(), "{it} first aired {value}.".to_owned())
+                    }
                     (Some("due"), _) => ("When is {it} due?".to_owned(), "{it} is due {value}.".to_owned()),
-                    (Some(verb), "at") if verb.ends_with("ed") => (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} {{value}}.")),
-                    _ => (format!("What is the {noun} of {{it}}?"), format!("The {noun} of {{it}} is {{value}}.")),
+                    (Some(verb), "at") if verb.ends_with("ed") => {
+                        (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} {{value}}."))
+                    }
+                    _ => (
+                        format!("What is the {noun} of {{it}}?"),
+                        format!("The {noun} of {{it}} is {{value}}."),
+                    ),
                 },
             };
             (vec![question], vec![statement])
@@ -34,20 +47,43 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 vec!["How long is {it}?".to_owned(), format!("What is the {noun} of {{it}}?")],
                 vec!["{it} takes {value}.".to_owned()],
             ),
-            "price" | "cost" | "fee" => (vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")], vec!["{it} costs {value}.".to_owned()]),
+            "price" | "cost" | "fee" => (
+                vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")],
+                vec!["{it} costs {value}.".to_owned()],
+            ),
             "count" => {
                 let counted = plural(&parts.get(..parts.len() - 1).unwrap_or_default().join(" "));
-                (vec![format!("How many {counted} does {{it}} have?")], vec![format!("{{it}} has {{value}} {counted}.")])
+                (
+                    vec![format!("How many {counted} does {{it}} have?")],
+                    vec![format!("{{it}} has {{value}} {counted}.")],
+                )
             }
-            _ => (vec![format!("What is the {noun} of {{it}}?"), format!("What {noun} does {{it}} have?")], vec![format!("The {noun} of {{it}} is {{value}}.")]),
+            _ => (
+                vec![format!("What is the {noun} of {{it}}?"), format!("What {noun} does {{it}} have?")],
+                vec![format!("The {noun} of {{it}} is {{value}}.")],
+            ),
         },
         Kind::String => match last {
-            "homepage" | "website" => (vec!["What is the homepage of {it}?".to_owned()], vec!["The homepage of {it} is {value}.".to_owned()]),
-            "headquarters" => (vec!["Where is {it} based?".to_owned(), "Where are the headquarters of {it}?".to_owned()], vec!["{it} is based in {value}.".to_owned()]),
-            "birth" if has("place") => (vec!["Where was {it} born?".to_owned()], vec!["{it} was born in {value}.".to_owned()]),
-            _ => (vec![format!("What is the {noun} of {{it}}?")], vec![format!("The {noun} of {{it}} is {{value}}.")]),
+            "homepage" | "website" => (
+                vec!["What is the homepage of {it}?".to_owned()],
+                vec!["The homepage of {it} is {value}.".to_owned()],
+            ),
+            "headquarters" => (
+                vec!["Where is {it} based?".to_owned(), "Where are the headquarters of {it}?".to_owned()],
+                vec!["{it} is based in {value}.".to_owned()],
+            ),
+            "birth" if has("place") => {
+                (vec!["Where was {it} born?".to_owned()], vec!["{it} was born in {value}.".to_owned()])
+            }
+            _ => (
+                vec![format!("What is the {noun} of {{it}}?")],
+                vec![format!("The {noun} of {{it}} is {{value}}.")],
+            ),
         },
-        Kind::Enum(_) => (vec![format!("What is the {noun} of {{it}}?")], vec![format!("The {noun} of {{it}} is {{value}}.")]),
+        Kind::Enum(_) => (
+            vec![format!("What is the {noun} of {{it}}?")],
+            vec![format!("The {noun} of {{it}} is {{value}}.")],
+        ),
         _ => return,
     };
     doc.ask = ask;
@@ -59,7 +95,11 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
     let noun = label(&entity.name);
     let it = format!("{{{key}}}");
     PhrasesDoc {
-        imperative: vec![format!("tell me about the {noun} {it}"), format!("show the details of the {noun} {it}"), format!("look up the {noun} {it}")],
+        imperative: vec![
+            format!("tell me about the {noun} {it}"),
+            format!("show the details of the {noun} {it}"),
+            format!("look up the {noun} {it}"),
+        ],
         ..PhrasesDoc::default()
     }
 }
@@ -72,13 +112,21 @@ pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
     let it = match it.as_slice() {
         [only] => format!("the {noun} {only}"),
         [first, rest @ ..] => {
-            let places: Vec<String> = rest.iter().zip(keys.iter().skip(1)).map(|(place, key)| format!("{} {place}", label(key).replace(" number", ""))).collect();
+            let places: Vec<String> = rest
+                .iter()
+                .zip(keys.iter().skip(1))
+                .map(|(place, key)| format!("{} {place}", label(key).replace(" number", "")))
+                .collect();
             format!("{}, {first}", places.join(", "))
         }
         [] => format!("the {noun}"),
     };
     PhrasesDoc {
-        imperative: vec![format!("show me the {what} of {it}"), format!("get the {what} of {it}"), format!("find out the {what} of {it}")],
+        imperative: vec![
+            format!("show me the {what} of {it}"),
+            format!("get the {what} of {it}"),
+            format!("find out the {what} of {it}"),
+        ],
         ..PhrasesDoc::default()
     }
 }
@@ -94,18 +142,37 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
 }
 
 /// How people ask for a change: the operation's own words, its required arguments behind them.
-pub(super) fn change(verb: &str, noun: &str, key: Option<&str>, required: &[String], optional: &[String]) -> PhrasesDoc {
+pub(super) fn change(
+    verb: &str,
+    noun: &str,
+    key: Option<&str>,
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
     let mut phrase = match key {
         Some(key) => format!("{verb} the {noun} {{{key}}}"),
-        None => format!("{verb} a {noun}"),
+        None => format!("{verb} {article} {noun}"),
     };
-    let mut joiner = " with";
+    // Moments bring their own words ("tomorrow at nine"), records stand for themselves.
+    let part = |name: &String| {
+        let doc = arguments.get(name);
+        if doc.is_some_and(|doc| doc.reference.is_some()) {
+            format!(" for {{{name}}}")
+        } else if doc
+            .and_then(|doc| doc.kind.as_deref())
+            .is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
+        {
+            format!(" {{{name}}}")
+        } else {
+            format!(" with {} {{{name}}}", label(name))
+        }
+    };
     for name in required {
-        phrase.push_str(&format!("{joiner} {} {{{name}}}", label(name)));
-        joiner = " and";
+        phrase.push_str(&part(name));
     }
     for name in optional {
-        phrase.push_str(&format!("[{joiner} {} {{{name}}}]", label(name)));
+        phrase.push_str(&format!("[{}]", part(name)));
     }
     PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
 }

@@ -41,13 +41,25 @@ impl Replies<'_> {
     }
 
     /// One member of a record.
-    fn member(&mut self, entity: &Entity, owner: &Shape, name: &str, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+    fn member(
+        &mut self,
+        entity: &Entity,
+        owner: &Shape,
+        name: &str,
+        shape: &Shape,
+        depth: u32,
+    ) -> ReplyMemberDoc {
         if depth > MAX_DEPTH {
             return self.constant(entity, name, shape);
         }
-        if entity.key_member.as_deref() == Some(name) || entity.key == name || (name == "id" && !entity.fields.contains_key("id")) {
+        if entity.key_member.as_deref() == Some(name)
+            || entity.key == name
+            || (name == "id" && !entity.fields.contains_key("id"))
+        {
             return match (&shape.kind, &entity.key_shape.kind) {
-                (Kind::String, Kind::Integer | Kind::Any) => named(name, |doc| doc.expr = Some(format!("string(record.{})", entity.key))),
+                (Kind::String, Kind::Integer | Kind::Any) => {
+                    named(name, |doc| doc.expr = Some(format!("string(record.{})", entity.key)))
+                }
                 _ => named(name, |doc| doc.field = Some(entity.key.clone())),
             };
         }
@@ -75,7 +87,11 @@ impl Replies<'_> {
         let field = identifier(name);
         if let Some(reference) = entity.references.get(&field) {
             return match (&shape.kind, reference.nullable && !shape.nullable) {
-                (Kind::String, _) if self.model.entity(&reference.target).is_some_and(|target| !matches!(target.key_shape.kind, Kind::String | Kind::Enum(_))) => {
+                (Kind::String, _)
+                    if self.model.entity(&reference.target).is_some_and(|target| {
+                        !matches!(target.key_shape.kind, Kind::String | Kind::Enum(_))
+                    }) =>
+                {
                     named(name, |doc| doc.expr = Some(format!("string(record.{field})")))
                 }
                 _ => named(name, |doc| doc.field = Some(field)),
@@ -83,7 +99,9 @@ impl Replies<'_> {
         }
         match &shape.kind {
             Kind::Object(_) | Kind::Cycle(_) | Kind::Union(_) => self.nested(entity, name, shape, depth),
-            Kind::Array(item) if item.first_object().members().is_some() || matches!(item.kind, Kind::Cycle(_)) => {
+            Kind::Array(item)
+                if item.first_object().members().is_some() || matches!(item.kind, Kind::Cycle(_)) =>
+            {
                 self.list(entity, name, item.first_object(), shape, depth)
             }
             _ => self.stored(entity, name, shape),
@@ -108,16 +126,26 @@ impl Replies<'_> {
         };
         let moment = super::fakes::moment(name, &fact.shape).is_some();
         match (whole, nullable && !shape.nullable && shape.is_scalar()) {
-            (true, true) => named(name, |doc| doc.expr = Some(format!("integer(round(coalesce(record.{field}, 0), 0))"))),
+            (true, true) => {
+                named(name, |doc| doc.expr = Some(format!("integer(round(coalesce(record.{field}, 0), 0))")))
+            }
             (true, false) => named(name, |doc| doc.expr = Some(format!("integer(round(record.{field}, 0))"))),
-            (false, true) if moment => named(name, |doc| doc.expr = Some(format!("coalesce(string(record.{field}), '')"))),
+            (false, true) if moment => {
+                named(name, |doc| doc.expr = Some(format!("coalesce(string(record.{field}), '')")))
+            }
             (false, true) => named(name, |doc| doc.expr = Some(format!("coalesce(record.{field}, {zero})"))),
             (false, false) => named(name, |doc| doc.field = Some(field)),
         }
     }
 
     /// `media_id`, `media_title`, `media: {...}` beside `media_type`: whichever record this one belongs to.
-    fn polymorphic(&mut self, entity: &Entity, owner: &Shape, name: &str, shape: &Shape) -> Option<ReplyMemberDoc> {
+    fn polymorphic(
+        &mut self,
+        entity: &Entity,
+        owner: &Shape,
+        name: &str,
+        shape: &Shape,
+    ) -> Option<ReplyMemberDoc> {
         let noun = match name.rsplit_once('_') {
             Some((noun, "id" | "title" | "name")) if polymorphic(owner, noun) => noun,
             _ if polymorphic(owner, name) && shape.members().is_some() => name,
@@ -127,16 +155,27 @@ impl Replies<'_> {
             return None;
         }
         let ends = self.model.ends(entity);
-        let wholes: Vec<&Entity> = ends.alternatives.keys().filter_map(|owner| self.model.entity(owner)).filter(|owner| owner.nest.is_none()).collect();
+        let wholes: Vec<&Entity> = ends
+            .alternatives
+            .keys()
+            .filter_map(|owner| self.model.entity(owner))
+            .filter(|owner| owner.nest.is_none())
+            .collect();
         if wholes.is_empty() {
             return None;
         }
         if name != noun {
-            return self.of_owner(entity, &wholes, name.rsplit('_').next().unwrap_or("id"), shape).map(|expression| named(name, |doc| doc.expr = Some(expression)));
+            return self
+                .of_owner(entity, &wholes, name.rsplit('_').next().unwrap_or("id"), shape)
+                .map(|expression| named(name, |doc| doc.expr = Some(expression)));
         }
         let mut members = Vec::new();
         for (inner, member) in shape.members().into_iter().flatten() {
-            let expression = member.shape.is_scalar().then(|| self.of_owner(entity, &wholes, inner, &member.shape)).flatten();
+            let expression = member
+                .shape
+                .is_scalar()
+                .then(|| self.of_owner(entity, &wholes, inner, &member.shape))
+                .flatten();
             members.push(shorten(match expression {
                 Some(expression) => named(inner, |doc| doc.expr = Some(expression)),
                 None => self.stored(entity, inner, &member.shape),
@@ -208,8 +247,20 @@ impl Replies<'_> {
     }
 
     /// `last_episode_to_air`: the latest part whose date has come.
-    fn latest_part(&mut self, entity: &Entity, name: &str, part: &Entity, by: &str, shape: &Shape, depth: u32) -> ReplyMemberDoc {
-        let date = part.fields.iter().find(|(name, fact)| super::fakes::moment(name, &fact.shape) == Some("date")).map(|(name, _)| identifier(name));
+    fn latest_part(
+        &mut self,
+        entity: &Entity,
+        name: &str,
+        part: &Entity,
+        by: &str,
+        shape: &Shape,
+        depth: u32,
+    ) -> ReplyMemberDoc {
+        let date = part
+            .fields
+            .iter()
+            .find(|(name, fact)| super::fakes::moment(name, &fact.shape) == Some("date"))
+            .map(|(name, _)| identifier(name));
         let own = format!("x.{by} == record.{}", entity.key);
         let which = match date {
             Some(date) => format!(
@@ -225,11 +276,21 @@ impl Replies<'_> {
                 Some(field) if field == part.key => named(inner, |doc| doc.expr = Some(which.clone())),
                 Some(field) => {
                     let value = format!("{}.get({which}).{field}", part.name);
-                    let missing = part.fields.get(inner).is_some_and(|fact| fact.nullable()) && !member.shape.nullable && member.shape.kind == Kind::String;
-                    named(inner, |doc| doc.expr = Some(if missing { format!("coalesce({value}, '')") } else { value }))
+                    let missing = part.fields.get(inner).is_some_and(|fact| fact.nullable())
+                        && !member.shape.nullable
+                        && member.shape.kind == Kind::String;
+                    named(inner, |doc| {
+                        doc.expr = Some(if missing { format!("coalesce({value}, '')") } else { value })
+                    })
                 }
-                None => match source.expr.as_deref().and_then(|expression| expression.strip_prefix("coalesce(record.")) {
-                    Some(rest) => named(inner, |doc| doc.expr = Some(format!("coalesce({}.get({which}).{rest}", part.name))),
+                None => match source
+                    .expr
+                    .as_deref()
+                    .and_then(|expression| expression.strip_prefix("coalesce(record."))
+                {
+                    Some(rest) => named(inner, |doc| {
+                        doc.expr = Some(format!("coalesce({}.get({which}).{rest}", part.name))
+                    }),
                     None => self.constant(part, inner, &member.shape),
                 },
             }));
@@ -238,7 +299,14 @@ impl Replies<'_> {
     }
 
     /// A list of objects inside a record.
-    pub(super) fn list(&mut self, entity: &Entity, name: &str, item: &Shape, shape: &Shape, depth: u32) -> ReplyMemberDoc {
+    pub(super) fn list(
+        &mut self,
+        entity: &Entity,
+        name: &str,
+        item: &Shape,
+        shape: &Shape,
+        depth: u32,
+    ) -> ReplyMemberDoc {
         let mut hints = Vec::new();
         if !is_generic(name) {
             let mut nouns = Vec::new();
@@ -246,9 +314,15 @@ impl Replies<'_> {
             hints.extend(nouns.into_iter().filter(|noun| self.model.entities.contains_key(noun)));
         }
         hints.extend(self.tail.iter().cloned());
-        let group = if is_generic(name) { self.tail.first().cloned().unwrap_or_else(|| name.to_owned()) } else { name.to_owned() };
+        let group = if is_generic(name) {
+            self.tail.first().cloned().unwrap_or_else(|| name.to_owned())
+        } else {
+            name.to_owned()
+        };
         match self.model.meaning(item, &hints) {
-            Meaning::Link { link, far } => self.links(entity, name, &link, &far, item, depth).unwrap_or_else(|| self.constant(entity, name, shape)),
+            Meaning::Link { link, far } => self
+                .links(entity, name, &link, &far, item, depth)
+                .unwrap_or_else(|| self.constant(entity, name, shape)),
             Meaning::Entity(target) => match self.related(entity, name, &group, &target, item, depth) {
                 Some(member) => member,
                 None if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) => {
@@ -264,7 +338,15 @@ impl Replies<'_> {
     }
 
     /// Records of another resource that a record has.
-    fn related(&mut self, entity: &Entity, name: &str, group: &str, target: &str, item: &Shape, depth: u32) -> Option<ReplyMemberDoc> {
+    fn related(
+        &mut self,
+        entity: &Entity,
+        name: &str,
+        group: &str,
+        target: &str,
+        item: &Shape,
+        depth: u32,
+    ) -> Option<ReplyMemberDoc> {
         let other = self.model.entity(target)?;
         let item = shown(item, other);
         if let Some(by) = self.model.reference_to(target, &entity.name) {
@@ -301,7 +383,11 @@ impl Replies<'_> {
             let by = self.model.reference_to(&link.name, &entity.name)?;
             let far = self.model.reference_to(&link.name, target)?;
             let fields = self.object(other, &item, depth + 1);
-            let condition = link.references.get(&far).is_some_and(|reference| reference.nullable).then(|| format!("item.{far} != null"));
+            let condition = link
+                .references
+                .get(&far)
+                .is_some_and(|reference| reference.nullable)
+                .then(|| format!("item.{far} != null"));
             return Some(named(name, |doc| {
                 doc.many = Some(link.name.clone());
                 doc.by = Some(by);
@@ -322,7 +408,15 @@ impl Replies<'_> {
     }
 
     /// Records of a link, each shown as the record it leads to.
-    fn links(&mut self, entity: &Entity, name: &str, link: &str, far: &str, item: &Shape, depth: u32) -> Option<ReplyMemberDoc> {
+    fn links(
+        &mut self,
+        entity: &Entity,
+        name: &str,
+        link: &str,
+        far: &str,
+        item: &Shape,
+        depth: u32,
+    ) -> Option<ReplyMemberDoc> {
         let other = self.model.entity(link)?;
         let far_entity = self.model.entity(far)?;
         let far_field = self.model.reference_to(link, far)?;
@@ -330,7 +424,11 @@ impl Replies<'_> {
         let kinds = build::discriminators(self.model, other, &ends);
         let mut conditions = Vec::new();
         if let Some((field, _)) = &kinds.group {
-            conditions.push(format!("item.{} == {}", identifier(field), quoted(&build::group_value(other, &kinds, name))));
+            conditions.push(format!(
+                "item.{} == {}",
+                identifier(field),
+                quoted(&build::group_value(other, &kinds, name))
+            ));
         }
         if other.references.get(&far_field).is_some_and(|reference| reference.nullable) {
             conditions.push(format!("item.{far_field} != null"));
@@ -357,7 +455,12 @@ impl Replies<'_> {
                 self.member(other, item, inner, &member.shape, depth + 1)
             }));
         }
-        let place = other.fields.keys().find(|field| ["order", "position", "rank"].contains(&field.as_str())).filter(|field| item.member(field).is_some()).map(|field| identifier(field));
+        let place = other
+            .fields
+            .keys()
+            .find(|field| ["order", "position", "rank"].contains(&field.as_str()))
+            .filter(|field| item.member(field).is_some())
+            .map(|field| identifier(field));
         let many = |doc: &mut ReplyMemberDoc, by: String| {
             doc.many = Some(link.to_owned());
             doc.by = Some(by);
@@ -365,13 +468,18 @@ impl Replies<'_> {
             doc.sort = place.clone();
             doc.fields = Some(fields.clone());
         };
-        let own = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(name)) || ends.hub.as_ref() == Some(&entity.name);
+        let own = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(name))
+            || ends.hub.as_ref() == Some(&entity.name);
         if own {
             let by = self.model.reference_to(link, &entity.name)?;
             return Some(named(name, |doc| many(doc, by)));
         }
         // What a part does not have itself is that of its whole.
-        let whole = self.model.ancestors(&entity.name).into_iter().find(|whole| ends.alternatives.contains_key(whole))?;
+        let whole = self
+            .model
+            .ancestors(&entity.name)
+            .into_iter()
+            .find(|whole| ends.alternatives.contains_key(whole))?;
         let up = self.model.reference_to(&entity.name, &whole)?;
         let by = self.model.reference_to(link, &whole)?;
         let inner = named("", |doc| many(doc, by));
@@ -424,7 +532,9 @@ pub(super) fn constant(shape: &Shape, depth: u32) -> Json {
     match &shape.kind {
         Kind::Any | Kind::Cycle(_) => Json::Null,
         Kind::Boolean => Json::Bool(false),
-        Kind::Integer | Kind::Number => shape.choices.first().or(shape.min.as_ref()).cloned().unwrap_or_else(|| Json::from(0)),
+        Kind::Integer | Kind::Number => {
+            shape.choices.first().or(shape.min.as_ref()).cloned().unwrap_or_else(|| Json::from(0))
+        }
         Kind::String => match super::fakes::moment("", shape) {
             Some("date") => Json::String("2026-01-01".to_owned()),
             Some("date-time") => Json::String("2026-01-01T00:00:00Z".to_owned()),
@@ -435,12 +545,20 @@ pub(super) fn constant(shape: &Shape, depth: u32) -> Json {
         Kind::Union(parts) => parts.first().map_or(Json::Null, |part| constant(part, depth + 1)),
         Kind::Object(members) => {
             let kept = members.iter().filter(|(_, member)| depth < 8 && (member.required || depth < 2));
-            Json::Object(kept.map(|(name, member)| (name.clone(), constant(&member.shape, depth + 1))).collect::<Map<_, _>>())
+            Json::Object(
+                kept.map(|(name, member)| (name.clone(), constant(&member.shape, depth + 1)))
+                    .collect::<Map<_, _>>(),
+            )
         }
     }
 }
 
 /// For replies that no resource gives: the whole body as constants.
 pub(super) fn constants(shape: &Shape) -> IndexMap<String, Json> {
-    shape.members().into_iter().flatten().map(|(name, member)| (name.clone(), constant(&member.shape, 0))).collect()
+    shape
+        .members()
+        .into_iter()
+        .flatten()
+        .map(|(name, member)| (name.clone(), constant(&member.shape, 0)))
+        .collect()
 }

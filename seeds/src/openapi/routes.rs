@@ -43,20 +43,56 @@ pub(super) struct List<'a> {
     /// The object around the array.
     pub(super) root: Option<&'a Shape>,
     pub(super) envelope: Option<&'a str>,
-    pub(super) paged: bool,
 }
 
 /// Names of arrays that say nothing about what is in them.
 const GENERIC: [&str; 14] = [
-    "results", "items", "data", "list", "entries", "records", "values", "content", "hits", "rows", "result", "elements", "objects",
-    "value",
+    "results", "items", "data", "list", "entries", "records", "values", "content", "hits", "rows", "result",
+    "elements", "objects", "value",
 ];
 
 /// Path words that choose or order records instead of naming them.
 const MODIFIERS: [&str; 40] = [
-    "popular", "top", "rated", "upcoming", "latest", "now", "playing", "trending", "similar", "recommendations", "related", "recent",
-    "search", "discover", "list", "all", "find", "featured", "random", "new", "newest", "best", "current", "active", "on", "the", "air",
-    "airing", "today", "browse", "query", "lookup", "api", "by", "recommended", "me", "feed", "suggested", "lists", "nearby",
+    "popular",
+    "top",
+    "rated",
+    "upcoming",
+    "latest",
+    "now",
+    "playing",
+    "trending",
+    "similar",
+    "recommendations",
+    "related",
+    "recent",
+    "search",
+    "discover",
+    "list",
+    "all",
+    "find",
+    "featured",
+    "random",
+    "new",
+    "newest",
+    "best",
+    "current",
+    "active",
+    "on",
+    "the",
+    "air",
+    "airing",
+    "today",
+    "browse",
+    "query",
+    "lookup",
+    "api",
+    "by",
+    "recommended",
+    "me",
+    "feed",
+    "suggested",
+    "lists",
+    "nearby",
 ];
 
 impl Route {
@@ -72,9 +108,14 @@ impl Route {
                 }
                 continue;
             };
-            let shape = operation.parameters.iter().find(|known| known.place == Place::Path && known.name == parameter);
+            let shape = operation
+                .parameters
+                .iter()
+                .find(|known| known.place == Place::Path && known.name == parameter);
             let chooses = shape.is_some_and(|known| matches!(known.shape.kind, Kind::Enum(_)));
-            let names_record = noun.filter(|noun| !chooses && !words(noun).iter().all(|word| MODIFIERS.contains(&word.as_str())));
+            let names_record = noun.filter(|noun| {
+                !chooses && !words(noun).iter().all(|word| MODIFIERS.contains(&word.as_str()))
+            });
             match names_record {
                 Some(noun) if !starts_with_verb(noun) => {
                     route.chain.push(Step { entity: entity_name(noun), parameter: parameter.to_owned() });
@@ -106,7 +147,11 @@ impl Route {
 
     /// The words of the tail that choose or order: `top_rated`, `similar`.
     pub(super) fn modifiers(&self) -> Vec<String> {
-        self.tail.iter().flat_map(|segment| words(segment)).filter(|word| MODIFIERS.contains(&word.as_str())).collect()
+        self.tail
+            .iter()
+            .flat_map(|segment| words(segment))
+            .filter(|word| MODIFIERS.contains(&word.as_str()))
+            .collect()
     }
 }
 
@@ -146,12 +191,13 @@ pub(super) fn paging_role(name: &str) -> Option<&'static str> {
     Some(match joined.as_str() {
         "page" | "current_page" | "page_number" | "page_index" => "page",
         "total_pages" | "pages" | "page_count" | "num_pages" | "last_page" => "pages",
-        "total" | "total_results" | "count" | "total_count" | "total_items" | "total_elements" | "total_records" | "num_results"
-        | "result_count" => "total",
+        "total" | "total_results" | "count" | "total_count" | "total_items" | "total_elements"
+        | "total_records" | "num_results" | "result_count" => "total",
         "limit" | "per_page" | "page_size" | "size" => "limit",
         "offset" | "skip" | "start" => "offset",
         "next" | "next_page" | "next_cursor" | "next_page_token" | "cursor" | "next_offset" => "next",
-        "previous" | "prev" | "has_more" | "has_next" | "first" | "last" | "links" | "meta" | "pagination" | "paging" => "other",
+        "previous" | "prev" | "has_more" | "has_next" | "first" | "last" | "links" | "meta"
+        | "pagination" | "paging" => "other",
         _ => return None,
     })
 }
@@ -165,7 +211,7 @@ pub(super) fn view<'a>(shape: &'a Shape, about_record: bool, has_page_parameter:
 fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, pages: bool) -> View<'a> {
     match &shape.kind {
         Kind::Array(item) if item.first_object().members().is_some() => {
-            View::List(List { item: item.first_object(), items: "", root: None, envelope, paged: pages })
+            View::List(List { item: item.first_object(), items: "", root: None, envelope })
         }
         Kind::Union(_) => match shape.first_object() {
             object if object.members().is_some() => View::Record { shape: object, envelope },
@@ -174,26 +220,39 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
         Kind::Object(members) => {
             let arrays: Vec<_> = members
                 .iter()
-                .filter(|(_, member)| member.shape.items().is_some_and(|item| item.first_object().members().is_some()))
+                .filter(|(_, member)| {
+                    member.shape.items().is_some_and(|item| item.first_object().members().is_some())
+                })
                 .collect();
             let others = members.iter().filter(|(_, member)| member.shape.items().is_none());
             let paged = pages || members.keys().any(|name| is_paging(name));
-            let only_scalars = others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
+            let only_scalars =
+                others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
             let shows_record = about_record && !paged;
             match arrays.as_slice() {
-                [(name, member)] if !shows_record && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) => {
+                [(name, member)]
+                    if !shows_record
+                        && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) =>
+                {
                     match member.shape.items() {
-                        Some(item) => View::List(List { item: item.first_object(), items: name, root: Some(shape), envelope, paged }),
+                        Some(item) => View::List(List {
+                            item: item.first_object(),
+                            items: name,
+                            root: Some(shape),
+                            envelope,
+                        }),
                         None => View::Other,
                     }
                 }
                 _ => {
-                    let inner: Vec<_> = others.filter(|(_, member)| member.shape.members().is_some()).collect();
-                    let wrapper = envelope.is_none() && arrays.is_empty() && members.len() <= 4 && members.get("id").is_none();
+                    let inner: Vec<_> =
+                        others.filter(|(_, member)| member.shape.members().is_some()).collect();
+                    let wrapper = envelope.is_none()
+                        && arrays.is_empty()
+                        && members.len() <= 4
+                        && members.get("id").is_none();
                     match inner.as_slice() {
-                        [(name, member)]
-                            if wrapper && (is_generic(name) || members.len() == 1) =>
-                        {
+                        [(name, member)] if wrapper && (is_generic(name) || members.len() == 1) => {
                             view_in(&member.shape, Some(name), about_record, pages)
                         }
                         _ => View::Record { shape, envelope },
@@ -207,11 +266,16 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
 
 fn is_version(segment: &str) -> bool {
     let lower = segment.to_lowercase();
-    lower == "api" || lower.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+    lower == "api"
+        || lower.strip_prefix('v').is_some_and(|rest| {
+            !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        })
 }
 
 fn starts_with_verb(noun: &str) -> bool {
-    words(noun).first().is_some_and(|first| ["find", "get", "search", "by", "lookup", "query"].contains(&first.as_str()))
+    words(noun)
+        .first()
+        .is_some_and(|first| ["find", "get", "search", "by", "lookup", "query"].contains(&first.as_str()))
 }
 
 /// A segment that is an action on a record: `/orders/{id}/cancel`.

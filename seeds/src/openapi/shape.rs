@@ -95,7 +95,9 @@ impl<'a> Unfolder<'a> {
 
     fn shape_at(&mut self, schema: &'a Json, depth: u32) -> Shape {
         if depth > MAX_DEPTH || self.budget == 0 {
-            self.problem("a schema is nested too deeply or too large; its inner part is read as any value".to_owned());
+            self.problem(
+                "a schema is nested too deeply or too large; its inner part is read as any value".to_owned(),
+            );
             return Shape::default();
         }
         self.budget -= 1;
@@ -121,7 +123,8 @@ impl<'a> Unfolder<'a> {
         let mut shape = self.plain(schema, depth);
         for (key, merge) in [("allOf", true), ("oneOf", false), ("anyOf", false)] {
             let Some(parts) = schema.get(key).and_then(Json::as_array) else { continue };
-            let mut parts: Vec<Shape> = parts.iter().take(32).map(|part| self.shape_at(part, depth + 1)).collect();
+            let mut parts: Vec<Shape> =
+                parts.iter().take(32).map(|part| self.shape_at(part, depth + 1)).collect();
             if merge {
                 for part in parts {
                     shape.merge(part);
@@ -139,7 +142,8 @@ impl<'a> Unfolder<'a> {
     fn plain(&mut self, schema: &'a Json, depth: u32) -> Shape {
         let text = |key: &str| schema.get(key).and_then(Json::as_str).map(str::to_owned);
         let flag = |key: &str| schema.get(key) == Some(&Json::Bool(true));
-        let length = |key: &str| schema.get(key).and_then(Json::as_u64).and_then(|value| u32::try_from(value).ok());
+        let length =
+            |key: &str| schema.get(key).and_then(Json::as_u64).and_then(|value| u32::try_from(value).ok());
         let mut shape = Shape {
             nullable: flag("nullable") || flag("x-nullable"),
             title: text("title"),
@@ -211,8 +215,13 @@ impl<'a> Unfolder<'a> {
     }
 
     fn object(&mut self, schema: &'a Json, depth: u32) -> Kind {
-        let required: Vec<&str> =
-            schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_str)
+            .collect();
         let mut members = IndexMap::new();
         for (name, part) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
             let shape = self.shape_at(part, depth + 1);
@@ -331,7 +340,8 @@ impl Shape {
                         None if open => {
                             let mut shape = infer(value, depth + 1);
                             if let (Kind::Array(items), Some(meant)) = (&mut shape.kind, &nameless)
-                                && items.members().is_some() && meant.shape.members().is_some()
+                                && items.members().is_some()
+                                && meant.shape.members().is_some()
                             {
                                 let samples = std::mem::take(&mut items.samples);
                                 **items = meant.shape.clone();
@@ -354,7 +364,11 @@ impl Shape {
             }
             (Kind::Union(parts), Json::Object(_)) => {
                 // The part with most of the example's members is the one it is an example of.
-                let fit = |part: &Shape| part.members().map_or(0, |members| members.keys().filter(|name| example.get(name).is_some()).count());
+                let fit = |part: &Shape| {
+                    part.members().map_or(0, |members| {
+                        members.keys().filter(|name| example.get(name).is_some()).count()
+                    })
+                };
                 if let Some(best) = parts.iter_mut().max_by_key(|part| fit(part)) {
                     best.learn(example, false, depth + 1);
                 }
@@ -390,7 +404,9 @@ pub(super) fn infer(example: &Json, depth: u32) -> Shape {
             members
                 .iter()
                 .take(200)
-                .map(|(name, value)| (name.clone(), Member { shape: infer(value, depth + 1), required: false }))
+                .map(|(name, value)| {
+                    (name.clone(), Member { shape: infer(value, depth + 1), required: false })
+                })
                 .collect(),
         ),
     };

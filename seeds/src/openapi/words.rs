@@ -63,8 +63,32 @@ pub(super) fn is_identifier(name: &str) -> bool {
 
 fn guard(name: String) -> String {
     const RESERVED: [&str; 27] = [
-        "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
-        "namespace", "return", "var", "void", "while", "true", "false", "null", "args", "record", "item", "me", "now",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+        "true",
+        "false",
+        "null",
+        "args",
+        "record",
+        "item",
+        "me",
+        "now",
         "today",
     ];
     if RESERVED.contains(&name.as_str()) {
@@ -79,24 +103,49 @@ fn guard(name: String) -> String {
 /// The singular of an English noun, lower-case.
 pub(super) fn singular(word: &str) -> String {
     const FIXED: [(&str, &str); 22] = [
-        ("people", "person"), ("children", "child"), ("men", "man"), ("women", "woman"), ("movies", "movie"),
-        ("series", "series"), ("news", "news"), ("status", "status"), ("species", "species"), ("media", "media"),
-        ("data", "data"), ("cookies", "cookie"), ("calories", "calorie"), ("feet", "foot"), ("mice", "mouse"),
-        ("indices", "index"), ("indexes", "index"), ("statuses", "status"), ("addresses", "address"), ("gas", "gas"),
-        ("leaves", "leave"), ("shelves", "shelf"),
+        ("people", "person"),
+        ("children", "child"),
+        ("men", "man"),
+        ("women", "woman"),
+        ("movies", "movie"),
+        ("series", "series"),
+        ("news", "news"),
+        ("status", "status"),
+        ("species", "species"),
+        ("media", "media"),
+        ("data", "data"),
+        ("cookies", "cookie"),
+        ("calories", "calorie"),
+        ("feet", "foot"),
+        ("mice", "mouse"),
+        ("indices", "index"),
+        ("indexes", "index"),
+        ("statuses", "status"),
+        ("addresses", "address"),
+        ("gas", "gas"),
+        ("leaves", "leave"),
+        ("shelves", "shelf"),
     ];
     if let Some((_, fixed)) = FIXED.iter().find(|(plural, _)| *plural == word) {
         return (*fixed).to_owned();
     }
-    for (ending, replacement) in
-        [("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("zzes", "zz"), ("oes", "o")]
-    {
+    for (ending, replacement) in [
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("zzes", "zz"),
+        ("oes", "o"),
+    ] {
         if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 1) {
             return format!("{stem}{replacement}");
         }
     }
     match word.strip_suffix('s') {
-        Some(stem) if stem.len() > 2 && !["s", "u", "i"].iter().any(|end| stem.ends_with(end)) => stem.to_owned(),
+        Some(stem) if stem.len() > 2 && !["s", "u", "i"].iter().any(|end| stem.ends_with(end)) => {
+            stem.to_owned()
+        }
         _ => word.to_owned(),
     }
 }
@@ -167,8 +216,12 @@ fn strip_links(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('[') {
-        let Some(middle) = rest.get(open..).and_then(|tail| tail.find("](")).map(|at| open + at) else { break };
-        let Some(close) = rest.get(middle..).and_then(|tail| tail.find(')')).map(|at| middle + at) else { break };
+        let Some(middle) = rest.get(open..).and_then(|tail| tail.find("](")).map(|at| open + at) else {
+            break;
+        };
+        let Some(close) = rest.get(middle..).and_then(|tail| tail.find(')')).map(|at| middle + at) else {
+            break;
+        };
         out.push_str(rest.get(..open).unwrap_or_default());
         out.push_str(rest.get(open + 1..middle).unwrap_or_default());
         rest = rest.get(close + 1..).unwrap_or_default();
@@ -184,8 +237,16 @@ mod tests {
     #[test]
     fn nouns_change_number_both_ways() {
         for (many, one) in [
-            ("people", "person"), ("movies", "movie"), ("companies", "company"), ("boxes", "box"), ("series", "series"),
-            ("genres", "genre"), ("addresses", "address"), ("pets", "pet"), ("statuses", "status"), ("buses", "buse"),
+            ("people", "person"),
+            ("movies", "movie"),
+            ("companies", "company"),
+            ("boxes", "box"),
+            ("series", "series"),
+            ("genres", "genre"),
+            ("addresses", "address"),
+            ("pets", "pet"),
+            ("statuses", "status"),
+            ("buses", "buse"),
         ] {
             assert_eq!(singular(many), one);
         }

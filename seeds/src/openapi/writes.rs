@@ -32,7 +32,13 @@ pub(super) fn write(maker: &mut Maker<'_>) {
             maker.api.behaviour.delete = Some(name.clone());
             maker.api.behaviour.key = Some(key);
             reply(maker, entity);
-            maker.api.phrases = phrases::change("delete", &label(&name), subject.as_ref().map(|step| step.parameter.as_str()), &[], &[]);
+            maker.api.phrases = phrases::change(
+                "delete",
+                &label(&name),
+                subject.as_ref().map(|step| step.parameter.as_str()),
+                &maker.api.parameters,
+                (&[], &[]),
+            );
         }
         ("PUT" | "PATCH", None) => by_body_key(maker, entity),
         _ => {}
@@ -75,13 +81,18 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
         let mut doc = match entity.references.get(&field) {
             Some(reference) if reference.many => FieldDoc {
                 kind: Some("list".to_owned()),
-                items: Some(Box::new(FieldDoc { reference: Some(reference.target.clone()), ..FieldDoc::default() })),
+                items: Some(Box::new(FieldDoc {
+                    reference: Some(reference.target.clone()),
+                    ..FieldDoc::default()
+                })),
                 ..FieldDoc::default()
             },
             Some(reference) => FieldDoc { reference: Some(reference.target.clone()), ..FieldDoc::default() },
             None => {
                 let known = entity.fields.get(name).map(|fact| fact.shape.kind.clone());
-                if shape.kind == Kind::String && let Some(Kind::Enum(values)) = known {
+                if shape.kind == Kind::String
+                    && let Some(Kind::Enum(values)) = known
+                {
                     shape.kind = Kind::Enum(values);
                 }
                 let mut doc = fakes::typed(name, &shape, 0);
@@ -92,7 +103,8 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
         doc.nullable = shape.nullable && doc.reference.is_none();
         doc.place = Some("body".to_owned());
         doc.optional = all_optional || !(member.required && operation.body_required || member.required);
-        doc.default = shape.default.clone().filter(|_| doc.optional && !all_optional && doc.reference.is_none());
+        doc.default =
+            shape.default.clone().filter(|_| doc.optional && !all_optional && doc.reference.is_none());
         doc.description = shape.description.as_deref().map(sentence).filter(|text| !text.is_empty());
         doc.label = Some(label(name));
         if doc.default.is_some() {
@@ -116,7 +128,10 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
 }
 
 fn long(name: &str) -> bool {
-    words(name).last().is_some_and(|last| ["description", "note", "notes", "comment", "text", "body", "message", "content"].contains(&last.as_str()))
+    words(name).last().is_some_and(|last| {
+        ["description", "note", "notes", "comment", "text", "body", "message", "content"]
+            .contains(&last.as_str())
+    })
 }
 
 fn create(maker: &mut Maker<'_>, entity: &Entity) {
@@ -132,21 +147,29 @@ fn create(maker: &mut Maker<'_>, entity: &Entity) {
         maker.api.behaviour.set.insert(field, key);
     }
     fill(maker, entity);
+    refer(maker, entity);
     reply(maker, entity);
     let noun = label(&entity.name);
     let mut required = required;
     required.splice(0..0, maker.route.chain.iter().map(|step| step.parameter.clone()));
-    maker.api.phrases = phrases::change("add", &noun, None, &required, &optional);
+    maker.api.phrases = phrases::change("add", &noun, None, &maker.api.parameters, (&required, &optional));
 }
 
 /// Values of a new record that the caller does not give and that no default gives.
 fn fill(maker: &mut Maker<'_>, entity: &Entity) {
     for (name, fact) in &entity.fields {
         let field = identifier(name);
-        if maker.api.parameters.contains_key(name) || maker.api.behaviour.set.contains_key(&field) || !super::build::storable(&fact.shape) {
+        if maker.api.parameters.contains_key(name)
+            || maker.api.behaviour.set.contains_key(&field)
+            || !super::build::storable(&fact.shape)
+        {
             continue;
         }
-        if super::build::computed(maker.model, entity, name, &fact.shape).is_some() || fact.nullable() || fact.shape.default.is_some() {
+        if super::build::computed(maker.model, entity, name, &fact.shape).is_some()
+            || fact.nullable()
+            || fact.optional()
+            || fact.shape.default.is_some()
+        {
             continue;
         }
         let value = match (&fact.shape.kind, fakes::moment(name, &fact.shape)) {
@@ -154,13 +177,51 @@ fn fill(maker: &mut Maker<'_>, entity: &Entity) {
             (_, Some("date")) => "today".to_owned(),
             (_, Some(_)) => "time(now)".to_owned(),
             (Kind::Boolean, _) => "false".to_owned(),
-            (Kind::Integer | Kind::Number, _) => fact.shape.min.as_ref().map_or_else(|| "0".to_owned(), ToString::to_string),
-            (Kind::Enum(values), _) => quoted(values.iter().find(|value| ["new", "open", "pending", "active", "placed", "available", "todo", "draft"].contains(&value.to_lowercase().as_str())).or(values.first()).map_or("", String::as_str)),
+            (Kind::Integer | Kind::Number, _) => {
+                fact.shape.min.as_ref().map_or_else(|| "0".to_owned(), ToString::to_string)
+            }
+            (Kind::Enum(values), _) => quoted(
+                values
+                    .iter()
+                    .find(|value| {
+                        ["new", "open", "pending", "active", "placed", "available", "todo", "draft"]
+                            .contains(&value.to_lowercase().as_str())
+                    })
+                    .or(values.first())
+                    .map_or("", String::as_str),
+            ),
             (Kind::String, _) => "''".to_owned(),
             (Kind::Array(_), _) => "[]".to_owned(),
             _ => continue,
         };
         maker.api.behaviour.set.insert(field, value);
+    }
+}
+
+/// References of a new record that neither the caller nor the path gives.
+fn refer(maker: &mut Maker<'_>, entity: &Entity) {
+    for (field, reference) in &entity.references {
+        let set = maker.api.behaviour.set.contains_key(field) || maker.api.parameters.contains_key(field);
+        if set
+            || reference.nullable
+            || (!reference.many && (!reference.required || reference.target == entity.name))
+        {
+            continue;
+        }
+        let Some(target) = maker.model.entity(&reference.target) else { continue };
+        let value = if reference.many {
+            "[]".to_owned()
+        } else {
+            format!("{}.first(x, true).{}", target.name, target.key)
+        };
+        if !reference.many {
+            maker.notes.push(format!(
+                "nothing says which {} a new {} has; it gets the first",
+                label(&target.name),
+                label(&entity.name)
+            ));
+        }
+        maker.api.behaviour.set.insert(field.clone(), value);
     }
 }
 
@@ -173,7 +234,11 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
         let kept: IndexMap<String, String> = entity
             .fields
             .iter()
-            .filter(|(name, fact)| !maker.api.parameters.contains_key(*name) && super::build::storable(&fact.shape) && super::build::computed(maker.model, entity, name, &fact.shape).is_none())
+            .filter(|(name, fact)| {
+                !maker.api.parameters.contains_key(*name)
+                    && super::build::storable(&fact.shape)
+                    && super::build::computed(maker.model, entity, name, &fact.shape).is_none()
+            })
             .map(|(name, _)| identifier(name))
             .chain(entity.references.keys().filter(|name| !maker.api.parameters.contains_key(*name)).cloned())
             .map(|field| (field.clone(), format!("record.{field}")))
@@ -181,9 +246,19 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
         maker.api.behaviour.set.extend(kept);
         for name in &optional {
             let field = identifier(name);
-            let clearable = entity.fields.get(name).is_none_or(|fact| fact.nullable() || fact.shape.default.is_some());
-            if !clearable && maker.api.parameters.get(name).is_some_and(|doc| doc.default.is_none()) && super::words::is_identifier(name) {
-                maker.api.behaviour.set.insert(field.clone(), format!("given(args.{name}) ? args.{name} : record.{field}"));
+            let clearable = entity
+                .fields
+                .get(name)
+                .is_none_or(|fact| fact.nullable() || fact.optional() || fact.shape.default.is_some());
+            if !clearable
+                && maker.api.parameters.get(name).is_some_and(|doc| doc.default.is_none())
+                && super::words::is_identifier(name)
+            {
+                maker
+                    .api
+                    .behaviour
+                    .set
+                    .insert(field.clone(), format!("given(args.{name}) ? args.{name} : record.{field}"));
             }
         }
     } else {
@@ -193,19 +268,43 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone());
     let verb = if whole { "replace" } else { "change" };
-    maker.api.phrases = phrases::change(verb, &label(&entity.name), parameter.as_deref(), &required, &optional);
+    maker.api.phrases = phrases::change(
+        verb,
+        &label(&entity.name),
+        parameter.as_deref(),
+        &maker.api.parameters,
+        (&required, &optional),
+    );
 }
 
 /// `PUT /pet` with the key in the body.
 fn by_body_key(maker: &mut Maker<'_>, entity: &Entity) {
-    let Some(member) = entity.key_member.clone().filter(|member| maker.operation.body.as_ref().is_some_and(|body| body.first_object().member(member).is_some())) else { return };
-    maker.api.parameters.insert(member.clone(), FieldDoc { reference: Some(entity.name.clone()), place: Some("body".to_owned()), label: Some(label(&entity.name)), ..FieldDoc::default() });
+    let Some(member) = entity.key_member.clone().filter(|member| {
+        maker.operation.body.as_ref().is_some_and(|body| body.first_object().member(member).is_some())
+    }) else {
+        return;
+    };
+    maker.api.parameters.insert(
+        member.clone(),
+        FieldDoc {
+            reference: Some(entity.name.clone()),
+            place: Some("body".to_owned()),
+            label: Some(label(&entity.name)),
+            ..FieldDoc::default()
+        },
+    );
     maker.used.insert(member.clone());
     let (required, optional) = body_parameters(maker, entity, true);
     maker.api.behaviour.patch = Some(entity.name.clone());
     maker.api.behaviour.key = Some(format!("args.{member}"));
     reply(maker, entity);
-    maker.api.phrases = phrases::change("change", &label(&entity.name), Some(&member), &required, &optional);
+    maker.api.phrases = phrases::change(
+        "change",
+        &label(&entity.name),
+        Some(&member),
+        &maker.api.parameters,
+        (&required, &optional),
+    );
 }
 
 /// `POST /orders/{id}/cancel`: sets the state that the verb names, and what the body says.
@@ -213,10 +312,19 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     let Some(key) = key(maker) else { return };
     let (required, optional) = body_parameters(maker, entity, maker.operation.method == "PATCH");
     let mut set: IndexMap<String, String> = IndexMap::new();
-    let taken: Vec<String> = required.iter().chain(&optional).filter(|name| entity.fields.contains_key(*name) || entity.references.contains_key(&identifier(name))).cloned().collect();
+    let taken: Vec<String> = required
+        .iter()
+        .chain(&optional)
+        .filter(|name| entity.fields.contains_key(*name) || entity.references.contains_key(&identifier(name)))
+        .cloned()
+        .collect();
     for name in taken {
         let field = identifier(&name);
-        let value = if optional.contains(&name) { format!("given(args.{name}) ? args.{name} : item.{field}") } else { format!("args.{name}") };
+        let value = if optional.contains(&name) {
+            format!("given(args.{name}) ? args.{name} : item.{field}")
+        } else {
+            format!("args.{name}")
+        };
         set.insert(field, value);
     }
     maker.api.behaviour.set.clear();
@@ -225,15 +333,24 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     for (name, fact) in &entity.fields {
         match &fact.shape.kind {
             Kind::Enum(values) => {
-                if let Some(value) = values.iter().find(|value| spoken.iter().any(|word| stem(word).chars().take(4).eq(stem(value).chars().take(4)))) {
+                if let Some(value) = values.iter().find(|value| {
+                    spoken.iter().any(|word| stem(word).chars().take(4).eq(stem(value).chars().take(4)))
+                }) {
                     set.insert(identifier(name), quoted(value));
                 }
             }
-            Kind::Boolean if spoken.iter().any(|word| stem(word).chars().take(4).eq(stem(name).chars().take(4))) => {
+            Kind::Boolean
+                if spoken.iter().any(|word| stem(word).chars().take(4).eq(stem(name).chars().take(4))) =>
+            {
                 let off = ["undo", "un", "reopen"].iter().any(|prefix| verb.starts_with(prefix));
                 set.insert(identifier(name), (!off).to_string());
             }
-            Kind::String if matches!(fakes::moment(name, &fact.shape), Some("date-time")) && spoken.iter().any(|word| stem(name).starts_with(&stem(word).chars().take(4).collect::<String>())) => {
+            Kind::String
+                if matches!(fakes::moment(name, &fact.shape), Some("date-time"))
+                    && spoken.iter().any(|word| {
+                        stem(name).starts_with(&stem(word).chars().take(4).collect::<String>())
+                    }) =>
+            {
                 set.insert(identifier(name), "now".to_owned());
             }
             _ => {}
@@ -242,13 +359,26 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     maker.api.behaviour.action = Some(entity.name.clone());
     maker.api.behaviour.key = Some(key.clone());
     if set.is_empty() {
-        maker.notes.push(format!("nothing in the schemas says what `{verb}` changes; it checks that the record exists"));
+        maker.notes.push(format!(
+            "nothing in the schemas says what `{verb}` changes; it checks that the record exists"
+        ));
     } else {
-        maker.api.behaviour.also.push(EffectDoc { update: Some(entity.name.clone()), key: Some(key), set, ..EffectDoc::default() });
+        maker.api.behaviour.also.push(EffectDoc {
+            update: Some(entity.name.clone()),
+            key: Some(key),
+            set,
+            ..EffectDoc::default()
+        });
     }
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone());
-    maker.api.phrases = phrases::change(&words(verb).join(" "), &label(&entity.name), parameter.as_deref(), &required, &optional);
+    maker.api.phrases = phrases::change(
+        &words(verb).join(" "),
+        &label(&entity.name),
+        parameter.as_deref(),
+        &maker.api.parameters,
+        (&required, &optional),
+    );
 }
 
 /// The reply of a write: the record in the response's shape, or the whole record where there is none.
@@ -259,7 +389,9 @@ fn reply(maker: &mut Maker<'_>, entity: &Entity) {
         Some(View::Record { shape, envelope }) => maker.show(entity, shape, envelope),
         _ => {
             if operation.reply.is_none() && operation.status == 204 {
-                maker.notes.push("the document promises no body (204); the reply shows the record".to_owned());
+                maker
+                    .notes
+                    .push("the document promises no body (204); the reply shows the record".to_owned());
             }
             if let Some(root) = &entity.root {
                 maker.show(entity, root, None);
