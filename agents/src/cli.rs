@@ -127,9 +127,14 @@ impl Streams<'_> {
     ///
     /// # Errors
     /// When stdout cannot be written.
-    pub fn print<T: serde::Serialize>(&mut self, value: &T, text: impl FnOnce() -> String) -> Result<(), CliError> {
+    pub fn print<T: serde::Serialize>(
+        &mut self,
+        value: &T,
+        text: impl FnOnce() -> String,
+    ) -> Result<(), CliError> {
         if self.json {
-            serde_json::to_writer_pretty(&mut self.out, value).map_err(|error| CliError::Output(error.into()))?;
+            serde_json::to_writer_pretty(&mut self.out, value)
+                .map_err(|error| CliError::Output(error.into()))?;
             writeln!(self.out)?;
         } else {
             write!(self.out, "{}", text())?;

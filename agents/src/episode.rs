@@ -126,7 +126,10 @@ impl Worlds {
     fn load(&self, id: &str) -> Result<World, EpisodeError> {
         let missing = |source| EpisodeError::Missing { world: id.to_owned(), source };
         if !diorama_output::manifest::is_world_id(id) {
-            return Err(missing(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not the id of a world")));
+            return Err(missing(std::io::Error::new(
+                std::io::ErrorKind::InvalidInput,
+                "not the id of a world",
+            )));
         }
         let text = std::fs::read(self.folder.join(world_file(id))).map_err(missing)?;
         let doc = read(&world_file(id), &text)?;
@@ -191,10 +194,15 @@ impl Task {
         let zone = &world.base.world().zone;
         let wrong = |what: String| EpisodeError::Column { row: self.id.clone(), column: "episode", what };
         if zone.name() != self.episode.zone {
-            return Err(wrong(format!("found the zone {}, expected that of the world, {}", self.episode.zone, zone.name())));
+            return Err(wrong(format!(
+                "found the zone {}, expected that of the world, {}",
+                self.episode.zone,
+                zone.name()
+            )));
         }
         let clock = zone.parse_instant(&self.episode.clock);
-        let clock = clock.ok_or_else(|| wrong(format!("found the clock {}, expected a date-time", self.episode.clock)))?;
+        let clock = clock
+            .ok_or_else(|| wrong(format!("found the clock {}, expected a date-time", self.episode.clock)))?;
         let visible = Some(self.visible(world)?);
         Ok(Session::new(world.base.clone(), SessionOptions { seed, clock: Some(clock), visible }))
     }
@@ -215,13 +223,24 @@ fn turns(row: &Dialogue) -> Result<Vec<String>, EpisodeError> {
     }
     for fact in facts {
         if turns.get(fact.turn as usize) != Some(&fact.text) {
-            return Err(wrong("user_facts", format!("found another text for turn {} than the message", fact.turn)));
+            return Err(wrong(
+                "user_facts",
+                format!("found another text for turn {} than the message", fact.turn),
+            ));
         }
     }
     turns.retain(|turn| !turn.is_empty());
     Ok(turns)
 }
 
-fn column<T: serde::de::DeserializeOwned>(row: &Dialogue, column: &'static str, text: &str) -> Result<T, EpisodeError> {
-    serde_json::from_str(text).map_err(|error| EpisodeError::Column { row: row.id.clone(), column, what: error.to_string() })
+fn column<T: serde::de::DeserializeOwned>(
+    row: &Dialogue,
+    column: &'static str,
+    text: &str,
+) -> Result<T, EpisodeError> {
+    serde_json::from_str(text).map_err(|error| EpisodeError::Column {
+        row: row.id.clone(),
+        column,
+        what: error.to_string(),
+    })
 }

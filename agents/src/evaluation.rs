@@ -94,15 +94,18 @@ impl<'a> Live<'a> {
 ///
 /// # Errors
 /// When the row cannot be used.
-pub fn judge(agent: &dyn Agent, row: &Dialogue, world: &World, seed: u64) -> Result<(Task, Judged), EpisodeError> {
+pub fn judge(
+    agent: &dyn Agent,
+    row: &Dialogue,
+    world: &World,
+    seed: u64,
+) -> Result<(Task, Judged), EpisodeError> {
     let task = Task::of(row)?;
     let mut live = Live::start(world, &task, seed)?;
     let ended = agent.act(&mut live);
     let log: Vec<Arc<LogEntry>> = live.session.log().cloned().collect();
-    let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| EpisodeError::Column {
-        row: row.id.clone(),
-        column: "checks",
-        what: error.to_string(),
+    let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
+        EpisodeError::Column { row: row.id.clone(), column: "checks", what: error.to_string() }
     })?;
     let grade = prepared.grade(&Attempt {
         base: &world.base,

@@ -20,7 +20,10 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), String> {
     let task = Task::of(row).map_err(|error| error.to_string())?;
     let world = worlds.get(&row.world_id).map_err(|error: EpisodeError| error.to_string())?;
     if world.hash != row.world_hash {
-        return Err(format!("world_hash: found {}, expected {}, that of the world's file", row.world_hash, world.hash));
+        return Err(format!(
+            "world_hash: found {}, expected {}, that of the world's file",
+            row.world_hash, world.hash
+        ));
     }
     tools(row, &task, &world)?;
     let mut session = task.session(&world, task.episode.session_seed).map_err(|error| error.to_string())?;
@@ -29,7 +32,9 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), String> {
     let mut replies = task.replies.iter();
     for event in &task.episode.events {
         let Event::Call(index) = event else { continue };
-        let gold = task.gold.get(*index as usize).ok_or_else(|| format!("episode: found call {index}, expected one of the {} reference calls", task.gold.len()))?;
+        let gold = task.gold.get(*index as usize).ok_or_else(|| {
+            format!("episode: found call {index}, expected one of the {} reference calls", task.gold.len())
+        })?;
         let entry = session.call(&Call { api: gold.api.clone(), arguments: gold.arguments.clone() });
         let recorded = replies.next().ok_or_else(|| format!("messages: found no reply to call {index}"))?;
         same(&format!("reply to call {index} ({})", gold.api), recorded, &entry.reply.to_json(&zone))?;
@@ -44,7 +49,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), String> {
         return Err(format!("depth: found {}, expected {}", row.depth, depth(&task.gold)));
     }
     let log: Vec<_> = session.log().cloned().collect();
-    let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| format!("checks: {error}"))?;
+    let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
+        .map_err(|error| format!("checks: {error}"))?;
     let attempt = |answer| Attempt {
         base: &world.base,
         initial: session.initial(),
@@ -69,7 +75,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), String> {
 fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(), String> {
     let tools: Vec<Json> = serde_json::from_str(&row.tools).map_err(|error| format!("tools: {error}"))?;
     let visible = task.visible(world).map_err(|error| error.to_string())?;
-    let mut expected: Vec<&Json> = visible.iter().filter_map(|api| world.base.tool_schema(*api)).map(AsRef::as_ref).collect();
+    let mut expected: Vec<&Json> =
+        visible.iter().filter_map(|api| world.base.tool_schema(*api)).map(AsRef::as_ref).collect();
     if visible.is_empty() {
         expected.push(world.base.tool_searcher_schema());
     }
@@ -82,11 +89,16 @@ fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(
 
 /// The messages tell the calls as they are recorded.
 fn messages(row: &Dialogue, task: &Task) -> Result<(), String> {
-    let calls = row.messages.iter().filter(|message| message.role == Role::Assistant).flat_map(|message| &message.tool_calls);
+    let calls = row
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::Assistant)
+        .flat_map(|message| &message.tool_calls);
     let mut golds = task.gold.iter();
     for call in calls {
         let gold = golds.next().ok_or("messages: found more calls than reference calls")?;
-        let arguments: Json = serde_json::from_str(&call.function.arguments).map_err(|error| format!("messages: {error}"))?;
+        let arguments: Json =
+            serde_json::from_str(&call.function.arguments).map_err(|error| format!("messages: {error}"))?;
         if call.function.name != gold.api || arguments.as_object() != Some(&gold.arguments) {
             return Err(format!("messages: found another call than the reference call of {}", gold.api));
         }

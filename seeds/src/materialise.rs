@@ -113,7 +113,11 @@ impl Source {
         let world = world::compile(&bare)?;
         let maker = match doc.materialised {
             Some(_) => None,
-            None => Some(Maker { plan: plan::Plan::new(&doc, &written)?, places: places(&world, &written), world: written }),
+            None => Some(Maker {
+                plan: plan::Plan::new(&doc, &written)?,
+                places: places(&world, &written),
+                world: written,
+            }),
         };
         Ok(Self { doc, bare, world, maker })
     }
@@ -182,7 +186,8 @@ fn name_displays(doc: &mut WorldDoc, world: &World) {
 /// Where the resources and fields of one order are in the other.
 fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
     let place = |resource: &Resource| {
-        let from = written.resources.iter().position(|other| other.qualified == resource.qualified).unwrap_or(0);
+        let from =
+            written.resources.iter().position(|other| other.qualified == resource.qualified).unwrap_or(0);
         let fields = resource.fields.iter().map(|field| {
             let known = written.resources.get(from).and_then(|other| other.field_named(&field.name));
             known.map_or(usize::MAX, crate::model::FieldId::index)

@@ -667,7 +667,10 @@ impl World {
     /// The resource of a qualified name.
     #[must_use]
     pub fn resource_named(&self, qualified: &str) -> Option<ResourceId> {
-        self.resources.iter().position(|resource| &*resource.qualified == qualified).map(|index| ResourceId(index as u16))
+        self.resources
+            .iter()
+            .position(|resource| &*resource.qualified == qualified)
+            .map(|index| ResourceId(index as u16))
     }
 }
 
@@ -689,7 +692,10 @@ impl Api {
     /// The parameter of a name.
     #[must_use]
     pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
-        self.parameters.iter().position(|parameter| &*parameter.name == name).map(|index| ParameterId(index as u16))
+        self.parameters
+            .iter()
+            .position(|parameter| &*parameter.name == name)
+            .map(|index| ParameterId(index as u16))
     }
 
     /// Whether a call can change records.
@@ -724,6 +730,8 @@ impl Method {
     /// Reads an upper-case method.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete].into_iter().find(|method| method.as_str() == text)
+        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
+            .into_iter()
+            .find(|method| method.as_str() == text)
     }
 }

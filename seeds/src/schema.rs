@@ -180,16 +180,20 @@ impl Schema {
                 _ => text.and_then(|text| text.parse().ok()).map(Value::Bool),
             },
             Type::String => text.map(Value::string),
-            Type::Enum(values) => {
-                text.and_then(|text| values.iter().find(|value| &***value == text)).cloned().map(Value::String)
-            }
+            Type::Enum(values) => text
+                .and_then(|text| values.iter().find(|value| &***value == text))
+                .cloned()
+                .map(Value::String),
             Type::Reference { key: KeyKind::Integer, .. } => parse_integer(json).map(Value::Integer),
             Type::Reference { key: KeyKind::String, .. } => text.map(Value::string),
             Type::List(item) => {
                 let Some(array) = json.as_array() else { return Err(self.mismatch(json)) };
                 let mut items = Vec::with_capacity(array.len());
                 for (i, json) in array.iter().enumerate() {
-                    items.push(item.parse_at(json, zone, depth + 1).map_err(|error| error.inside(&format!("[{i}]")))?);
+                    items.push(
+                        item.parse_at(json, zone, depth + 1)
+                            .map_err(|error| error.inside(&format!("[{i}]")))?,
+                    );
                 }
                 Some(Value::List(items.into()))
             }
@@ -220,12 +224,17 @@ impl Schema {
             let at = format!(".{}", field.name);
             match object.get(&*field.name) {
                 Some(json) => {
-                    let value = field.schema.parse_at(json, zone, depth + 1).map_err(|error| error.inside(&at))?;
+                    let value =
+                        field.schema.parse_at(json, zone, depth + 1).map_err(|error| error.inside(&at))?;
                     parsed.push((field.name.clone(), value));
                 }
                 None if field.optional => {}
                 None => {
-                    return Err(Mismatch { expected: field.schema.expected(), found: "nothing".to_owned(), at });
+                    return Err(Mismatch {
+                        expected: field.schema.expected(),
+                        found: "nothing".to_owned(),
+                        at,
+                    });
                 }
             }
         }
@@ -392,9 +401,9 @@ fn any_json(json: &serde_json::Value, depth: u32) -> Option<Value> {
             None => Value::number(json.as_f64()?)?,
         },
         Json::String(text) => Value::string(text),
-        Json::Array(items) => {
-            Value::List(items.iter().map(|item| any_json(item, depth + 1)).collect::<Option<Vec<_>>>()?.into())
-        }
+        Json::Array(items) => Value::List(
+            items.iter().map(|item| any_json(item, depth + 1)).collect::<Option<Vec<_>>>()?.into(),
+        ),
         Json::Object(fields) => Value::object(
             fields
                 .iter()

@@ -467,7 +467,10 @@ impl Date {
     /// The day of a civil date.
     #[must_use]
     pub fn from_civil(date: civil::Date) -> Self {
-        Self((jiff::Timestamp::from(date.to_zoned(TimeZone::UTC).unwrap_or_default()).as_second() / 86_400) as i32)
+        Self(
+            (jiff::Timestamp::from(date.to_zoned(TimeZone::UTC).unwrap_or_default()).as_second() / 86_400)
+                as i32,
+        )
     }
 
     /// The civil date; days outside years -9999 to 9999 are clamped.
@@ -644,9 +647,7 @@ pub fn nfc(text: &str) -> Str {
 }
 
 fn digits(bytes: &[u8]) -> Option<u32> {
-    bytes.iter().try_fold(0_u32, |sum, byte| {
-        byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0'))
-    })
+    bytes.iter().try_fold(0_u32, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + u32::from(byte - b'0')))
 }
 
 fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {

@@ -24,8 +24,13 @@ pub fn diorama<I: IntoIterator<Item = S>, S: Into<std::ffi::OsString>>(arguments
     let line = std::iter::once("diorama".into()).chain(arguments.into_iter().map(Into::into));
     let code = diorama_agents::cli::main(line, &mut out, &mut err);
     // ExitCode has no accessor; its debug form holds the number.
-    let code = format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(255);
-    Ran { code, out: String::from_utf8_lossy(&out).into_owned(), err: String::from_utf8_lossy(&err).into_owned() }
+    let code =
+        format!("{code:?}").chars().filter(char::is_ascii_digit).collect::<String>().parse().unwrap_or(255);
+    Ran {
+        code,
+        out: String::from_utf8_lossy(&out).into_owned(),
+        err: String::from_utf8_lossy(&err).into_owned(),
+    }
 }
 
 /// Every file below a folder, by its path there.

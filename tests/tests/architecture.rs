@@ -13,8 +13,10 @@ const ARROWS: [(&str, &[&str]); 5] = [
 ];
 
 /// Crates that the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 2] =
-    [("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]), ("diorama-simulator", &["parquet", "arrow-array", "reqwest"])];
+const FORBIDDEN: [(&str, &[&str]); 2] = [
+    ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
+    ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
+];
 
 #[test]
 fn dependencies_point_one_way() {
@@ -32,7 +34,11 @@ fn dependencies_point_one_way() {
     for package in metadata["packages"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap().to_owned();
         names.insert(package["id"].as_str().unwrap().to_owned(), name.clone());
-        let uses = package["dependencies"].as_array().unwrap().iter().map(|d| d["name"].as_str().unwrap().to_owned());
+        let uses = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|d| d["name"].as_str().unwrap().to_owned());
         declared.insert(name, uses.filter(|used| used.starts_with("diorama-")).collect());
     }
     for (name, allowed) in ARROWS {
@@ -46,9 +52,11 @@ fn dependencies_point_one_way() {
     let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in metadata["resolve"]["nodes"].as_array().unwrap() {
         let from = names[node["id"].as_str().unwrap()].clone();
-        let to = node["deps"].as_array().unwrap().iter().filter(|dep| {
-            dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null())
-        });
+        let to = node["deps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|dep| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null()));
         edges.insert(from, to.map(|dep| names[dep["pkg"].as_str().unwrap()].clone()).collect());
     }
     for (room, forbidden) in FORBIDDEN {

@@ -68,7 +68,8 @@ fn threads_shards_and_merge_give_the_same_bytes() {
     ok(&line);
     assert_eq!(files(&merged), files(&whole()));
 
-    let missing = run(&["merge", text(&shards[0]), text(&shards[1]), "--out", text(&folder.path().join("two"))]);
+    let missing =
+        run(&["merge", text(&shards[0]), text(&shards[1]), "--out", text(&folder.path().join("two"))]);
     assert_eq!(missing.code, 1);
     assert!(!folder.path().join("two").join("manifest.json").exists());
 }
@@ -137,7 +138,10 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
     assert!(3 * changing >= rows.len(), "{changing} of {} rows change state", rows.len());
     // No archetype and no skeleton of the test split is in training rows.
     let archetypes = |split: &str| -> std::collections::BTreeSet<String> {
-        rows.iter().filter(|(_, row)| row.split.to_string() == split).map(|(_, row)| row.archetype.clone()).collect()
+        rows.iter()
+            .filter(|(_, row)| row.split.to_string() == split)
+            .map(|(_, row)| row.archetype.clone())
+            .collect()
     };
     assert!(!archetypes("test").is_empty());
     assert!(archetypes("test").is_disjoint(&archetypes("train")));
@@ -210,7 +214,11 @@ fn agree(folder: &Path, name: &str) {
 fn check(tampered: &Path, expect: &str) {
     let ran = run(&["verify", text(tampered), "--json"]);
     assert_eq!(ran.code, 3, "{}\n{}", ran.out, ran.err);
-    assert!(ran.out.contains(expect), "expected {expect} in\n{}", ran.out.chars().take(2000).collect::<String>());
+    assert!(
+        ran.out.contains(expect),
+        "expected {expect} in\n{}",
+        ran.out.chars().take(2000).collect::<String>()
+    );
 }
 
 #[test]
@@ -234,7 +242,9 @@ fn tampering_is_found_and_named() {
     check(&flipped, &name);
 
     let argument = fresh("argument");
-    let id = rewrite(&argument, |row| row.gold_calls = row.gold_calls.replacen("\"arguments\":{\"", "\"arguments\":{\"un", 1));
+    let id = rewrite(&argument, |row| {
+        row.gold_calls = row.gold_calls.replacen("\"arguments\":{\"", "\"arguments\":{\"un", 1)
+    });
     check(&argument, &id);
 
     let answer = fresh("answer");
@@ -260,7 +270,9 @@ fn tampering_is_found_and_named() {
     check(&record, "world");
 
     let checks = fresh("checks");
-    let id = rewrite(&checks, |row| row.checks = row.checks.replacen("\"outcome\":\"done\"", "\"outcome\":\"refused\"", 1));
+    let id = rewrite(&checks, |row| {
+        row.checks = row.checks.replacen("\"outcome\":\"done\"", "\"outcome\":\"refused\"", 1)
+    });
     check(&checks, &id);
 
     let stray = fresh("stray");

@@ -35,7 +35,9 @@ pub enum CliError {
     #[error("{0}")]
     Document(#[from] Report),
     /// A benchmark world asked for as training material.
-    #[error("{0} stands for a public benchmark: rows made in it would leak into training; give --allow-benchmark to make them all the same")]
+    #[error(
+        "{0} stands for a public benchmark: rows made in it would leak into training; give --allow-benchmark to make them all the same"
+    )]
     Benchmark(String),
     /// A dataset that cannot be written.
     #[error(transparent)]
@@ -126,7 +128,9 @@ impl From<DriveError<PipelineError>> for CliError {
 fn listening(host: &str, port: u16, source: &std::io::Error) -> String {
     match source.kind() {
         std::io::ErrorKind::AddrInUse => {
-            format!("port {port} of {host} is in use; end what uses it, or give another --port (0 picks a free one)")
+            format!(
+                "port {port} of {host} is in use; end what uses it, or give another --port (0 picks a free one)"
+            )
         }
         std::io::ErrorKind::PermissionDenied => {
             format!("port {port} of {host} may not be listened on; give a --port above 1023")

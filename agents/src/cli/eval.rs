@@ -109,7 +109,8 @@ impl Eval {
         let next = AtomicUsize::new(0);
         let judged: Mutex<Vec<(usize, Tally, Option<String>)>> = Mutex::new(Vec::new());
         let failed: Mutex<Option<CliError>> = Mutex::new(None);
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let threads =
+            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
         std::thread::scope(|scope| {
             for _ in 0..threads.max(1) {
                 scope.spawn(|| {
@@ -118,11 +119,15 @@ impl Eval {
                         let Some(row) = rows.get(index) else { break };
                         match self.one(agent.as_ref(), row, &worlds) {
                             Ok((tally, shown)) => {
-                                judged.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, tally, shown));
+                                judged
+                                    .lock()
+                                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                                    .push((index, tally, shown));
                                 bar.inc(1);
                             }
                             Err(error) => {
-                                *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+                                *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                                    Some(error);
                                 next.store(rows.len(), Ordering::Relaxed);
                                 break;
                             }
@@ -172,7 +177,12 @@ impl Eval {
         Ok(rows)
     }
 
-    fn one(&self, agent: &dyn Agent, row: &Dialogue, worlds: &Worlds) -> Result<(Tally, Option<String>), CliError> {
+    fn one(
+        &self,
+        agent: &dyn Agent,
+        row: &Dialogue,
+        worlds: &Worlds,
+    ) -> Result<(Tally, Option<String>), CliError> {
         let world = worlds.get(&row.world_id)?;
         let mut trials = Vec::new();
         let mut task = None;
@@ -187,13 +197,28 @@ impl Eval {
         let adversary = self.agent != AgentName::Oracle;
         let remarkable = trials.iter().find(|judged| judged.grade.success == adversary);
         let shown = remarkable.filter(|_| self.show > 0).map(|judged| {
-            let errors: Vec<String> = judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message)).collect();
-            let calls: Vec<String> = judged.log.iter().map(|entry| {
-                let arguments = serde_json::to_string(&entry.call.arguments).unwrap_or_default();
-                format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)
-            }).collect();
+            let errors: Vec<String> = judged
+                .grade
+                .errors
+                .iter()
+                .map(|error| format!("{}: {}", class_name(error.class), error.message))
+                .collect();
+            let calls: Vec<String> = judged
+                .log
+                .iter()
+                .map(|entry| {
+                    let arguments = serde_json::to_string(&entry.call.arguments).unwrap_or_default();
+                    format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)
+                })
+                .collect();
             let answer: String = judged.ended.answer.chars().take(600).collect();
-            format!("{}\n  asked: {}\n  calls: {}\n  answer: {answer}\n  errors: {}", row.id, task.turns.join(" | "), calls.join("; "), errors.join("; "))
+            format!(
+                "{}\n  asked: {}\n  calls: {}\n  answer: {answer}\n  errors: {}",
+                row.id,
+                task.turns.join(" | "),
+                calls.join("; "),
+                errors.join("; ")
+            )
         });
         Ok((tally, shown))
     }
@@ -212,7 +237,12 @@ impl Eval {
 fn table(name: &str, results: &Results) -> String {
     let mut text = format!(
         "{name}: {} tasks\n  success         {:.4}\n  correct path    {:.4}\n  Δ length        {:.3}\n  call accuracy   {:.4}\n  ROUGE-L         {:.4}\n",
-        results.tasks, results.success, results.correct_path, results.delta_len, results.call_accuracy, results.rouge_l
+        results.tasks,
+        results.success,
+        results.correct_path,
+        results.delta_len,
+        results.call_accuracy,
+        results.rouge_l
     );
     if let Some(recall) = results.recall_at_5 {
         text.push_str(&format!("  recall@5        {recall:.4}\n"));

@@ -106,7 +106,8 @@ impl Generate {
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));
         }
-        let (domains, worlds) = if named.is_empty() { (catalog_worlds()?, Vec::new()) } else { (Vec::new(), named) };
+        let (domains, worlds) =
+            if named.is_empty() { (catalog_worlds()?, Vec::new()) } else { (Vec::new(), named) };
         let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
         abilities.sort_unstable();
         abilities.dedup();
@@ -133,7 +134,8 @@ impl Generate {
             caller: Box::new(OfflineCaller),
             tester: Box::new(SixGates),
         };
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let threads =
+            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
         let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
         writer.drive(
             threads,
@@ -146,7 +148,13 @@ impl Generate {
         Ok(Done::Met)
     }
 
-    fn report(&self, recipe: &Recipe, summary: &Summary, seconds: f64, streams: &mut Streams<'_>) -> Result<(), CliError> {
+    fn report(
+        &self,
+        recipe: &Recipe,
+        summary: &Summary,
+        seconds: f64,
+        streams: &mut Streams<'_>,
+    ) -> Result<(), CliError> {
         let apis: usize = recipe
             .families(Split::Train)
             .iter()
@@ -172,7 +180,8 @@ impl Generate {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order = ["query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
+        let order =
+            ["query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
         for stage in order {
             let Some(reasons) = funnel.dropped.get(stage) else { continue };
             let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));

@@ -100,14 +100,19 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path).map_err(fail)? {
         let file = entry.map_err(fail)?.path();
-        let known = file.extension().is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
+        let known = file
+            .extension()
+            .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
         if known && file.is_file() {
             found.push(file);
         }
     }
     found.sort();
     if found.is_empty() {
-        return Err(CliError::Usage(format!("{} holds no world file, expected .yaml, .yml or .json files", path.display())));
+        return Err(CliError::Usage(format!(
+            "{} holds no world file, expected .yaml, .yml or .json files",
+            path.display()
+        )));
     }
     Ok(found)
 }

@@ -36,7 +36,12 @@ impl Merge {
             "out": self.out.display().to_string(),
         });
         streams.print(&data, || {
-            format!("{} dialogues of {} shards\n{}\n", summary.counts.dialogues, self.shards.len(), self.out.display())
+            format!(
+                "{} dialogues of {} shards\n{}\n",
+                summary.counts.dialogues,
+                self.shards.len(),
+                self.out.display()
+            )
         })?;
         Ok(Done::Met)
     }

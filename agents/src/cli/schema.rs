@@ -29,7 +29,9 @@ impl Schema {
         let schema = match self.of {
             Of::World => diorama_seeds::world::json_schema(),
         };
-        streams.print(&schema, || serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default())?;
+        streams.print(&schema, || {
+            serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default()
+        })?;
         Ok(Done::Met)
     }
 }

@@ -97,7 +97,8 @@ impl Verify {
         let bar = terminal::bar(total, "rows");
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Found::default());
-        let threads = self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let threads =
+            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
         std::thread::scope(|scope| {
             for _ in 0..threads.clamp(1, parts.len().max(1)) {
                 scope.spawn(|| {

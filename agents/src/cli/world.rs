@@ -111,13 +111,18 @@ fn find(name: &str) -> Result<diorama_seeds::doc::WorldDoc, CliError> {
     super::inputs::read_world(std::path::Path::new(name))
 }
 
-fn import_openapi(file: &std::path::Path, out: Option<PathBuf>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+fn import_openapi(
+    file: &std::path::Path,
+    out: Option<PathBuf>,
+    streams: &mut Streams<'_>,
+) -> Result<Done, CliError> {
     let doc = import(file, streams)?;
     let text = world::to_yaml(&doc)?;
     match out {
         None => write!(streams.out, "{text}")?,
         Some(path) => {
-            diorama_output::disk::write(&path, text.as_bytes()).map_err(diorama_output::dataset::DatasetError::from)?;
+            diorama_output::disk::write(&path, text.as_bytes())
+                .map_err(diorama_output::dataset::DatasetError::from)?;
         }
     }
     Ok(Done::Met)

@@ -150,7 +150,8 @@ fn is_read(api: &Api) -> bool {
 /// Arguments for a read with one required parameter, from the replies so far and the request's words.
 fn arguments_from_replies(live: &Live<'_>, api: &Api, request: &str) -> Vec<serde_json::Map<String, Json>> {
     let world = live.world.base.world();
-    let required: Vec<&diorama_seeds::model::Parameter> = api.parameters.iter().filter(|parameter| parameter.required).collect();
+    let required: Vec<&diorama_seeds::model::Parameter> =
+        api.parameters.iter().filter(|parameter| parameter.required).collect();
     let [parameter] = required.as_slice() else { return Vec::new() };
     let mut found: Vec<Json> = Vec::new();
     let target = refers_to(&parameter.schema.kind);
@@ -192,7 +193,12 @@ fn write_and_undo(live: &mut Live<'_>) -> bool {
     for api in &world.apis {
         let BehaviourKind::Patch { resource, set, .. } = &api.behaviour.kind else { continue };
         let Some(key) = key_parameter(api, *resource) else { continue };
-        if api.parameters.iter().enumerate().any(|(index, parameter)| parameter.required && ParameterId(index as u16) != key) {
+        if api
+            .parameters
+            .iter()
+            .enumerate()
+            .any(|(index, parameter)| parameter.required && ParameterId(index as u16) != key)
+        {
             continue;
         }
         for (field, setter) in set {
@@ -201,8 +207,13 @@ fn write_and_undo(live: &mut Live<'_>) -> bool {
             let records: Vec<_> = live.session.state().iter(&base, *resource).cloned().collect();
             for record in records.iter().take(12) {
                 let Some(identity) = record.get(described.key.index()).cloned() else { continue };
-                let Some(old) = record.get(field.index()).filter(|value| !value.is_missing()).cloned() else { continue };
-                let other = records.iter().filter_map(|other| other.get(field.index())).find(|other| **other != old && !other.is_missing());
+                let Some(old) = record.get(field.index()).filter(|value| !value.is_missing()).cloned() else {
+                    continue;
+                };
+                let other = records
+                    .iter()
+                    .filter_map(|other| other.get(field.index()))
+                    .find(|other| **other != old && !other.is_missing());
                 let Some(other) = other.cloned() else { continue };
                 let patch = |value: &Value| Call {
                     api: api.name.to_string(),
@@ -223,6 +234,9 @@ fn write_and_undo(live: &mut Live<'_>) -> bool {
 }
 
 fn key_parameter(api: &Api, resource: diorama_seeds::model::ResourceId) -> Option<ParameterId> {
-    let index = api.parameters.iter().position(|parameter| refers_to(&parameter.schema.kind) == Some(resource) && parameter.required)?;
+    let index = api
+        .parameters
+        .iter()
+        .position(|parameter| refers_to(&parameter.schema.kind) == Some(resource) && parameter.required)?;
     Some(ParameterId(index as u16))
 }

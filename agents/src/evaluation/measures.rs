@@ -62,7 +62,10 @@ impl Tally {
     /// Adds the trials of one task.
     pub fn add(&mut self, task: &Task, ability: Ability, trials: &[Judged]) {
         self.tasks += 1;
-        let name = serde_json::to_value(ability).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+        let name = serde_json::to_value(ability)
+            .ok()
+            .and_then(|value| value.as_str().map(str::to_owned))
+            .unwrap_or_default();
         let mut all_so_far = true;
         for (k, judged) in trials.iter().enumerate() {
             let success = judged.grade.success;
@@ -82,7 +85,8 @@ impl Tally {
             }
             self.path(task, judged, success);
             self.rouge += rouge_l(&judged.ended.answer, &task.answer);
-            let mut classes: Vec<String> = judged.grade.errors.iter().map(|error| class_name(error.class)).collect();
+            let mut classes: Vec<String> =
+                judged.grade.errors.iter().map(|error| class_name(error.class)).collect();
             classes.sort_unstable();
             classes.dedup();
             for class in classes {
@@ -113,7 +117,8 @@ impl Tally {
             let ability = self.by_ability.entry(name.clone()).or_default();
             *ability = (ability.0 + part, ability.1 + of);
         }
-        self.not_refused = (self.not_refused.0 + other.not_refused.0, self.not_refused.1 + other.not_refused.1);
+        self.not_refused =
+            (self.not_refused.0 + other.not_refused.0, self.not_refused.1 + other.not_refused.1);
     }
 
     fn path(&mut self, task: &Task, judged: &Judged, success: bool) {
@@ -128,7 +133,12 @@ impl Tally {
         self.gold_calls += wanted.len() as u64;
         self.matched_calls += wanted
             .iter()
-            .filter(|gold| judged.log.iter().any(|entry| entry.call.api == gold.api && entry.call.arguments == gold.arguments))
+            .filter(|gold| {
+                judged
+                    .log
+                    .iter()
+                    .any(|entry| entry.call.api == gold.api && entry.call.arguments == gold.arguments)
+            })
             .count() as u64;
         if task.episode.visible.is_empty() {
             let shown: Vec<String> = judged
@@ -162,9 +172,18 @@ impl Tally {
             call_accuracy: share(self.matched_calls, self.gold_calls),
             rouge_l: if self.episodes == 0 { 0.0 } else { self.rouge / self.episodes as f64 },
             errors: self.errors.clone(),
-            pass_k: self.passes.iter().enumerate().map(|(k, passed)| ((k + 1).to_string(), share(*passed, self.tasks))).collect(),
+            pass_k: self
+                .passes
+                .iter()
+                .enumerate()
+                .map(|(k, passed)| ((k + 1).to_string(), share(*passed, self.tasks)))
+                .collect(),
             recall_at_5: (self.shown.1 > 0).then(|| share(self.shown.0, self.shown.1)),
-            success_by_ability: self.by_ability.iter().map(|(name, (part, of))| (name.clone(), share(*part, *of))).collect(),
+            success_by_ability: self
+                .by_ability
+                .iter()
+                .map(|(name, (part, of))| (name.clone(), share(*part, *of)))
+                .collect(),
             success_without_refusals: share(self.not_refused.0, self.not_refused.1),
         }
     }
@@ -181,7 +200,11 @@ pub fn class_name(class: ErrorClass) -> String {
 #[must_use]
 pub fn rouge_l(answer: &str, reference: &str) -> f64 {
     let words = |text: &str| -> Vec<String> {
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).take(400).collect()
+        text.split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .take(400)
+            .collect()
     };
     let (a, b) = (words(answer), words(reference));
     if a.is_empty() || b.is_empty() {

@@ -61,7 +61,8 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
             AnswerPart::Each { call, array, member, style } => {
                 let body = &replies.get(*call)?.as_ref()?.reply.body;
                 let items = each(body, array, member)?;
-                let words: Option<Vec<String>> = items.into_iter().map(|item| leaf_words(item, world, *style)).collect();
+                let words: Option<Vec<String>> =
+                    items.into_iter().map(|item| leaf_words(item, world, *style)).collect();
                 text.push_str(&joined(&words?, style + restyle));
             }
         }

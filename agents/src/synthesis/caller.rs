@@ -26,7 +26,13 @@ pub trait CallerAgent: Sync {
     ///
     /// # Errors
     /// A short reason, counted in the funnel.
-    fn solve(&self, world: &UnitWorld, draft: &Draft, session_seed: u64, rng: &mut ChaCha8Rng) -> Result<Solution, &'static str>;
+    fn solve(
+        &self,
+        world: &UnitWorld,
+        draft: &Draft,
+        session_seed: u64,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Solution, &'static str>;
 }
 
 /// A solved task.
@@ -66,10 +72,20 @@ pub struct OfflineCaller;
 const DISTRACTORS: std::ops::RangeInclusive<usize> = 3..=7;
 
 impl CallerAgent for OfflineCaller {
-    fn solve(&self, world: &UnitWorld, draft: &Draft, session_seed: u64, rng: &mut ChaCha8Rng) -> Result<Solution, &'static str> {
+    fn solve(
+        &self,
+        world: &UnitWorld,
+        draft: &Draft,
+        session_seed: u64,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Solution, &'static str> {
         let model = world.base.world();
         let visible = visible_tools(model, draft, rng);
-        let options = SessionOptions { seed: session_seed, visible: Some(visible.clone()), ..SessionOptions::default() };
+        let options = SessionOptions {
+            seed: session_seed,
+            visible: Some(visible.clone()),
+            ..SessionOptions::default()
+        };
         let mut session = Session::new(world.base.clone(), options);
         let initial = session.state().clone();
         let system = system_message(model, draft.ability);
@@ -80,14 +96,18 @@ impl CallerAgent for OfflineCaller {
         let turn = draft.turns.len() as u32 - 1;
         for (index, step) in draft.steps.iter().enumerate() {
             if !shown.contains(&step.api) {
-                let keywords = keywords(world, draft, step.api, &system, &entries).ok_or("no words to search by")?;
+                let keywords =
+                    keywords(world, draft, step.api, &system, &entries).ok_or("no words to search by")?;
                 let call = Call {
                     api: TOOL_SEARCHER.to_owned(),
-                    arguments: [("keywords".to_owned(), serde_json::Value::from(keywords))].into_iter().collect(),
+                    arguments: [("keywords".to_owned(), serde_json::Value::from(keywords))]
+                        .into_iter()
+                        .collect(),
                 };
                 let turns = (0..draft.turns.len() as u32).collect();
                 let calls = (0..gold.len() as u32).collect();
-                let sources = BTreeMap::from([("keywords".to_owned(), ArgumentSource::Keywords { turns, calls })]);
+                let sources =
+                    BTreeMap::from([("keywords".to_owned(), ArgumentSource::Keywords { turns, calls })]);
                 entries.push(session.call(&call));
                 gold.push(GoldCall { api: call.api, arguments: call.arguments, sources, turn });
                 shown.extend(session.visible());
@@ -116,7 +136,8 @@ impl CallerAgent for OfflineCaller {
             }
         }
         let asked: Vec<Asked> = draft.asked.iter().map(|asked| moved(asked, &call_of_step)).collect();
-        let answer_parts: Vec<AnswerPart> = draft.answer.iter().map(|part| moved_part(part, &call_of_step)).collect();
+        let answer_parts: Vec<AnswerPart> =
+            draft.answer.iter().map(|part| moved_part(part, &call_of_step)).collect();
         let replies: Vec<Option<Arc<LogEntry>>> = entries.iter().cloned().map(Some).collect();
         let answer = say_answer(&answer_parts, &replies, model, 0).ok_or("nothing to answer with")?;
         let checks = checks::build(model, &session.diff(), &asked, &entries, draft.outcome, draft.refusal)
@@ -148,7 +169,11 @@ pub fn system_message(world: &World, ability: Ability) -> String {
         .iter()
         .map(|domain| {
             let description = domain.description.trim_end_matches('.');
-            if description.is_empty() { domain.title.to_string() } else { format!("{} ({description})", domain.title) }
+            if description.is_empty() {
+                domain.title.to_string()
+            } else {
+                format!("{} ({description})", domain.title)
+            }
         })
         .collect();
     let tools = match ability {
@@ -186,10 +211,16 @@ fn visible_tools(world: &World, draft: &Draft, rng: &mut ChaCha8Rng) -> Vec<ApiI
 }
 
 /// Search words for an API: words of its name and description that stand in what the agent has seen.
-fn keywords(world: &UnitWorld, draft: &Draft, api: ApiId, system: &str, entries: &[Arc<LogEntry>]) -> Option<String> {
+fn keywords(
+    world: &UnitWorld,
+    draft: &Draft,
+    api: ApiId,
+    system: &str,
+    entries: &[Arc<LogEntry>],
+) -> Option<String> {
     const IDLE: [&str; 24] = [
-        "the", "a", "an", "of", "for", "with", "and", "or", "to", "in", "on", "by", "its", "it", "is", "are", "from", "at",
-        "all", "one", "as", "if", "that", "this",
+        "the", "a", "an", "of", "for", "with", "and", "or", "to", "in", "on", "by", "its", "it", "is", "are",
+        "from", "at", "all", "one", "as", "if", "that", "this",
     ];
     let model = world.base.world();
     let described = model.api(api);
@@ -205,7 +236,8 @@ fn keywords(world: &UnitWorld, draft: &Draft, api: ApiId, system: &str, entries:
     }
     let attempt = |seen: &BTreeSet<String>| {
         let stems: BTreeSet<&str> = seen.iter().map(|word| stem(word)).collect();
-        let chosen: Vec<String> = wanted.iter().filter(|word| stems.contains(stem(word))).take(6).cloned().collect();
+        let chosen: Vec<String> =
+            wanted.iter().filter(|word| stems.contains(stem(word))).take(6).cloned().collect();
         let text = chosen.join(" ");
         let found = !chosen.is_empty() && tool_search(&world.base, &text).iter().any(|hit| hit.api == api);
         found.then_some(text)
@@ -263,7 +295,10 @@ fn source(draft: &Draft, source: &Source, call_of_step: &[usize]) -> Option<Argu
         }
         Source::Reply { step, path } => ArgumentSource::Reply { call: place(*step)?, path: path.clone() },
         Source::Replies(places) => ArgumentSource::Replies {
-            places: places.iter().map(|(step, path)| Some((place(*step)?, path.clone()))).collect::<Option<_>>()?,
+            places: places
+                .iter()
+                .map(|(step, path)| Some((place(*step)?, path.clone())))
+                .collect::<Option<_>>()?,
         },
         Source::Default => ArgumentSource::Default,
     })

@@ -109,7 +109,9 @@ fn field_matcher(
     match (value, kind) {
         (Value::Absent, _) => Matcher::Absent,
         (Value::String(text), _) if free_text => Matcher::Text(text.to_string()),
-        (Value::List(items), Type::List(item)) if items.iter().any(|value| new(&item.kind, value).is_some()) => {
+        (Value::List(items), Type::List(item))
+            if items.iter().any(|value| new(&item.kind, value).is_some()) =>
+        {
             Matcher::ListWithNew(
                 items
                     .iter()
@@ -139,7 +141,8 @@ fn answer_check(world: &World, asked: &Asked, entries: &[Arc<LogEntry>]) -> Opti
             let entry = entries.get(*step)?;
             let items = each(&entry.reply.body, array, member)?;
             let facts: Option<Vec<Fact>> = items.iter().map(|leaf| fact(world, leaf)).collect();
-            let of: Option<Vec<Evidence>> = items.iter().map(|leaf| evidence(world, entry, array, leaf)).collect();
+            let of: Option<Vec<Evidence>> =
+                items.iter().map(|leaf| evidence(world, entry, array, leaf)).collect();
             Some(AnswerCheck {
                 about: about.clone(),
                 fact: Fact::List { items: facts?, ordered: false },

@@ -15,7 +15,8 @@ pub fn fingerprint(world: &World, api: &Api) -> String {
     let mut text = format!("{:?}", std::mem::discriminant(&api.behaviour.kind));
     text.push_str(kind_name(&api.behaviour.kind));
     for (index, parameter) in api.parameters.iter().enumerate() {
-        let paging = matches!(&*parameter.name, "page" | "limit" | "offset" | "cursor" | "page_size" | "per_page");
+        let paging =
+            matches!(&*parameter.name, "page" | "limit" | "offset" | "cursor" | "page_size" | "per_page");
         if !paging && api.token.map(diorama_seeds::model::ParameterId::index) != Some(index) {
             parameter_shape(parameter, &mut text);
         }

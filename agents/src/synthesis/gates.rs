@@ -6,4 +6,3 @@ pub mod determined;
 pub mod gold;
 pub mod grounded;
 pub mod no_op;
-

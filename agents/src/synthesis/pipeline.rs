@@ -18,13 +18,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::caller::CallerAgent;
+use super::domain::DomainAgent;
 use super::draft::Draft;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
 use super::row::{self, Provenance};
 use super::tester::{Dropped, TesterAgent};
 use super::world::UnitWorld;
-use super::domain::DomainAgent;
 
 /// Attempts at a slot before it is given up.
 const ATTEMPTS: u32 = 400;
@@ -63,7 +63,12 @@ pub enum PipelineError {
 ///
 /// # Errors
 /// When its world cannot be made or stored.
-pub fn unit(recipe: &Recipe, agents: &Agents, unit: &Unit, writer: &DatasetWriter) -> Result<UnitRows, PipelineError> {
+pub fn unit(
+    recipe: &Recipe,
+    agents: &Agents,
+    unit: &Unit,
+    writer: &DatasetWriter,
+) -> Result<UnitRows, PipelineError> {
     let world = agents.domain.world(recipe, unit)?;
     let mut rows = Vec::new();
     let mut funnel = Funnel::default();

@@ -152,7 +152,10 @@ impl<'a> Planner<'a> {
             _ => {}
         }
         let slot = self.slot(value.clone(), spoken.by, api, parameter);
-        Some(Referred { segments: vec![Segment::Slot { slot, words: spoken.words }], source: Source::Slot(slot) })
+        Some(Referred {
+            segments: vec![Segment::Slot { slot, words: spoken.words }],
+            source: Source::Slot(slot),
+        })
     }
 
     /// Signs a user in where the API needs it; chooses the user at the first need.
@@ -221,7 +224,13 @@ impl<'a> Planner<'a> {
                 secret,
                 literal("."),
             ],
-            1 => vec![literal(format!("({}: ", labels[0])), login, literal(format!(", {}: ", labels[1])), secret, literal(")")],
+            1 => vec![
+                literal(format!("({}: ", labels[0])),
+                login,
+                literal(format!(", {}: ", labels[1])),
+                secret,
+                literal(")"),
+            ],
             2 => vec![
                 literal(format!("You can sign me in with {} ", labels[0])),
                 login,
@@ -244,7 +253,14 @@ impl<'a> Planner<'a> {
 
     /// A record's key in a way that users have words for: by name through a look-up, by an attribute through a
     /// list, or by the key itself where the record has no name.
-    pub fn refer(&mut self, api: ApiId, parameter: ParameterId, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+    pub fn refer(
+        &mut self,
+        api: ApiId,
+        parameter: ParameterId,
+        resource: ResourceId,
+        key: &Value,
+        nesting: u32,
+    ) -> Option<Referred> {
         let world = self.world.base.world();
         let described = world.resource(resource);
         if let Some((_, _, step, path)) =
@@ -344,7 +360,9 @@ impl<'a> Planner<'a> {
         let template = self.world.family.guide.api(api).noun.choose(self.rng)?.clone();
         let mut values: Vec<(ParameterId, Value)> = Vec::new();
         for filter in &query.filters {
-            if let diorama_seeds::model::FilterTest::Compare(field, diorama_seeds::model::Comparison::Equal) = &filter.test {
+            if let diorama_seeds::model::FilterTest::Compare(field, diorama_seeds::model::Comparison::Equal) =
+                &filter.test
+            {
                 let value = record.get(field.index())?.clone();
                 if !value.is_missing() {
                     values.push((filter.parameter, value));
@@ -357,7 +375,8 @@ impl<'a> Planner<'a> {
         let step = self.steps.len() - 1;
         let path = key_path(self.world, &entry, resource, key)?;
         let (array, index) = array_of(&path)?;
-        let only = index == 0 && matches!(entry.reply.body.at(&array), Some(Body::List(items)) if items.len() == 1);
+        let only =
+            index == 0 && matches!(entry.reply.body.at(&array), Some(Body::List(items)) if items.len() == 1);
         only.then_some(())?;
         self.described.push(Described { step, how: Singled::Only });
         self.phenomena.push("described");
@@ -368,7 +387,12 @@ impl<'a> Planner<'a> {
     }
 
     /// Arguments of an API other than the one named, where it requires any.
-    fn other_arguments(&mut self, api: ApiId, except: Option<ParameterId>, nesting: u32) -> Option<Vec<StepArgument>> {
+    fn other_arguments(
+        &mut self,
+        api: ApiId,
+        except: Option<ParameterId>,
+        nesting: u32,
+    ) -> Option<Vec<StepArgument>> {
         let world = self.world.base.world();
         let described = world.api(api);
         let mut arguments = Vec::new();
@@ -450,7 +474,13 @@ impl<'a> Planner<'a> {
     }
 
     /// One argument: its words in the request, and its source.
-    pub fn argument(&mut self, api: ApiId, parameter: ParameterId, value: &Value, nesting: u32) -> Option<(Vec<Segment>, StepArgument)> {
+    pub fn argument(
+        &mut self,
+        api: ApiId,
+        parameter: ParameterId,
+        value: &Value,
+        nesting: u32,
+    ) -> Option<(Vec<Segment>, StepArgument)> {
         let world = self.world.base.world();
         let described = &world.api(api).parameters[parameter.index()];
         let referred = match (&described.schema.kind, value) {

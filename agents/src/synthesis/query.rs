@@ -3,8 +3,8 @@
 //! Owns the offline backend's choice of goals, the joining of wishes into turns, and the request that leaves
 //! something out. It proposes; whether the task is right is the tester's business.
 
-use diorama_seeds::model::{ApiId, BehaviourKind};
 use diorama_output::row::Split;
+use diorama_seeds::model::{ApiId, BehaviourKind};
 use diorama_seeds::task::{Ability, Outcome};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -81,7 +81,9 @@ impl QueryAgent for OfflineQuery {
         };
         fits(wish.ability, planner.steps.len())?;
         let twin = match goals.first() {
-            Some(Goal { refusal: Some(_), api, .. }) => Some(twin(world, *api, wish, planner.rng).ok_or("no solvable twin")?),
+            Some(Goal { refusal: Some(_), api, .. }) => {
+                Some(twin(world, *api, wish, planner.rng).ok_or("no solvable twin")?)
+            }
             _ => None,
         };
         compose(planner, goals, wish, twin)
@@ -117,7 +119,10 @@ fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     if writes && planner.rng.random_bool(0.55) { write_goal(planner) } else { read_goal(planner) }
 }
 
-fn choose(planner: &mut Planner<'_>, from: impl Fn(&super::world::Survey) -> Vec<ApiId>) -> Result<ApiId, goal::NoGoal> {
+fn choose(
+    planner: &mut Planner<'_>,
+    from: impl Fn(&super::world::Survey) -> Vec<ApiId>,
+) -> Result<ApiId, goal::NoGoal> {
     let apis = from(&planner.world.family.survey);
     apis.choose(planner.rng).copied().ok_or(goal::NoGoal)
 }
@@ -161,7 +166,11 @@ fn twin(
     let reads = matches!(world.base.world().api(api).behaviour.kind, BehaviourKind::Lookup { .. });
     for _ in 0..DRAWS {
         let mut planner = Planner::new(world, rng, wish.session_seed);
-        let goal = if reads { goal::ask(&mut planner, api) } else { goal::write(&mut planner, api, Wanted::Success) };
+        let goal = if reads {
+            goal::ask(&mut planner, api)
+        } else {
+            goal::write(&mut planner, api, Wanted::Success)
+        };
         if goal.is_ok() {
             return Some((planner.steps, planner.slots));
         }
@@ -171,7 +180,12 @@ fn twin(
 
 type Twin = (Vec<super::draft::Step>, Vec<super::draft::Slot>);
 
-fn compose(mut planner: Planner<'_>, goals: Vec<Goal>, wish: &Wish, twin: Option<Twin>) -> Result<Draft, &'static str> {
+fn compose(
+    mut planner: Planner<'_>,
+    goals: Vec<Goal>,
+    wish: &Wish,
+    twin: Option<Twin>,
+) -> Result<Draft, &'static str> {
     let mut asked: Vec<Asked> = Vec::new();
     let mut answer: Vec<AnswerPart> = Vec::new();
     let mut segments: Vec<Segment> = Vec::new();
@@ -191,7 +205,8 @@ fn compose(mut planner: Planner<'_>, goals: Vec<Goal>, wish: &Wish, twin: Option
         planner.phenomena.push("ask_back");
     }
     if let Some(credentials) = planner.credentials() {
-        let last_ends = matches!(segments.last(), Some(Segment::Text(text)) if text.ends_with(['.', '?', '!']));
+        let last_ends =
+            matches!(segments.last(), Some(Segment::Text(text)) if text.ends_with(['.', '?', '!']));
         segments.push(literal(if last_ends { " " } else { ". " }));
         segments.extend(credentials);
     }
@@ -283,9 +298,28 @@ const FRAMES: [(&str, &str); 44] = [
 
 /// What may stand before a whole request or a question.
 const LEADS: [&str; 22] = [
-    "", "", "", "", "", "", "Hi! ", "Hello. ", "Hey there. ", "Quick question: ", "I'm curious. ", "Good afternoon. ",
-    "One more thing. ", "Sorry, small question. ", "Help me out here. ", "Morning! ", "For my notes: ", "Just checking. ",
-    "Thanks in advance. ", "Could you check something for me? ", "Need some information. ", "Hi there. ",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "Hi! ",
+    "Hello. ",
+    "Hey there. ",
+    "Quick question: ",
+    "I'm curious. ",
+    "Good afternoon. ",
+    "One more thing. ",
+    "Sorry, small question. ",
+    "Help me out here. ",
+    "Morning! ",
+    "For my notes: ",
+    "Just checking. ",
+    "Thanks in advance. ",
+    "Could you check something for me? ",
+    "Need some information. ",
+    "Hi there. ",
 ];
 
 /// Openings that need no greeting before them.
@@ -303,15 +337,29 @@ const TEST_FRAMES: [(&str, &str); 6] = [
 
 /// What stands before a whole request or a question in the test split.
 const TEST_LEADS: [&str; 6] = [
-    "Excuse me. ", "Let me ask you something. ", "Good evening. ", "A request: ", "I could use your help. ", "Listen. ",
+    "Excuse me. ",
+    "Let me ask you something. ",
+    "Good evening. ",
+    "A request: ",
+    "I could use your help. ",
+    "Listen. ",
 ];
 
-const JOINTS: [&str; 8] =
-    [" After that, ", " Then ", " Also, ", " And ", " Once that is done, ", " In addition, ", " Besides that, ", " Next, "];
+const JOINTS: [&str; 8] = [
+    " After that, ",
+    " Then ",
+    " Also, ",
+    " And ",
+    " Once that is done, ",
+    " In addition, ",
+    " Besides that, ",
+    " Next, ",
+];
 
 fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut ChaCha8Rng) -> Vec<Segment> {
     let mut words = goal.words.clone();
-    let ends = matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
+    let ends =
+        matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
     if index > 0 {
         // The second wish follows on from the first.
         let joint = *JOINTS.choose(rng).unwrap_or(&" Then ");
@@ -333,9 +381,16 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut C
                 *TEST_FRAMES.choose(rng).unwrap_or(&TEST_FRAMES[0])
             } else if ends || of > 1 {
                 // What follows the clause already ends a sentence, so the frame may not be a question.
-                *[("Please ", "."), ("I'd like you to ", "."), ("I need you to ", "."), ("First, ", "."), ("Hi, please ", "."), ("", ".")]
-                    .choose(rng)
-                    .unwrap_or(&("Please ", "."))
+                *[
+                    ("Please ", "."),
+                    ("I'd like you to ", "."),
+                    ("I need you to ", "."),
+                    ("First, ", "."),
+                    ("Hi, please ", "."),
+                    ("", "."),
+                ]
+                .choose(rng)
+                .unwrap_or(&("Please ", "."))
             } else {
                 *FRAMES.choose(rng).unwrap_or(&("Please ", "."))
             };
@@ -375,7 +430,9 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
         .parameters
         .iter()
         .enumerate()
-        .filter(|(index, parameter)| parameter.required && api.token.map(diorama_seeds::model::ParameterId::index) != Some(*index))
+        .filter(|(index, parameter)| {
+            parameter.required && api.token.map(diorama_seeds::model::ParameterId::index) != Some(*index)
+        })
         .map(|(_, parameter)| match super::world::refers_to(&parameter.schema.kind) {
             Some(resource) => format!("the {}", planner.world.base.world().resource(resource).label),
             None => format!("the {}", parameter.label),
@@ -386,8 +443,20 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
     }
     // Which words are used follows from the plan, not from a further draw.
     let pick = planner.steps.len() + labels.len() + clause.len();
-    let wants = ["I'd like to ", "I need to ", "Can you help me? I want to ", "Hi, I would like to ", "I have to ", "I'm trying to "];
-    let asks = ["Sure. Could you tell me ", "Of course. Please give me ", "I can do that. I still need ", "Happy to help. What I need from you: "];
+    let wants = [
+        "I'd like to ",
+        "I need to ",
+        "Can you help me? I want to ",
+        "Hi, I would like to ",
+        "I have to ",
+        "I'm trying to ",
+    ];
+    let asks = [
+        "Sure. Could you tell me ",
+        "Of course. Please give me ",
+        "I can do that. I still need ",
+        "Happy to help. What I need from you: ",
+    ];
     let first = format!("{}{clause}.", wants[pick % wants.len()]);
     let lead = asks[pick % asks.len()];
     let mark = if lead.contains("Could") { "?" } else { "." };

@@ -142,7 +142,8 @@ impl Recipe {
                 .filter(|api| known.contains(&fingerprint(family.world(), api)))
                 .map(|api| api.name.to_string())
                 .collect();
-            let family = if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow)? };
+            let family =
+                if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow)? };
             self.test.push(family);
         }
         Ok(())
@@ -176,7 +177,9 @@ fn groups(docs: &[WorldDoc], size: usize) -> Vec<Vec<WorldDoc>> {
     (0..docs.len())
         .map(|first| {
             // Steps of coprime length keep the groups from being the same neighbours in every run of the catalog.
-            (0..size).map(|step| docs[(first + step * 5 % docs.len().max(1)) % docs.len()].clone()).collect::<Vec<_>>()
+            (0..size)
+                .map(|step| docs[(first + step * 5 % docs.len().max(1)) % docs.len()].clone())
+                .collect::<Vec<_>>()
         })
         .map(|mut group: Vec<WorldDoc>| {
             let mut seen = BTreeSet::new();

@@ -36,7 +36,9 @@ pub fn occurs(text: &str, value: &Value, parameter: &Parameter, shown: Shown<'_>
             let words: Vec<&str> = std::iter::once(&**wanted)
                 .chain(parameter.synonyms.get(wanted).into_iter().flatten().map(|word| &**word))
                 .collect();
-            words.iter().any(|word| contains_words(text, word) || contains_words(text, &word.replace('_', " ")))
+            words
+                .iter()
+                .any(|word| contains_words(text, word) || contains_words(text, &word.replace('_', " ")))
         }
         Value::Bool(_) => false,
         Value::Integer(number) => numbers(text).iter().any(|(found, _)| *found == *number as f64),
@@ -54,12 +56,19 @@ pub fn occurs(text: &str, value: &Value, parameter: &Parameter, shown: Shown<'_>
     }
 }
 
-fn schema_readings(text: &str, schema: &Schema, synonyms: &IndexMap<Str, Vec<Str>>, shown: Shown<'_>) -> Vec<Value> {
+fn schema_readings(
+    text: &str,
+    schema: &Schema,
+    synonyms: &IndexMap<Str, Vec<Str>>,
+    shown: Shown<'_>,
+) -> Vec<Value> {
     let trimmed = text.trim();
     match &schema.kind {
-        Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
-            numbers(trimmed).into_iter().filter(|(n, _)| n.fract() == 0.0).map(|(n, _)| Value::Integer(n as i64)).collect()
-        }
+        Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => numbers(trimmed)
+            .into_iter()
+            .filter(|(n, _)| n.fract() == 0.0)
+            .map(|(n, _)| Value::Integer(n as i64))
+            .collect(),
         Type::Number => numbers(trimmed).into_iter().filter_map(|(n, _)| Value::number(n)).collect(),
         Type::Decimal { scale, .. } => numbers(trimmed)
             .into_iter()
@@ -91,7 +100,9 @@ fn schema_readings(text: &str, schema: &Schema, synonyms: &IndexMap<Str, Vec<Str
             .cloned()
             .map(Value::String)
             .collect(),
-        Type::String | Type::Reference { key: KeyKind::String, .. } | Type::Any => vec![Value::string(trimmed)],
+        Type::String | Type::Reference { key: KeyKind::String, .. } | Type::Any => {
+            vec![Value::string(trimmed)]
+        }
         Type::List(item) => {
             let mut items = Vec::new();
             for part in trimmed.replace(" and ", ", ").split(", ") {
@@ -109,8 +120,27 @@ fn schema_readings(text: &str, schema: &Schema, synonyms: &IndexMap<Str, Vec<Str
 /// Numbers in a text, with their digits as written without group separators: digits, and number words to twenty.
 fn numbers(text: &str) -> Vec<(f64, String)> {
     const WORDS: [&str; 21] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-        "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+        "zero",
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
     ];
     let mut found = Vec::new();
     let bytes = text.as_bytes();
@@ -154,8 +184,10 @@ fn dates(text: &str, shown: Shown<'_>) -> Vec<Date> {
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let today = shown.zone.date_of(shown.now);
     let lower = text.to_lowercase();
-    let tokens: Vec<&str> =
-        lower.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == ':')).filter(|token| !token.is_empty()).collect();
+    let tokens: Vec<&str> = lower
+        .split(|c: char| !(c.is_alphanumeric() || c == '-' || c == ':'))
+        .filter(|token| !token.is_empty())
+        .collect();
     let mut found = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let token = token.trim_matches('-');
@@ -181,15 +213,20 @@ fn dates(text: &str, shown: Shown<'_>) -> Vec<Date> {
                 found.push(Date(next.0 + 7));
             }
         }
-        let month = MONTHS.iter().position(|month| token.len() >= 3 && token.starts_with(month) && is_month(token));
+        let month =
+            MONTHS.iter().position(|month| token.len() >= 3 && token.starts_with(month) && is_month(token));
         if let Some(month) = month {
-            let number = |index: Option<usize>| index.and_then(|index| tokens.get(index)).and_then(|token| day_number(token));
-            let year_at = |index: usize| {
-                tokens.get(index).and_then(|token| token.parse::<i16>().ok()).filter(|year| (1000..=9999).contains(year))
+            let number = |index: Option<usize>| {
+                index.and_then(|index| tokens.get(index)).and_then(|token| day_number(token))
             };
-            let before = number(i.checked_sub(1)).or_else(|| {
-                (i > 1 && tokens[i - 1] == "of").then(|| number(i.checked_sub(2))).flatten()
-            });
+            let year_at = |index: usize| {
+                tokens
+                    .get(index)
+                    .and_then(|token| token.parse::<i16>().ok())
+                    .filter(|year| (1000..=9999).contains(year))
+            };
+            let before = number(i.checked_sub(1))
+                .or_else(|| (i > 1 && tokens[i - 1] == "of").then(|| number(i.checked_sub(2))).flatten());
             let (day, year) = match before {
                 Some(day) => (Some(day), year_at(i + 1)),
                 None => (number(Some(i + 1)), year_at(i + 2)),
@@ -210,14 +247,25 @@ fn dates(text: &str, shown: Shown<'_>) -> Vec<Date> {
 
 fn is_month(token: &str) -> bool {
     const FULL: [&str; 12] = [
-        "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
         "december",
     ];
     token.len() == 3 || token == "sept" || FULL.contains(&token)
 }
 
 fn day_number(token: &str) -> Option<u8> {
-    let digits = token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
+    let digits =
+        token.trim_end_matches("st").trim_end_matches("nd").trim_end_matches("rd").trim_end_matches("th");
     digits.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
@@ -237,7 +285,9 @@ fn times(text: &str) -> Vec<Time> {
             "noon" | "midday" => found.push(Time(43_200)),
             "midnight" => found.push(Time(0)),
             "past" if i > 0 && tokens[i - 1] == "half" => {
-                if let Some(hour) = tokens.get(i + 1).and_then(|word| HOURS.iter().position(|known| known == word)) {
+                if let Some(hour) =
+                    tokens.get(i + 1).and_then(|word| HOURS.iter().position(|known| known == word))
+                {
                     let hour = hour as u32 + 1;
                     // "Half past two" without more is ambiguous; office hours decide only from seven on.
                     found.push(Time(hour * 3600 + 1800));
@@ -248,15 +298,24 @@ fn times(text: &str) -> Vec<Time> {
             }
             _ => {}
         }
-        let clock = token.split_once('t').filter(|(date, _)| Date::parse(date).is_some()).map_or(*token, |(_, time)| time);
-        let (bare, half) = match clock.strip_suffix("am").map(|bare| (bare, "am")).or_else(|| clock.strip_suffix("pm").map(|bare| (bare, "pm"))) {
+        let clock = token
+            .split_once('t')
+            .filter(|(date, _)| Date::parse(date).is_some())
+            .map_or(*token, |(_, time)| time);
+        let (bare, half) = match clock
+            .strip_suffix("am")
+            .map(|bare| (bare, "am"))
+            .or_else(|| clock.strip_suffix("pm").map(|bare| (bare, "pm")))
+        {
             Some((bare, half)) => (bare, Some(half)),
             None => (clock, tokens.get(i + 1).copied().filter(|next| matches!(*next, "am" | "pm"))),
         };
         let time = if bare.contains(':') {
             Time::parse(bare)
         } else {
-            half.and(bare.parse::<u32>().ok()).filter(|hour| (1..=12).contains(hour)).map(|hour| Time(hour * 3600))
+            half.and(bare.parse::<u32>().ok())
+                .filter(|hour| (1..=12).contains(hour))
+                .map(|hour| Time(hour * 3600))
         };
         if let Some(time) = time {
             let shifted = match half {

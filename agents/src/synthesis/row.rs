@@ -153,7 +153,8 @@ fn events(draft: &Draft, gold: &[GoldCall]) -> Vec<Event> {
     let mut events = Vec::new();
     for turn in 0..draft.turns.len() as u32 {
         events.push(Event::User(turn));
-        events.extend((0..gold.len() as u32).filter(|call| gold[*call as usize].turn == turn).map(Event::Call));
+        events
+            .extend((0..gold.len() as u32).filter(|call| gold[*call as usize].turn == turn).map(Event::Call));
     }
     events
 }
@@ -186,7 +187,9 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
         let from = |index: &u32| depths.get(*index as usize).copied().unwrap_or(0);
         let below = call.sources.values().map(|source| match source {
             ArgumentSource::Reply { call, .. } => from(call),
-            ArgumentSource::Replies { places } => places.iter().map(|(call, _)| from(call)).max().unwrap_or(0),
+            ArgumentSource::Replies { places } => {
+                places.iter().map(|(call, _)| from(call)).max().unwrap_or(0)
+            }
             _ => 0,
         });
         depths.push(if call.api == TOOL_SEARCHER { 0 } else { below.max().unwrap_or(0) + 1 });
@@ -207,7 +210,8 @@ pub fn nested(gold: &[GoldCall]) -> String {
             _ => Vec::new(),
         })
         .collect();
-    let roots = (0..gold.len()).filter(|index| gold[*index].api != TOOL_SEARCHER && !taken.contains(&(*index as u32)));
+    let roots = (0..gold.len())
+        .filter(|index| gold[*index].api != TOOL_SEARCHER && !taken.contains(&(*index as u32)));
     roots.map(|index| label(gold, index)).collect::<Vec<_>>().join("; ")
 }
 

@@ -31,14 +31,30 @@ pub struct Moment<'a> {
 
 const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
-const SMALL: [&str; 11] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+const SMALL: [&str; 11] =
+    ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /// A user's words for an argument. `None` where people have no words for it (objects).
 #[must_use]
-pub fn argument(value: &Value, parameter: &Parameter, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Option<Spoken> {
+pub fn argument(
+    value: &Value,
+    parameter: &Parameter,
+    moment: Moment<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Option<Spoken> {
     value_words(value, &parameter.schema, &parameter.synonyms, moment, rng)
 }
 
@@ -162,7 +178,11 @@ fn date_phrase(date: Date, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Spoken {
     let day = civil.day();
     let mut ways = vec![format!("on {day} {month} {}", civil.year()), format!("on {date}")];
     if same_year && ahead > -120 {
-        ways.extend([format!("on {day} {month}"), format!("on {month} {day}"), format!("on the {} of {month}", ordinal(day))]);
+        ways.extend([
+            format!("on {day} {month}"),
+            format!("on {month} {day}"),
+            format!("on the {} of {month}", ordinal(day)),
+        ]);
     }
     match ahead {
         0 => ways = vec!["today".into()],

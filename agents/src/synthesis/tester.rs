@@ -25,7 +25,13 @@ pub trait TesterAgent: Sync {
     ///
     /// # Errors
     /// The gate that the task did not pass, and why.
-    fn test(&self, world: &UnitWorld, draft: &Draft, solution: &Solution, rng: &mut ChaCha8Rng) -> Result<GateReport, Dropped>;
+    fn test(
+        &self,
+        world: &UnitWorld,
+        draft: &Draft,
+        solution: &Solution,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<GateReport, Dropped>;
 }
 
 /// The gates, in their order.
@@ -107,7 +113,13 @@ impl Gate {
 pub struct SixGates;
 
 impl TesterAgent for SixGates {
-    fn test(&self, world: &UnitWorld, draft: &Draft, solution: &Solution, rng: &mut ChaCha8Rng) -> Result<GateReport, Dropped> {
+    fn test(
+        &self,
+        world: &UnitWorld,
+        draft: &Draft,
+        solution: &Solution,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<GateReport, Dropped> {
         let Ok(prepared) = Prepared::with(&solution.checks, &world.base, &world.vocabulary) else {
             return Err(Dropped { gate: Gate::Gold, reason: "checks that prove nothing" });
         };

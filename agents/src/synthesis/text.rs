@@ -199,7 +199,10 @@ mod tests {
         let (text, spans) = fill(source, &[("who", "Dr. Ana"), ("name", "Jo")]).unwrap();
         assert_eq!(text, "book Dr. Ana for Jo please.");
         assert_eq!(spans[1], Span { slot: 1, start: 17, end: 19 });
-        assert_eq!(fill(source, &[("who", "Dr. Ana"), ("name", "Jo"), ("time", "9:00")]).unwrap().0, "book Dr. Ana for Jo at 9:00 please.");
+        assert_eq!(
+            fill(source, &[("who", "Dr. Ana"), ("name", "Jo"), ("time", "9:00")]).unwrap().0,
+            "book Dr. Ana for Jo at 9:00 please."
+        );
         assert_eq!(fill(source, &[("who", "Dr. Ana")]), None);
     }
 

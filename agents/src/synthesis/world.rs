@@ -109,11 +109,20 @@ impl Family {
         let world = source.world();
         let guide = Guide::new(doc, world);
         let survey = Survey::new(world);
-        let mut archetypes: Vec<String> = world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
+        let mut archetypes: Vec<String> =
+            world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
         let shadow = source.run(shadow_seed)?.world;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
-        Ok(Arc::new(Self { license, name: world.name.to_string(), archetypes, guide, survey, shadow, source }))
+        Ok(Arc::new(Self {
+            license,
+            name: world.name.to_string(),
+            archetypes,
+            guide,
+            survey,
+            shadow,
+            source,
+        }))
     }
 
     /// The APIs' words and analysis aside, the compiled world without records.
@@ -126,7 +135,8 @@ impl Family {
 impl Guide {
     fn new(doc: &WorldDoc, world: &World) -> Self {
         let (_, domains) = doc.clone().into_domains();
-        let mut guide = Self { apis: (0..world.apis.len()).map(|_| ApiWords::default()).collect(), ..Self::default() };
+        let mut guide =
+            Self { apis: (0..world.apis.len()).map(|_| ApiWords::default()).collect(), ..Self::default() };
         for domain in &domains {
             for api in &domain.apis {
                 if let Some(id) = world.api_named(&api.name) {
@@ -135,7 +145,8 @@ impl Guide {
             }
             for (name, resource) in &domain.resources {
                 let found = world.resources.iter().position(|candidate| {
-                    *candidate.name == **name && *world.domains[candidate.domain.index()].name == *domain.domain.name
+                    *candidate.name == **name
+                        && *world.domains[candidate.domain.index()].name == *domain.domain.name
                 });
                 let Some(index) = found else { continue };
                 for (field_name, field) in &resource.fields {
@@ -210,11 +221,10 @@ impl Survey {
                     let by = query.filters.iter().find_map(|filter| {
                         let display = world.resource(query.resource).display?;
                         match &filter.test {
-                            FilterTest::Compare(field, Comparison::Equal | Comparison::Contains | Comparison::Prefix)
-                                if *field == display =>
-                            {
-                                Some(filter.parameter)
-                            }
+                            FilterTest::Compare(
+                                field,
+                                Comparison::Equal | Comparison::Contains | Comparison::Prefix,
+                            ) if *field == display => Some(filter.parameter),
                             FilterTest::Text(fields) if fields.contains(&display) => Some(filter.parameter),
                             _ => None,
                         }

@@ -10,7 +10,8 @@ fn json(value: &Value) -> String {
 #[test]
 fn each_type_has_one_spelling() {
     let lisbon = Zone::named("Europe/Lisbon").unwrap();
-    let summer = Value::DateTime(lisbon.instant(Date::parse("2026-07-01").unwrap(), Time::parse("9:00").unwrap()));
+    let summer =
+        Value::DateTime(lisbon.instant(Date::parse("2026-07-01").unwrap(), Time::parse("9:00").unwrap()));
     assert_eq!(summer.to_text(&lisbon), "2026-07-01T09:00:00+01:00");
     assert_eq!(json(&Value::number(-0.0).unwrap()), "0");
     assert_eq!(json(&Value::Number(1.0)), "1");
@@ -27,10 +28,19 @@ fn instants_are_read_with_and_without_offset() {
     let zone = Zone::named("America/New_York").unwrap();
     let expected = zone.parse_instant("2026-03-02T09:00:00-05:00");
     assert!(expected.is_some());
-    for text in ["2026-03-02T09:00", "2026-03-02 9:00", "2026-03-02T14:00:00Z", "2026-03-02T15:00:00.000+01:00"] {
+    for text in
+        ["2026-03-02T09:00", "2026-03-02 9:00", "2026-03-02T14:00:00Z", "2026-03-02T15:00:00.000+01:00"]
+    {
         assert_eq!(zone.parse_instant(text), expected, "{text}");
     }
-    for text in ["2026-03-02", "2026-02-30T09:00", "2026-03-02T25:00", "2026-03-02T09:00:00.5", "é", "2026-03-02T09:00+1:00"] {
+    for text in [
+        "2026-03-02",
+        "2026-02-30T09:00",
+        "2026-03-02T25:00",
+        "2026-03-02T09:00:00.5",
+        "é",
+        "2026-03-02T09:00+1:00",
+    ] {
         assert_eq!(zone.parse_instant(text), None, "{text}");
     }
 }

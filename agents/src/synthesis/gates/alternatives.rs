@@ -31,7 +31,13 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> 
     other_route(trial, report)
 }
 
-fn accept(trial: &Trial<'_>, report: &mut GateReport, kind: &str, run: &Run, reason: &'static str) -> Result<(), &'static str> {
+fn accept(
+    trial: &Trial<'_>,
+    report: &mut GateReport,
+    kind: &str,
+    run: &Run,
+    reason: &'static str,
+) -> Result<(), &'static str> {
     if !trial.grade(run, &trial.answer(run), Some(trial.draft.outcome)).success {
         return Err(reason);
     }
@@ -60,12 +66,18 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
     let mut told = vec![trial.solution.answer.clone()];
     for restyle in 1..6 {
         let world = trial.world.base.world();
-        let Some(answer) = say_answer(&trial.solution.answer_parts, &run.replies, world, restyle) else { continue };
+        let Some(answer) = say_answer(&trial.solution.answer_parts, &run.replies, world, restyle) else {
+            continue;
+        };
         if told.contains(&answer) {
             continue;
         }
         told.push(answer.clone());
-        for text in [answer.clone(), format!("Sure! {answer} Is there anything else I can do for you?"), format!("**Result**\n\n{answer}")] {
+        for text in [
+            answer.clone(),
+            format!("Sure! {answer} Is there anything else I can do for you?"),
+            format!("**Result**\n\n{answer}"),
+        ] {
             if !trial.grade(&run, &text, None).success {
                 return Err("another rendering of the answer fails");
             }
@@ -85,14 +97,19 @@ fn other_seed(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
     };
     let mut run = Run { session: Session::new(trial.world.base.clone(), options), replies: Vec::new() };
     for gold in &trial.solution.gold {
-        let call = bind(gold, &run.replies, world).ok_or("the reference solution cannot be bound on another seed")?;
+        let call = bind(gold, &run.replies, world)
+            .ok_or("the reference solution cannot be bound on another seed")?;
         run.call(&call);
     }
     accept(trial, report, "other_seed", &run, "the reference solution fails on another seed")
 }
 
 /// A read that changes nothing, before everything else.
-fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), &'static str> {
+fn redundant_read(
+    trial: &Trial<'_>,
+    report: &mut GateReport,
+    rng: &mut ChaCha8Rng,
+) -> Result<(), &'static str> {
     let world = trial.world.base.world();
     let simple: Vec<ApiId> = trial
         .solution
@@ -101,7 +118,8 @@ fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         .copied()
         .filter(|id| {
             let api = world.api(*id);
-            matches!(api.behaviour.kind, BehaviourKind::List(_)) && api.parameters.iter().all(|parameter| !parameter.required)
+            matches!(api.behaviour.kind, BehaviourKind::List(_))
+                && api.parameters.iter().all(|parameter| !parameter.required)
         })
         .collect();
     let call = match simple.choose(rng) {
@@ -118,7 +136,11 @@ fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         run.call(&call);
         // Every call twice would be a second write; reads may be repeated.
         let reads = world.api_named(&gold.api).is_some_and(|id| {
-            !world.api(id).writes() && !matches!(world.api(id).behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
+            !world.api(id).writes()
+                && !matches!(
+                    world.api(id).behaviour.kind,
+                    BehaviourKind::SignIn { .. } | BehaviourKind::SignOut
+                )
         });
         if reads {
             run.session.call(&call);
@@ -172,7 +194,9 @@ fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static s
     let run = rerun(trial, |_, call| {
         let Some(id) = world.api_named(&call.api) else { return };
         for parameter in &world.api(id).parameters {
-            if let (Some(default), false) = (&parameter.default, call.arguments.contains_key(&*parameter.name)) {
+            if let (Some(default), false) =
+                (&parameter.default, call.arguments.contains_key(&*parameter.name))
+            {
                 call.arguments.insert(parameter.name.to_string(), default.to_json(&world.zone));
                 written += 1;
             }
@@ -218,7 +242,10 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static 
 }
 
 /// Equal but for the numbers of new keys, which follow the order of creation.
-fn same_changes(ours: &[diorama_seeds::task::ChangeCheck], theirs: &[diorama_seeds::task::ChangeCheck]) -> bool {
+fn same_changes(
+    ours: &[diorama_seeds::task::ChangeCheck],
+    theirs: &[diorama_seeds::task::ChangeCheck],
+) -> bool {
     let kinds = |checks: &[diorama_seeds::task::ChangeCheck]| {
         let mut kinds: Vec<String> = checks
             .iter()
@@ -267,7 +294,8 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'stati
             let mut found = true;
             for (index, gold) in trial.solution.gold.iter().enumerate() {
                 if index == at {
-                    let entry = run.session.call(&Call { api: api.name.to_string(), arguments: arguments.clone() });
+                    let entry =
+                        run.session.call(&Call { api: api.name.to_string(), arguments: arguments.clone() });
                     found = key_path(trial.world, &entry, resource, &key).is_some();
                     // What follows takes the key itself; the recorded arguments hold it.
                     run.replies.push(Some(trial.solution.entries[at].clone()));
@@ -295,7 +323,11 @@ fn about(asked: &crate::synthesis::draft::Asked, call: usize) -> bool {
 }
 
 /// The name given to a look-up, and the key that later calls take from its reply.
-fn looked_up(trial: &Trial<'_>, at: usize, resource: diorama_seeds::model::ResourceId) -> Option<(String, Value)> {
+fn looked_up(
+    trial: &Trial<'_>,
+    at: usize,
+    resource: diorama_seeds::model::ResourceId,
+) -> Option<(String, Value)> {
     let world = trial.world.base.world();
     let path = trial.solution.gold.iter().find_map(|gold| {
         gold.sources.values().find_map(|source| match source {

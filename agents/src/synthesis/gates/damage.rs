@@ -160,7 +160,10 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
 fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
     entry.changes.iter().any(|change| {
         change.before.is_some()
-            && !trial.expected.iter().any(|other| other.resource == change.resource && other.key == change.key)
+            && !trial
+                .expected
+                .iter()
+                .any(|other| other.resource == change.resource && other.key == change.key)
     })
 }
 
@@ -184,7 +187,12 @@ fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json>
     let other = match (&parameter.schema.kind, &value) {
         (Type::Reference { resource, .. }, _) => {
             let described = world.resource(*resource);
-            described.records.iter().filter_map(|record| record.get(described.key.index())).find(|key| **key != value)?.clone()
+            described
+                .records
+                .iter()
+                .filter_map(|record| record.get(described.key.index()))
+                .find(|key| **key != value)?
+                .clone()
         }
         (Type::List(item), Value::List(items)) => {
             if items.len() > 1 {
@@ -192,11 +200,17 @@ fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json>
             } else {
                 let resource = refers_to(&item.kind)?;
                 let described = world.resource(resource);
-                let key = described.records.iter().filter_map(|record| record.get(described.key.index())).find(|key| !items.contains(key))?;
+                let key = described
+                    .records
+                    .iter()
+                    .filter_map(|record| record.get(described.key.index()))
+                    .find(|key| !items.contains(key))?;
                 Value::List([key.clone()].into())
             }
         }
-        (Type::Enum(values), Value::String(text)) => Value::String(values.iter().find(|other| *other != text)?.clone()),
+        (Type::Enum(values), Value::String(text)) => {
+            Value::String(values.iter().find(|other| *other != text)?.clone())
+        }
         (_, Value::Integer(number)) => Value::Integer(number.checked_add(1)?),
         (_, Value::Number(number)) => Value::number(number + 1.0)?,
         (_, Value::Decimal(decimal)) => Value::Decimal(Decimal {
@@ -246,7 +260,9 @@ fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId>
     };
     candidates
         .into_iter()
-        .filter(|id| *id != own && world.api(*id).domain == world.api(own).domain && missing(world.api(*id)) == 0)
+        .filter(|id| {
+            *id != own && world.api(*id).domain == world.api(own).domain && missing(world.api(*id)) == 0
+        })
         .max_by_key(|id| (shared(world.api(*id)), std::cmp::Reverse(*id)))
 }
 

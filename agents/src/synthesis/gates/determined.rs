@@ -25,7 +25,9 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static st
         if slot.by != Derivation::SortPhrase && readings(text, parameter, shown).len() > 1 {
             return Err("a phrase with several readings");
         }
-        if let (Some((resource, field)), Value::String(name)) = (named_field(trial, slot.api, slot.parameter), &slot.value) {
+        if let (Some((resource, field)), Value::String(name)) =
+            (named_field(trial, slot.api, slot.parameter), &slot.value)
+        {
             if candidates(trial, resource, field, name) > 1 {
                 return Err("a name that fits several records");
             }
@@ -52,7 +54,9 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static st
                     if member.is_empty() { item.value() } else { item.at(member)?.value() }
                 };
                 match (value(0), value(1)) {
-                    (Some(first), Some(second)) if first == second => return Err("a tie for the first place"),
+                    (Some(first), Some(second)) if first == second => {
+                        return Err("a tie for the first place");
+                    }
                     (Some(first), _) if !first.is_missing() => {}
                     _ => return Err("an order by something that is not there"),
                 }
@@ -70,7 +74,11 @@ pub fn span_text<'a>(trial: &'a Trial<'_>, turn: u32, start: u32, end: u32) -> O
 }
 
 /// The display field that a name parameter looks up.
-fn named_field(trial: &Trial<'_>, api: diorama_seeds::model::ApiId, parameter: diorama_seeds::model::ParameterId) -> Option<(ResourceId, FieldId)> {
+fn named_field(
+    trial: &Trial<'_>,
+    api: diorama_seeds::model::ApiId,
+    parameter: diorama_seeds::model::ParameterId,
+) -> Option<(ResourceId, FieldId)> {
     let world = trial.world.base.world();
     match &world.api(api).behaviour.kind {
         BehaviourKind::Lookup { resource, by } => {
@@ -81,7 +89,11 @@ fn named_field(trial: &Trial<'_>, api: diorama_seeds::model::ApiId, parameter: d
             query
                 .filters
                 .iter()
-                .any(|filter| filter.parameter == parameter && world.api(api).parameters[parameter.index()].field == Some((query.resource, display)))
+                .any(|filter| {
+                    filter.parameter == parameter
+                        && world.api(api).parameters[parameter.index()].field
+                            == Some((query.resource, display))
+                })
                 .then_some((query.resource, display))
         }
         _ => None,

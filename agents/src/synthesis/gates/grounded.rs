@@ -28,7 +28,10 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static st
             let api = world.api(world.api_named(&gold.api).ok_or("an unknown API")?);
             let id = api.parameter_named(name).ok_or("an unknown parameter")?;
             let parameter = &api.parameters[id.index()];
-            let value = parameter.schema.parse_json(json, &world.zone).map_err(|_| "an argument of the wrong type")?;
+            let value = parameter
+                .schema
+                .parse_json(json, &world.zone)
+                .map_err(|_| "an argument of the wrong type")?;
             argument(trial, world, index, gold, parameter, &value, source)?;
             report.grounded += 1;
         }
@@ -68,7 +71,12 @@ fn argument(
         }
         ArgumentSource::Reply { call, path } => {
             let entry = trial.solution.entries.get(*call as usize).filter(|_| (*call as usize) < index);
-            let leaf = entry.ok_or("a reply that comes later")?.reply.body.at(path).ok_or("a place that is not there")?;
+            let leaf = entry
+                .ok_or("a reply that comes later")?
+                .reply
+                .body
+                .at(path)
+                .ok_or("a place that is not there")?;
             if leaf.value() == Some(value) { Ok(()) } else { Err("a reply with another value") }
         }
         ArgumentSource::Replies { places } => {
@@ -76,16 +84,26 @@ fn argument(
             let same = places.len() == items.len()
                 && places.iter().zip(items.iter()).all(|((call, path), item)| {
                     (*call as usize) < index
-                        && trial.solution.entries.get(*call as usize).and_then(|entry| entry.reply.body.at(path)).and_then(|leaf| leaf.value()) == Some(item)
+                        && trial
+                            .solution
+                            .entries
+                            .get(*call as usize)
+                            .and_then(|entry| entry.reply.body.at(path))
+                            .and_then(|leaf| leaf.value())
+                            == Some(item)
                 });
             if same { Ok(()) } else { Err("replies with other values") }
         }
         ArgumentSource::Default => {
-            if parameter.default.as_ref() == Some(value) { Ok(()) } else { Err("another default") }
+            if parameter.default.as_ref() == Some(value) {
+                Ok(())
+            } else {
+                Err("another default")
+            }
         }
-        ArgumentSource::Clock { .. } | ArgumentSource::Arithmetic { .. } | ArgumentSource::Keywords { .. } => {
-            Err("a source of the wrong kind")
-        }
+        ArgumentSource::Clock { .. }
+        | ArgumentSource::Arithmetic { .. }
+        | ArgumentSource::Keywords { .. } => Err("a source of the wrong kind"),
     }
 }
 
@@ -101,7 +119,11 @@ fn sort_reading(words: &str, parameter: &Parameter, trial: &Trial<'_>, gold: &Go
         _ => return None,
     };
     let resource = world.resource(query.resource);
-    let mut fields = query.sort_parameter.iter().flat_map(|(_, fields)| fields).filter(|field| &*resource.field(**field).label == label);
+    let mut fields = query
+        .sort_parameter
+        .iter()
+        .flat_map(|(_, fields)| fields)
+        .filter(|field| &*resource.field(**field).label == label);
     let field = &resource.field(*fields.next()?).name;
     if fields.next().is_some() {
         return None;
@@ -122,7 +144,12 @@ fn sort_reading(words: &str, parameter: &Parameter, trial: &Trial<'_>, gold: &Go
     fitting.next().is_none().then(|| Value::String(value.clone()))
 }
 
-fn keywords(trial: &Trial<'_>, index: usize, text: &str, source: &ArgumentSource) -> Result<(), &'static str> {
+fn keywords(
+    trial: &Trial<'_>,
+    index: usize,
+    text: &str,
+    source: &ArgumentSource,
+) -> Result<(), &'static str> {
     let ArgumentSource::Keywords { turns, calls } = source else { return Err("keywords of another source") };
     let mut seen: Vec<String> = words(&trial.solution.system);
     for turn in turns {
@@ -130,7 +157,19 @@ fn keywords(trial: &Trial<'_>, index: usize, text: &str, source: &ArgumentSource
     }
     let zone = &trial.world.base.world().zone;
     for call in calls.iter().filter(|call| (**call as usize) < index) {
-        seen.extend(words(&trial.solution.entries.get(*call as usize).ok_or("a reply that is not there")?.reply.to_json(zone)));
+        seen.extend(words(
+            &trial
+                .solution
+                .entries
+                .get(*call as usize)
+                .ok_or("a reply that is not there")?
+                .reply
+                .to_json(zone),
+        ));
     }
-    if words(text).iter().all(|word| seen.iter().any(|other| stem(other) == stem(word))) { Ok(()) } else { Err("keywords from nowhere") }
+    if words(text).iter().all(|word| seen.iter().any(|other| stem(other) == stem(word))) {
+        Ok(())
+    } else {
+        Err("keywords from nowhere")
+    }
 }

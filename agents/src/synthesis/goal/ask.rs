@@ -28,7 +28,9 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     let (resource, key_parameter) = match &api.behaviour.kind {
         BehaviourKind::Lookup { resource, by } => match by.as_slice() {
-            [(field, parameter)] if world.resource(*resource).display == Some(*field) => (*resource, *parameter),
+            [(field, parameter)] if world.resource(*resource).display == Some(*field) => {
+                (*resource, *parameter)
+            }
             _ => return Err(NoGoal),
         },
         BehaviourKind::Get { resource, .. } => {
@@ -40,7 +42,9 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         _ => return Err(NoGoal),
     };
     let others = api.parameters.iter().enumerate().any(|(index, parameter)| {
-        parameter.required && index != key_parameter.index() && api.token.map(ParameterId::index) != Some(index)
+        parameter.required
+            && index != key_parameter.index()
+            && api.token.map(ParameterId::index) != Some(index)
     });
     if others {
         return Err(NoGoal);
@@ -88,15 +92,20 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             })
         })
     });
-    let with_words: Vec<(String, FieldId)> =
-        askable.iter().filter(|(_, field)| !planner.world.family.guide.asks(resource, *field).is_empty()).cloned().collect();
+    let with_words: Vec<(String, FieldId)> = askable
+        .iter()
+        .filter(|(_, field)| !planner.world.family.guide.asks(resource, *field).is_empty())
+        .cloned()
+        .collect();
     let pool = if with_words.is_empty() || planner.rng.random_bool(0.15) { &askable } else { &with_words };
     let count = if planner.rng.random_bool(0.25) { 2 } else { 1 };
     let chosen: Vec<(String, FieldId)> = pool.sample(planner.rng, count).cloned().collect();
     if chosen.is_empty() {
         return Err(NoGoal);
     }
-    if described.display.is_none() && !it.iter().any(|segment| matches!(segment, Segment::Text(text) if text.contains("the only one"))) {
+    if described.display.is_none()
+        && !it.iter().any(|segment| matches!(segment, Segment::Text(text) if text.contains("the only one")))
+    {
         it.insert(0, literal(format!("{} ", described.label)));
     }
     let mut words = Vec::new();
@@ -115,7 +124,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 _ => words.push(literal(format!(" And what about the {label}?"))),
             }
         }
-        asked.push(Asked::Leaf { step, path: path.clone(), about: format!("{label} of the {}", described.label) });
+        asked.push(Asked::Leaf {
+            step,
+            path: path.clone(),
+            about: format!("{label} of the {}", described.label),
+        });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
@@ -139,10 +152,13 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let api = world.api(id);
     let BehaviourKind::Lookup { resource, by } = &api.behaviour.kind else { return Err(NoGoal) };
     let [(field, parameter)] = by.as_slice() else { return Err(NoGoal) };
-    if world.resource(*resource).display != Some(*field) || api.parameters.iter().filter(|other| other.required).count() != 1 {
+    if world.resource(*resource).display != Some(*field)
+        || api.parameters.iter().filter(|other| other.required).count() != 1
+    {
         return Err(NoGoal);
     }
-    let stranger = planner.world.family.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
+    let stranger =
+        planner.world.family.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
     let name = stranger.get(field.index()).cloned().ok_or(NoGoal)?;
     let known = world.resource(*resource).records.iter().any(|record| {
         let existing = record.get(field.index()).and_then(Value::as_str).unwrap_or_default().to_lowercase();

@@ -50,7 +50,8 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     };
     let name = path.rsplit('.').next().unwrap_or(&path).replace('_', " ");
     if figures.len() > 1 || mood != Mood::Imperative || planner.rng.random_bool(0.3) {
-        let ends = matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
+        let ends =
+            matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
         let lead = ["I need the ", "Tell me the ", "What I want to know is the ", "Just give me the "];
         let lead = *lead.choose(planner.rng).unwrap_or(&"I need the ");
         words.push(literal(format!("{}{lead}{name}.", if ends { " " } else { ". " })));

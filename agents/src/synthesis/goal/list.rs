@@ -44,7 +44,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         let value_path = format!("{array}[0]{}{member}", if member.is_empty() { "" } else { "." });
         planner.described.push(Described { step, how: Singled::First { array, member } });
         planner.phenomena.push("superlative");
-        let mut sentence = vec![literal(*["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "))];
+        let mut sentence = vec![literal(
+            *["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "),
+        )];
         let which = matches!(&sentence[0], Segment::Text(text) if text.starts_with("Which"));
         sentence.extend(phrase);
         sentence.push(literal(if which { " has the " } else { ", which one has the " }));
@@ -57,7 +59,8 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             AnswerPart::Leaf { call: step, path: value_path, style },
             AnswerPart::Text(".".into()),
         ];
-        let asked = vec![Asked::Leaf { step, path, about: format!("the {} with the {words}", described.label) }];
+        let asked =
+            vec![Asked::Leaf { step, path, about: format!("the {} with the {words}", described.label) }];
         return Ok(Goal { mood: Mood::Question, words: sentence, asked, answer, api: id, refusal: None });
     }
 
@@ -68,7 +71,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     let body = &entry.reply.body;
     let total = body.leaves().find(|(path, _, origin)| {
-        matches!(origin, Origin::Computed) && path.rsplit('.').next() == Some(&*api.reply.total) && !api.reply.total.is_empty()
+        matches!(origin, Origin::Computed)
+            && path.rsplit('.').next() == Some(&*api.reply.total)
+            && !api.reply.total.is_empty()
     });
     let first = display_of_first(planner, body, resource);
     let names = first.and_then(|(path, array)| {
@@ -84,9 +89,16 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     match (names, total) {
         (Some((array, member)), _) if planner.rng.random_bool(0.7) => {
             let mut words = vec![literal(
-                *["Which ", "Show me the ", "List the ", "What are the ", "Give me the names of the ", "I'd like to see all "]
-                    .choose(planner.rng)
-                    .unwrap_or(&"Which "),
+                *[
+                    "Which ",
+                    "Show me the ",
+                    "List the ",
+                    "What are the ",
+                    "Give me the names of the ",
+                    "I'd like to see all ",
+                ]
+                .choose(planner.rng)
+                .unwrap_or(&"Which "),
             )];
             let end = match &words[0] {
                 Segment::Text(text) if text.starts_with("Which") => " are there?",
@@ -102,11 +114,20 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 AnswerPart::Each { call: step, array: array.clone(), member: member.clone(), style },
                 AnswerPart::Text(".".into()),
             ];
-            let asked = vec![Asked::Each { step, array, member, about: format!("names of the {}", described.plural) }];
+            let asked = vec![Asked::Each {
+                step,
+                array,
+                member,
+                about: format!("names of the {}", described.plural),
+            }];
             Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
         }
         (_, Some((path, value, _))) if value.as_f64().is_some_and(|total| total > 0.0) => {
-            let mut words = vec![literal(*["How many ", "Can you count the ", "What is the number of "].choose(planner.rng).unwrap_or(&"How many "))];
+            let mut words = vec![literal(
+                *["How many ", "Can you count the ", "What is the number of "]
+                    .choose(planner.rng)
+                    .unwrap_or(&"How many "),
+            )];
             let end = match &words[0] {
                 Segment::Text(text) if text.starts_with("How") => " are there?",
                 _ => "?",
@@ -148,7 +169,12 @@ fn sorted_best(
     };
     let value = values.iter().find(|value| forms.iter().any(|form| **form == ***value))?;
     let word = if descending { "highest" } else { "lowest" };
-    Some((*parameter, Value::String(value.clone()), field, format!("{word} {}", described.field(field).label)))
+    Some((
+        *parameter,
+        Value::String(value.clone()),
+        field,
+        format!("{word} {}", described.field(field).label),
+    ))
 }
 
 /// The place of the first item's display name, and of its array.

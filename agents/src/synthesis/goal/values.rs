@@ -38,7 +38,10 @@ pub(super) fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterI
                     }
                     Some(FilterTest::Text(fields)) => fields.iter().find_map(|field| {
                         let text = record.get(field.index())?.as_str()?;
-                        text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).choose(planner.rng).map(Value::string)
+                        text.split(|c: char| !c.is_alphanumeric())
+                            .filter(|word| word.len() > 3)
+                            .choose(planner.rng)
+                            .map(Value::string)
                     }),
                     None if parameter.required => draw(planner, api, parameter_id, &values, &mut rows),
                     None => None,
@@ -100,8 +103,10 @@ fn draw(
                 let key = world.resource(resource).key.index();
                 let count = planner.rng.random_range(1..=3);
                 let records = &world.resource(resource).records;
-                let chosen: Vec<Value> =
-                    records.sample(planner.rng, count).filter_map(|record| record.get(key).cloned()).collect();
+                let chosen: Vec<Value> = records
+                    .sample(planner.rng, count)
+                    .filter_map(|record| record.get(key).cloned())
+                    .collect();
                 return (!chosen.is_empty()).then(|| Value::List(chosen.into()));
             }
         }
@@ -120,11 +125,15 @@ fn draw(
         return (!value.is_missing() && parameter.schema.allows(&value)).then_some(value);
     }
     let today = world.zone.date_of(world.clock);
-    let limit = |value: &Option<Value>, otherwise: i64| value.as_ref().and_then(Value::as_f64).map_or(otherwise, |v| v as i64);
+    let limit = |value: &Option<Value>, otherwise: i64| {
+        value.as_ref().and_then(Value::as_f64).map_or(otherwise, |v| v as i64)
+    };
     let (low, high) = (limit(&parameter.schema.limits.min, 1), limit(&parameter.schema.limits.max, 12));
     let rng = &mut *planner.rng;
     match &parameter.schema.kind {
-        Type::Integer => Some(Value::Integer(rng.random_range(low..=high.clamp(low, low.saturating_add(11))))),
+        Type::Integer => {
+            Some(Value::Integer(rng.random_range(low..=high.clamp(low, low.saturating_add(11)))))
+        }
         Type::Number => Value::number(rng.random_range(low..=high.max(low)) as f64),
         Type::Decimal { scale, .. } => {
             let whole = rng.random_range(low..=high.clamp(low, low.saturating_add(500)));
@@ -152,9 +161,8 @@ pub(super) fn own_record(planner: &mut Planner<'_>, resource: ResourceId) -> Opt
     // A record that the plan itself made has another key in every session: no user can speak of it.
     let base = &planner.world.base;
     let state = planner.session.state();
-    let mine = |record: &&Record| {
-        owner.as_ref().is_none_or(|(field, key)| record.get(field.index()) == Some(key))
-    };
+    let mine =
+        |record: &&Record| owner.as_ref().is_none_or(|(field, key)| record.get(field.index()) == Some(key));
     for _ in 0..4 {
         let record = described.records.iter().filter(mine).choose(planner.rng)?;
         let key = record.get(described.key.index())?;

@@ -64,7 +64,8 @@ pub fn infinitive(description: &str) -> Option<String> {
 /// What a user says of itself: `the basket of the signed-in shopper` is `my basket`.
 fn personal(clause: &str) -> String {
     let Some((before, after)) = clause.split_once("the signed-in ") else { return clause.to_owned() };
-    let (noun, rest) = after.split_once(' ').map_or((after, String::new()), |(noun, rest)| (noun, format!(" {rest}")));
+    let (noun, rest) =
+        after.split_once(' ').map_or((after, String::new()), |(noun, rest)| (noun, format!(" {rest}")));
     if noun.ends_with("'s") {
         return format!("{before}my{rest}");
     }
@@ -82,7 +83,8 @@ fn second_verb(sentence: &str) -> Option<usize> {
     sentence.match_indices(" and ").map(|(at, _)| at).find(|at| {
         let next = sentence[at + 5..].split(' ').next().unwrap_or_default();
         let after = sentence[at + 5..].split(' ').nth(1).unwrap_or_default();
-        next.ends_with('s') && matches!(after, "it" | "the" | "a" | "an" | "its" | "them" | "what" | "how" | "all")
+        next.ends_with('s')
+            && matches!(after, "it" | "the" | "a" | "an" | "its" | "them" | "what" | "how" | "all")
     })
 }
 
@@ -98,7 +100,12 @@ fn spaced(name: &str) -> String {
 }
 
 /// A question for a field.
-pub(super) fn question(planner: &mut Planner<'_>, resource: ResourceId, field: FieldId, it: &[Segment]) -> Vec<Segment> {
+pub(super) fn question(
+    planner: &mut Planner<'_>,
+    resource: ResourceId,
+    field: FieldId,
+    it: &[Segment],
+) -> Vec<Segment> {
     let described = planner.world.base.world().resource(resource);
     let asks = planner.world.family.guide.asks(resource, field);
     let template = match asks.choose(planner.rng) {

@@ -37,7 +37,9 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
     let step = planner.steps.len() - 1;
     let refusal = match (wanted, entry.reply.is_success()) {
         (Wanted::Success, true) if !entry.changes.is_empty() => None,
-        (Wanted::Refusal, false) if api.behaviour.require.iter().any(|check| check.status == entry.reply.status) => {
+        (Wanted::Refusal, false)
+            if api.behaviour.require.iter().any(|check| check.status == entry.reply.status) =>
+        {
             Some(match entry.reply.status {
                 404 => RefusalClass::NotFound,
                 403 => RefusalClass::Forbidden,
@@ -72,7 +74,9 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
             let argument = arguments.iter().find(|argument| argument.parameter == parameter)?;
             let described = &api.parameters[parameter.index()];
             let words = match &described.schema.kind {
-                Type::Reference { resource, .. } => planner_display(planner.world, planner.session.state(), *resource, &argument.value)?,
+                Type::Reference { resource, .. } => {
+                    planner_display(planner.world, planner.session.state(), *resource, &argument.value)?
+                }
                 Type::List(item) if refers_to(&item.kind).is_some() => {
                     let resource = refers_to(&item.kind)?;
                     let Value::List(items) = &argument.value else { return None };
@@ -91,17 +95,30 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
                 match segment {
                     Segment::Text(text) if index == 0 => parts.push(AnswerPart::Text(capitalised(&text))),
                     Segment::Text(text) => parts.push(AnswerPart::Text(text)),
-                    Segment::Slot { words, .. } => parts.push(AnswerPart::Leaf { call: step, path: words, style: 0 }),
+                    Segment::Slot { words, .. } => {
+                        parts.push(AnswerPart::Leaf { call: step, path: words, style: 0 })
+                    }
                 }
             }
             return parts;
         }
     }
-    let general = ["Done.", "That's done.", "All set.", "I've taken care of that.", "It is done as you asked.", "Finished: everything went through."];
+    let general = [
+        "Done.",
+        "That's done.",
+        "All set.",
+        "I've taken care of that.",
+        "It is done as you asked.",
+        "Finished: everything went through.",
+    ];
     vec![AnswerPart::Text((*general.choose(planner.rng).unwrap_or(&"Done.")).into())]
 }
 
-fn told_argument(value: &Value, parameter: &diorama_seeds::model::Parameter, zone: &diorama_seeds::value::Zone) -> String {
+fn told_argument(
+    value: &Value,
+    parameter: &diorama_seeds::model::Parameter,
+    zone: &diorama_seeds::value::Zone,
+) -> String {
     let told = say::told(value, &parameter.schema, zone, 0);
     match value {
         Value::Date(_) | Value::DateTime(_) => format!("on {told}"),
@@ -122,15 +139,21 @@ fn planner_display(
         None => return Some(key.to_text(&world.base.world().zone)),
     };
     // A record that the call deleted is known from the start.
-    let record = state.get(&world.base, resource, key).or_else(|| {
-        described.records.iter().find(|record| record.get(described.key.index()) == Some(key))
-    })?;
+    let record = state
+        .get(&world.base, resource, key)
+        .or_else(|| described.records.iter().find(|record| record.get(described.key.index()) == Some(key)))?;
     record.get(field.index())?.as_str().map(str::to_owned)
 }
 
 /// What the assistant says when the world refuses.
 fn refused(planner: &mut Planner<'_>, body: &Body) -> Vec<AnswerPart> {
-    let detail = body.at("detail").and_then(Body::value).and_then(Value::as_str).unwrap_or("the request was refused").trim_end_matches('.').to_owned();
+    let detail = body
+        .at("detail")
+        .and_then(Body::value)
+        .and_then(Value::as_str)
+        .unwrap_or("the request was refused")
+        .trim_end_matches('.')
+        .to_owned();
     let text = match planner.rng.random_range(0..5) {
         0 => format!("I'm sorry, I couldn't do that: {detail}."),
         1 => format!("Unfortunately this isn't possible, because {detail}."),

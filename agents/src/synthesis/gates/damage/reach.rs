@@ -28,13 +28,19 @@ fn one(evidence: &Evidence, log: &[Arc<LogEntry>], base: &Base) -> bool {
         }),
         Evidence::Computed { api, path, value } => successes().any(|entry| {
             entry.call.api == *api
-                && entry.reply.body.at(path).and_then(Body::value).is_some_and(|leaf| leaf.to_text(&world.zone) == *value)
+                && entry
+                    .reply
+                    .body
+                    .at(path)
+                    .and_then(Body::value)
+                    .is_some_and(|leaf| leaf.to_text(&world.zone) == *value)
         }),
-        Evidence::Refused { api, status } => {
-            log.iter().any(|entry| entry.call.api == *api && entry.api.is_some() && entry.reply.status == *status)
-        }
+        Evidence::Refused { api, status } => log
+            .iter()
+            .any(|entry| entry.call.api == *api && entry.api.is_some() && entry.reply.status == *status),
         Evidence::Empty { api } => successes().any(|entry| {
-            entry.call.api == *api && !entry.reply.body.leaves().any(|(_, _, origin)| matches!(origin, Origin::Field { .. }))
+            entry.call.api == *api
+                && !entry.reply.body.leaves().any(|(_, _, origin)| matches!(origin, Origin::Field { .. }))
         }),
         Evidence::All { of } => of.iter().all(|part| one(part, log, base)),
     }
