@@ -1,5 +1,13 @@
 //! How long a world takes to be materialised: one of 16 resources with 40 records each, from a source that is read once.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world;
 

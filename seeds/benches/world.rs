@@ -1,5 +1,13 @@
 //! How fast written-out worlds are read: `cargo bench -p diorama-seeds --bench world`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
 use diorama_seeds::world;
 use divan::Bencher;
 use divan::counter::BytesCount;

@@ -409,7 +409,7 @@ impl Decimal {
         // A tiny nudge keeps 1.005 * 100 (100.49999999999999) from rounding the wrong way.
         let scaled = value * 10_f64.powi(i32::from(scale));
         let nudged = (scaled + scaled.signum() * 1e-9 * scaled.abs().max(1.0)).round();
-        (nudged.is_finite() && nudged.abs() < 9.0e15).then(|| Self { minor: nudged as i64, scale })
+        (nudged.is_finite() && nudged.abs() < 9.0e15).then_some(Self { minor: nudged as i64, scale })
     }
 }
 
@@ -522,7 +522,7 @@ impl Time {
 impl std::fmt::Display for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 3600, self.0 / 60 % 60)?;
-        if self.0 % 60 != 0 { write!(f, ":{:02}", self.0 % 60) } else { Ok(()) }
+        if !self.0.is_multiple_of(60) { write!(f, ":{:02}", self.0 % 60) } else { Ok(()) }
     }
 }
 

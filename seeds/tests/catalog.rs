@@ -1,5 +1,13 @@
 //! Laws of the catalog: every world is sound, can be materialised from any seed, and speaks of all it does.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
 use std::collections::{BTreeSet, HashSet};
 
 use diorama_seeds::doc::{ApiDoc, WorldDoc};

@@ -2,6 +2,14 @@
 //!
 //! Targets, in process: get by key under 2 µs with its body, create under 10 µs, a fork under 10 µs whatever the
 //! number of records.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
 #![expect(clippy::expect_used, reason = "a bench that cannot make its world has nothing to measure")]
 
 use std::sync::{Arc, LazyLock};

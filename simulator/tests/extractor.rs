@@ -1,5 +1,13 @@
 //! Measures the answer extractor on answers labelled by hand, and keeps docs/answer-extractor.md true.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,5 +1,13 @@
 //! `diorama serve`, over a real connection on a port of its own.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;

@@ -171,10 +171,11 @@ fn arguments_from_replies(live: &Live<'_>, api: &Api, request: &str) -> Vec<serd
     // Names that the request holds.
     if let Some((resource, field)) = parameter.field {
         for record in &world.resource(resource).records {
-            if let Some(text) = record.get(field.index()).and_then(Value::as_str) {
-                if request.contains(text) && !found.contains(&Json::from(text)) {
-                    found.insert(0, Json::from(text));
-                }
+            if let Some(text) = record.get(field.index()).and_then(Value::as_str)
+                && request.contains(text)
+                && !found.contains(&Json::from(text))
+            {
+                found.insert(0, Json::from(text));
             }
         }
     }

@@ -230,10 +230,10 @@ fn context(world: &World, entries: &[Arc<LogEntry>]) -> Vec<Fact> {
             break;
         }
         let leaf = Body::Leaf(value.clone(), origin.clone());
-        if let Some(fact) = fact(world, &leaf) {
-            if !facts.contains(&fact) {
-                facts.push(fact);
-            }
+        if let Some(fact) = fact(world, &leaf)
+            && !facts.contains(&fact)
+        {
+            facts.push(fact);
         }
     }
     facts

@@ -206,10 +206,10 @@ fn date_told(date: Date, style: u32) -> String {
 fn time_words(time: Time, rng: &mut ChaCha8Rng) -> String {
     let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
     let mut ways = vec![format!("{hour}:{minute:02}"), time_told(time, 1)];
-    if time.0 % 60 != 0 {
+    if !time.0.is_multiple_of(60) {
         return time.to_string();
     }
-    if minute == 30 && (1..=12).contains(&hour) && hour >= 7 && hour < 12 {
+    if minute == 30 && (1..=12).contains(&hour) && (7..12).contains(&hour) {
         ways.push(format!("half past {}", SMALL.get(hour as usize).copied().unwrap_or("eleven")));
     }
     if hour == 12 && minute == 0 {
@@ -220,7 +220,7 @@ fn time_words(time: Time, rng: &mut ChaCha8Rng) -> String {
 
 fn time_told(time: Time, style: u32) -> String {
     let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
-    if style % 2 == 0 || time.0 % 60 != 0 {
+    if style.is_multiple_of(2) || !time.0.is_multiple_of(60) {
         return time.to_string();
     }
     let half = if hour < 12 { "am" } else { "pm" };

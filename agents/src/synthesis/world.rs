@@ -210,10 +210,10 @@ impl Survey {
                 BehaviourKind::Get { resource, .. } => survey.readers[resource.index()].push(id),
                 BehaviourKind::Lookup { resource, by } => {
                     survey.readers[resource.index()].push(id);
-                    if let [(field, parameter)] = by.as_slice() {
-                        if world.resource(*resource).display == Some(*field) {
-                            survey.finders[resource.index()].push(Finder { api: id, by: Some(*parameter) });
-                        }
+                    if let [(field, parameter)] = by.as_slice()
+                        && world.resource(*resource).display == Some(*field)
+                    {
+                        survey.finders[resource.index()].push(Finder { api: id, by: Some(*parameter) });
                     }
                 }
                 BehaviourKind::List(query) => {

@@ -29,7 +29,6 @@ pub(super) struct Operation {
     pub(super) parameters: Vec<Parameter>,
     /// The JSON body of a request.
     pub(super) body: Option<Shape>,
-    pub(super) body_required: bool,
     /// Status and shape of success; no shape when it has no JSON body.
     pub(super) status: u16,
     pub(super) reply: Option<Shape>,
@@ -179,7 +178,6 @@ fn operation<'a>(
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut body = None;
-    let mut body_required = false;
     let mut form = indexmap::IndexMap::new();
     let lists = [item.get("parameters"), node.get("parameters")];
     for parameter in lists.into_iter().flatten().filter_map(Json::as_array).flatten() {
@@ -192,7 +190,6 @@ fn operation<'a>(
             Some("header") => Place::Header,
             Some("body") => {
                 body = parameter.get("schema").map(|schema| unfolder.shape(schema));
-                body_required = required;
                 continue;
             }
             Some("formData") => {
@@ -254,7 +251,6 @@ fn operation<'a>(
         body = Some(Shape::of(Kind::Object(form)));
     }
     if let Some(request) = node.get("requestBody").and_then(|request| unfolder.resolve(request)) {
-        body_required = request.get("required") == Some(&Json::Bool(true));
         body = media(unfolder, request).or(body);
     }
     let (status, reply) = success(unfolder, node, swagger);
@@ -266,7 +262,6 @@ fn operation<'a>(
         description: text("description"),
         parameters,
         body,
-        body_required,
         status,
         reply,
     }

@@ -102,7 +102,7 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
         };
         doc.nullable = shape.nullable && doc.reference.is_none();
         doc.place = Some("body".to_owned());
-        doc.optional = all_optional || !(member.required && operation.body_required || member.required);
+        doc.optional = all_optional || !member.required;
         doc.default =
             shape.default.clone().filter(|_| doc.optional && !all_optional && doc.reference.is_none());
         doc.description = shape.description.as_deref().map(sentence).filter(|text| !text.is_empty());

@@ -655,10 +655,8 @@ pub(crate) fn read(text: &Text) -> Ending {
             let asked = text.asks(token);
             match phrase.cue {
                 Cue::Refusal if !asked && !softened(text, at, token) => ending.refuses = true,
-                Cue::Reason(class) if !asked => {
-                    if !ending.reasons.contains(&class) {
-                        ending.reasons.push(class);
-                    }
+                Cue::Reason(class) if !asked && !ending.reasons.contains(&class) => {
+                    ending.reasons.push(class);
                 }
                 Cue::Hint(class) if !asked && !hints.contains(&class) => hints.push(class),
                 Cue::Done if !asked => ending.done = true,

@@ -27,10 +27,9 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static st
         }
         if let (Some((resource, field)), Value::String(name)) =
             (named_field(trial, slot.api, slot.parameter), &slot.value)
+            && candidates(trial, resource, field, name) > 1
         {
-            if candidates(trial, resource, field, name) > 1 {
-                return Err("a name that fits several records");
-            }
+            return Err("a name that fits several records");
         }
         report.determined += 1;
     }

@@ -79,19 +79,19 @@ fn draw(
 ) -> Option<Value> {
     let world = planner.world.base.world();
     let parameter = &api.parameters[id.index()];
-    if let BehaviourKind::RemoveMembers { resource, field, member, .. } = &api.behaviour.kind {
-        if *member == id {
-            let (_, key) = earlier.iter().find(|(other, _)| {
-                refers_to(&api.parameters[other.index()].schema.kind) == Some(*resource)
-            })?;
-            let record = planner.session.state().get(&planner.world.base, *resource, key)?;
-            let Value::List(items) = record.get(field.index())? else { return None };
-            let item = items.choose(planner.rng)?.clone();
-            return Some(match parameter.schema.kind {
-                Type::List(_) => Value::List([item].into()),
-                _ => item,
-            });
-        }
+    if let BehaviourKind::RemoveMembers { resource, field, member, .. } = &api.behaviour.kind
+        && *member == id
+    {
+        let (_, key) = earlier
+            .iter()
+            .find(|(other, _)| refers_to(&api.parameters[other.index()].schema.kind) == Some(*resource))?;
+        let record = planner.session.state().get(&planner.world.base, *resource, key)?;
+        let Value::List(items) = record.get(field.index())? else { return None };
+        let item = items.choose(planner.rng)?.clone();
+        return Some(match parameter.schema.kind {
+            Type::List(_) => Value::List([item].into()),
+            _ => item,
+        });
     }
     match &parameter.schema.kind {
         Type::Reference { resource, .. } => {

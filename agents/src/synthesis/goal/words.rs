@@ -13,10 +13,8 @@ use crate::synthesis::text::{Segment, Template, capitalised, literal};
 pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> (Mood, Template) {
     let words = planner.world.family.guide.api(id);
     let whole = !words.request.is_empty() && (words.imperative.is_empty() || planner.rng.random_bool(0.45));
-    if whole {
-        if let Some(template) = words.request.choose(planner.rng) {
-            return (Mood::Sentence, template.clone());
-        }
+    if whole && let Some(template) = words.request.choose(planner.rng) {
+        return (Mood::Sentence, template.clone());
     }
     match words.imperative.choose(planner.rng) {
         Some(template) => (Mood::Imperative, template.clone()),

@@ -21,7 +21,7 @@ impl Anchors {
         let top = |atom: usize| key.atoms.get(atom).and_then(|atom| key.tops.get(atom.top));
         let mut places = Vec::new();
         for &atom in group {
-            let Some(own) = top(atom) else { return None };
+            let own = top(atom)?;
             let others: Vec<&Top> =
                 group.iter().filter(|other| **other != atom).filter_map(|other| top(*other)).collect();
             let mut found = false;

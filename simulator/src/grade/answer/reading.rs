@@ -258,7 +258,7 @@ impl Reader<'_> {
                 .get(other.tokens.0)
                 .is_some_and(|t| if row { t.line == token.line } else { t.sentence == token.sentence })
         };
-        let before = days().filter(near).filter(|day| day.tokens.1 <= start).last();
+        let before = days().filter(near).rfind(|day| day.tokens.1 <= start);
         let after = days().filter(near).find(|day| day.tokens.0 >= end);
         match (before, after) {
             (Some(before), Some(after)) => {
@@ -273,7 +273,7 @@ impl Reader<'_> {
                 Some(if gap_after < gap_before && (between || gap_after <= 2) { after } else { before })
             }
             (Some(day), None) | (None, Some(day)) => Some(day),
-            (None, None) => days().filter(|day| day.tokens.1 <= start).last().or_else(|| days().next()),
+            (None, None) => days().rfind(|day| day.tokens.1 <= start).or_else(|| days().next()),
         }
     }
 

@@ -232,7 +232,7 @@ fn day_month(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
     let month = u64::from(month.lex().month);
     next += 1;
     if text.is_glued(next, '.')
-        && !text.get(next).is_some_and(|token| token.sentence != text.tokens[at].sentence)
+        && text.get(next).is_none_or(|token| token.sentence == text.tokens[at].sentence)
     {
         next += usize::from(text.next(next + 1).is_some_and(|token| token.is_digits() && token.len() == 4));
     }

@@ -907,6 +907,7 @@ fn none(text: &Text, at: usize) -> Option<usize> {
 }
 
 /// A number in words: value, decimals, the token after it, and how surely it is a number.
+#[expect(clippy::if_same_then_else, reason = "a hyphen and an `and` join for different reasons")]
 fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
     let token = text.get(at)?;
     let mut at_word = at;

@@ -201,7 +201,7 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
         return None;
     }
     if next.is_some_and(|token| token.hash == word!("oclock") || token.hash == word!("uhr")) {
-        return Some(spoken(text, hour, 0, at + 2)?);
+        return spoken(text, hour, 0, at + 2);
     }
     past(text, hour, at + 1).or_else(|| {
         // `9–10 am`, `9-10:30`: the first borrows the half of the second.
@@ -302,7 +302,7 @@ fn past(text: &Text, minute: u64, at: usize) -> Option<(Clocktime, usize)> {
     }
     let words = text.get(at + 1).is_some_and(Token::is_word);
     if (direction == word!("to") || direction == word!("before"))
-        && (named || (words && minute % 5 == 0))
+        && (named || (words && minute.is_multiple_of(5)))
         && minute < 31
     {
         return spoken(text, if hour == 1 { 12 } else { hour - 1 }, 60 - minute, at + 2);
