@@ -1,7 +1,7 @@
 //! Answers: which expected facts a text states, which it contradicts, and what it says beside them.
 //!
 //! Needs no world: rivals of names come as lists. Whether a reply of the episode holds a stated fact is the
-//! grader's business ([`super::evidence`]).
+//! grader's business (`grade::evidence`).
 
 pub(crate) mod anchors;
 pub(crate) mod goal;

@@ -1,7 +1,7 @@
 //! The answer extractor, `extract/1`: text to typed mentions with places.
 //!
 //! Numbers, money, dates and times are found without knowing what is asked. Names, enum values and yes or no need
-//! the fact and its rivals, so the grader looks for them on the same tokens ([`crate::grade::entity`]). This
+//! the fact and its rivals, so the grader looks for them on the same tokens (`grade::names`). This
 //! module must not know what is expected, and never fails on any text.
 
 pub(crate) mod dates;
