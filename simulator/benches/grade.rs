@@ -1,4 +1,7 @@
-//! What a grade costs: reading an answer, judging an episode, making checks ready.
+//! What a grade costs: `cargo bench -p diorama-simulator --bench grade`.
+//!
+//! Targets: a grade of a typical answer under 50 µs, making checks ready with shared names under 30 µs.
+#![expect(clippy::unwrap_used, reason = "a bench that cannot make its world has nothing to measure")]
 
 #![allow(
     clippy::unwrap_used,
