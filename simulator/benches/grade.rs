@@ -1,7 +1,4 @@
-//! What a grade costs: `cargo bench -p diorama-simulator --bench grade`.
-//!
-//! Targets: a grade of a typical answer under 50 µs, making checks ready with shared names under 30 µs.
-#![expect(clippy::unwrap_used, reason = "a bench that cannot make its world has nothing to measure")]
+//! What a grade costs: reading an answer, judging an episode, making checks ready.
 
 #![allow(
     clippy::unwrap_used,

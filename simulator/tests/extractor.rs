@@ -1,10 +1,4 @@
 //! Measures the answer extractor on answers labelled by hand, and keeps docs/answer-extractor.md true.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot read its data has failed"
-)]
 
 #![allow(
     clippy::unwrap_used,
