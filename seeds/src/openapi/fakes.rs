@@ -456,11 +456,12 @@ const KINDS: [&str; 12] = [
     "class",
 ];
 
+/// The short ones among the samples of a kind, the first thirty of them.
 fn few(samples: &[&str]) -> Option<Json> {
-    let distinct: IndexSet<&str> = samples.iter().copied().collect();
-    let short = distinct.iter().all(|sample| sample.len() <= 30);
-    (short && !distinct.is_empty() && distinct.len() <= 30)
-        .then(|| json!({"provider": "pick", "of": distinct}))
+    let short = samples.iter().copied().filter(|sample| !sample.is_empty() && sample.len() <= 30);
+    let distinct: IndexSet<&str> = short.collect();
+    let kept: Vec<&str> = distinct.into_iter().take(30).collect();
+    (!kept.is_empty()).then(|| json!({"provider": "pick", "of": kept}))
 }
 
 /// Whether the values of a string come from few words that examples show.

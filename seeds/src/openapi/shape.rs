@@ -30,6 +30,8 @@ pub(super) struct Shape {
     pub(super) samples: Vec<Json>,
     /// The only values of a number.
     pub(super) choices: Vec<Json>,
+    /// `oneOf` an integer and a number: a whole number is both, and so neither, of them.
+    pub(super) fractional: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -130,6 +132,8 @@ impl<'a> Unfolder<'a> {
                     shape.merge(part);
                 }
             } else {
+                let kinds = |kind: &Kind| parts.iter().any(|part| part.kind == *kind);
+                shape.fractional |= key == "oneOf" && kinds(&Kind::Integer) && kinds(&Kind::Number);
                 let before = parts.len();
                 parts.retain(|part| !(part.kind == Kind::Any && part.nullable));
                 shape.nullable |= parts.len() < before;
@@ -305,6 +309,7 @@ impl Shape {
         }
         adopt!(title, description, format, pattern, min, max, min_length, max_length, default);
         self.read_only |= other.read_only;
+        self.fractional |= other.fractional;
         self.write_only |= other.write_only;
         for sample in other.samples {
             self.sample(sample);

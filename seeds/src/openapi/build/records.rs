@@ -127,9 +127,14 @@ pub(super) fn recurring(entity: &Entity, kinds: &Discriminators, group: &str) ->
             let values: Vec<&str> =
                 rows.iter().filter_map(|row| row.get(name.as_str())).filter_map(Json::as_str).collect();
             let distinct: IndexSet<&str> = values.iter().copied().collect();
-            values.len() * 2 > rows.len()
-                && distinct.len() * 5 <= values.len() * 3
-                && distinct.iter().all(|value| value.len() <= 40)
+            // One long list of rare values must not hide that a few of them stand in list after list.
+            let lists_with = |value: &str| {
+                let holds = |row: &Json| row.get(name.as_str()).and_then(Json::as_str) == Some(value);
+                lists.iter().filter(|list| list.iter().any(holds)).count()
+            };
+            let recurs = distinct.len() * 5 <= values.len() * 3
+                || distinct.iter().filter(|value| lists_with(value) > 1).count() > 1;
+            values.len() * 2 > rows.len() && recurs && distinct.iter().all(|value| value.len() <= 40)
         })
         .map(|(name, _)| name)
         .collect();

@@ -77,6 +77,11 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
         let (low, high) = (low.ceil() as i64, (high.floor() as i64).max(low.ceil() as i64));
         return json!({"provider": "integer", "min": low, "max": high});
     }
+    if shape.fractional {
+        // Odd tenths are never whole.
+        let first = low.floor() + 0.1;
+        return json!({"provider": "number", "min": first, "max": high.max(first), "step": 0.2});
+    }
     json!({"provider": "number", "min": low, "max": high, "step": step})
 }
 
