@@ -315,6 +315,8 @@ fn reference_field(
         doc.fake = part.and_then(|part| through(model, entity, part, &reference.target));
         if doc.fake.is_none() {
             doc.default = Some(Json::Null);
+            // A default is for records that callers create; made-up ones are null by their provider.
+            doc.fake = Some(json!({"provider": "pick", "of": [null]}));
         }
     } else if reference.nullable {
         doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
