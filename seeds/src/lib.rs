@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod compose;
 pub mod doc;
+pub mod entities;
 pub mod expr;
 pub mod keys;
 pub mod materialise;

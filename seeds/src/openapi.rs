@@ -111,6 +111,12 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     Ok(Imported { doc, notes })
 }
 
+/// The name of the resource that a noun of a document becomes: `Production-Companies` is `production_company`.
+#[must_use]
+pub fn resource_name(noun: &str) -> String {
+    routes::entity_name(noun)
+}
+
 /// The path of a document's first server (`/3` of `https://api.example.com/3`), which callers of the real API put before
 /// its paths. Nothing for a document without one, or one that cannot be read.
 #[must_use]

@@ -12,6 +12,7 @@
 use std::path::Path;
 
 use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::entities::Entities;
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::openapi::{ImportOptions, Imported, import};
 use diorama_seeds::task::Call;
@@ -389,4 +390,40 @@ fn references_that_lead_out_or_in_circles_end() {
         .any(|note| note.operation == "GET /away" && note.reason.contains("http://example.org/x.json"));
     assert!(away, "{:?}", imported.notes);
     materialised(&imported.doc, 1).unwrap_or_else(|report| panic!("the world can be made: {report}"));
+}
+
+#[test]
+fn names_put_into_a_world_are_found_by_search_and_stand_in_its_lists() {
+    let Some(tmdb) = Imports::tmdb() else { return };
+    let mut imported = tmdb.imported.clone();
+    let names = "GET /search/movie: [The Dark Knight, Lost in Translation]\nperson: [Sofia Coppola]\n\
+                 GET /search/company: [Walt Disney]\nGET /search/collection: [Star Wars]\n\
+                 SearchTv: [Breaking Bad]\nvolcano: [Etna]\n";
+    let unplaced = Entities::read("names.yaml", names.as_bytes()).unwrap().put_into(&mut imported.doc);
+    let left: Vec<&str> = unplaced.iter().map(|left| left.entity.name.as_str()).collect();
+    assert_eq!(left, ["Etna"], "{unplaced:?}");
+    assert!(imported.doc.benchmark);
+    for seed in [0, 7, 99] {
+        let made = materialised(&imported.doc, seed).unwrap_or_else(|report| panic!("{report}"));
+        let base = Base::new(made.world.clone()).expect("the world runs");
+        let session = Session::new(base, SessionOptions::default());
+        let mut tmdb = Imports { document: tmdb.document.clone(), imported: imported.clone(), session };
+        let mut find = |path: &str, name: &str, field: &str| {
+            let body = tmdb.get(path, json!({"query": name}));
+            let hit = array(&body, "results").iter().find(|hit| hit[field] == name).cloned();
+            hit.unwrap_or_else(|| panic!("{name} is not in {body}"))["id"].clone()
+        };
+        let film = find("/search/movie", "The Dark Knight", "title");
+        let person = find("/search/person", "Sofia Coppola", "name");
+        let company = find("/search/company", "Walt Disney", "name");
+        find("/search/collection", "Star Wars", "name");
+        find("/search/tv", "Breaking Bad", "name");
+        let credits = tmdb.get("/person/{person_id}/movie_credits", json!({"person_id": person}));
+        let directed = array(&credits, "crew")
+            .iter()
+            .find(|credit| credit["job"] == "Director" && credit["title"] == "The Dark Knight");
+        assert_eq!(directed.map(|credit| &credit["id"]), Some(&film), "{credits}");
+        let films = tmdb.get("/discover/movie", json!({"with_companies": company}));
+        assert!(!array(&films, "results").is_empty(), "{films}");
+    }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::openapi;
 use diorama_seeds::{catalog, world};
 
@@ -19,6 +20,9 @@ pub struct Inputs {
     /// OpenAPI document to make a world from.
     #[arg(long, value_name = "FILE")]
     pub openapi: Vec<PathBuf>,
+    /// Names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`), for evaluation only.
+    #[arg(long, value_name = "FILE")]
+    pub entities: Option<PathBuf>,
 }
 
 impl Inputs {
@@ -42,7 +46,34 @@ impl Inputs {
         for path in &self.openapi {
             docs.push(import(path, streams)?);
         }
+        self.name(&mut docs, streams)?;
         Ok(docs)
+    }
+
+    /// Puts the names of `--entities` into the worlds.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or no world has a place for a name.
+    pub fn name(&self, docs: &mut [WorldDoc], streams: &mut Streams<'_>) -> Result<(), CliError> {
+        let Some(path) = &self.entities else { return Ok(()) };
+        if docs.is_empty() {
+            return Err(CliError::Usage(
+                "--entities: found no --world or --openapi to put names into".into(),
+            ));
+        }
+        let entities = Entities::read(&path.display().to_string(), &read_file(path)?)?;
+        let unplaced: Vec<Vec<Unplaced>> = docs.iter_mut().map(|doc| entities.put_into(doc)).collect();
+        for entity in entities.iter() {
+            let reasons: Vec<&str> = unplaced
+                .iter()
+                .flat_map(|list| list.iter().filter(|left| left.entity == *entity))
+                .map(|left| left.reason.as_str())
+                .collect();
+            if reasons.len() == docs.len() {
+                terminal::note(streams, &format!("no place for `{}`: {}", entity.name, reasons.join("; ")));
+            }
+        }
+        Ok(())
     }
 }
 

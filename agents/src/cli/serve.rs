@@ -130,12 +130,15 @@ impl Serve {
 
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldSource>, CliError> {
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
-        let of_files = Inputs { world: self.inputs.world.clone(), openapi: Vec::new() };
+        let of_files = Inputs { world: self.inputs.world.clone(), ..Inputs::default() };
         docs.extend(of_files.read(streams)?.into_iter().map(|doc| (doc, String::new())));
         for path in &self.inputs.openapi {
             let server_path = openapi::server_path(&read_file(path)?).unwrap_or_default();
             docs.push((import(path, streams)?, server_path));
         }
+        let (mut named, paths): (Vec<WorldDoc>, Vec<String>) = docs.into_iter().unzip();
+        self.inputs.name(&mut named, streams)?;
+        let mut docs: Vec<(WorldDoc, String)> = named.into_iter().zip(paths).collect();
         if self.inputs.is_empty() && self.tasks.is_none() {
             docs.extend(catalog_worlds()?.into_iter().map(|doc| (doc, String::new())));
         }

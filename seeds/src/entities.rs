@@ -1,0 +1,214 @@
+//! Names that a world must have: put into its records before they are made, so that searches find them.
+//!
+//! A list of names, each typed by a resource (`movie`), an API (`SearchMovie`) or the place where it is looked up
+//! (`GET /search/movie`), becomes `examples` of a source world, and records that lead to them: a person so named
+//! stands in a cast, a company so named made a film. The world stands for a benchmark afterwards.
+//!
+//! ```
+//! use diorama_seeds::entities::{Entities, Entity};
+//! use diorama_seeds::world;
+//!
+//! let source = "{world: 1, name: shop, clock: 2026-03-02T09:00, resources: {book: {key: book_id, display: title,
+//!   fields: {title: {type: string, unique: true}}, records: 3}}, apis: []}";
+//! let mut doc = world::read("shop", source.as_bytes())?;
+//! let names = Entities::new([Entity { of: "book".into(), name: "Emma".into() }]);
+//! assert!(names.put_into(&mut doc).is_empty());
+//! assert!(doc.benchmark);
+//! # Ok::<(), diorama_seeds::world::Report>(())
+//! ```
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value as Json, json};
+
+use crate::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::value::nfc;
+use crate::world::{Finding, Report};
+
+mod kin;
+
+/// A file with more names than this is refused.
+const MOST_NAMES: usize = 10_000;
+
+/// A name and what it is a name of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entity {
+    /// A resource, an API, or a method and a path (or a path alone) of an API that lists or shows the resource.
+    pub of: String,
+    /// The name, as searches will give it.
+    pub name: String,
+}
+
+/// Names to put into worlds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entities {
+    all: IndexSet<Entity>,
+}
+
+/// A name that found no place, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unplaced {
+    /// The name.
+    pub entity: Entity,
+    /// Why.
+    pub reason: String,
+}
+
+impl Entities {
+    /// Takes names; one that comes twice counts once.
+    pub fn new(names: impl IntoIterator<Item = Entity>) -> Self {
+        let clean = |entity: Entity| Entity {
+            of: entity.of.trim().to_owned(),
+            name: nfc(entity.name.trim()).to_string(),
+        };
+        Self { all: names.into_iter().map(clean).filter(|entity| !entity.name.is_empty()).collect() }
+    }
+
+    /// Reads a file: a mapping from what is named to names, in YAML or JSON.
+    ///
+    /// ```yaml
+    /// GET /search/movie: [The Dark Knight]
+    /// person: [Sofia Coppola]
+    /// ```
+    ///
+    /// # Errors
+    /// When the text is not such a mapping.
+    pub fn read(name: &str, text: &[u8]) -> Result<Self, Report> {
+        let fix = "write names by what they name: `person: [Sofia Coppola]`";
+        let refuse = |message: String| Report::one(name, Finding::error("", message, fix));
+        let text = std::str::from_utf8(text).map_err(|error| refuse(format!("not UTF-8: {error}")))?;
+        let lists: IndexMap<String, Vec<String>> =
+            serde_saphyr::from_str(text).map_err(|error| refuse(format!("not a list of names: {error}")))?;
+        let names = lists
+            .into_iter()
+            .flat_map(|(of, names)| names.into_iter().map(move |name| Entity { of: of.clone(), name }));
+        let read = Self::new(names);
+        match read.all.len() {
+            0 => Err(refuse("found no names".to_owned())),
+            found if found > MOST_NAMES => {
+                Err(refuse(format!("found {found} names, expected at most {MOST_NAMES}")))
+            }
+            _ => Ok(read),
+        }
+    }
+
+    /// The names, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Entity> {
+        self.all.iter()
+    }
+
+    /// Puts the names into the records of a source world of one domain, and marks it as a benchmark.
+    ///
+    /// A record so named exists once the world is materialised, whatever the seed, is found by a text search for the
+    /// whole name, and has at least one record of each kind that refers to its resource. Gives back the names for
+    /// which the world has no place.
+    pub fn put_into(&self, doc: &mut WorldDoc) -> Vec<Unplaced> {
+        doc.benchmark = true;
+        let mut unplaced = Vec::new();
+        let mut placed: IndexMap<String, IndexSet<String>> = IndexMap::new();
+        for entity in &self.all {
+            match place(doc, entity) {
+                Ok((resource, field)) => {
+                    let names = placed.entry(resource.clone()).or_default();
+                    let new = names.insert(entity.name.clone());
+                    let hidden = hiding(&doc.apis, &resource);
+                    if let Some(resource) = doc.resources.get_mut(&resource)
+                        && new
+                    {
+                        add(resource, &field, &entity.name, &hidden);
+                    }
+                }
+                Err(reason) => unplaced.push(Unplaced { entity: entity.clone(), reason }),
+            }
+        }
+        kin::lead_to(doc, &placed);
+        unplaced
+    }
+}
+
+/// The resource and the field that a name belongs into.
+fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
+    let api = api(doc, &entity.of);
+    let resource = match api {
+        Some(api) => shown(api).ok_or_else(|| format!("{} shows no records", api.name))?,
+        None => {
+            let known = [entity.of.clone(), crate::openapi::resource_name(&entity.of)];
+            known.into_iter().find(|name| doc.resources.contains_key(name)).ok_or_else(|| {
+                format!("`{}` is neither a resource, nor an API, nor the path of one", entity.of)
+            })?
+        }
+    };
+    let described = doc.resources.get(&resource).ok_or_else(|| format!("there is no resource {resource}"))?;
+    let searched =
+        api.into_iter().flat_map(|api| api.behaviour.filters.values()).find_map(|filter| match filter {
+            FilterDoc::Text(text) => text.text.first().cloned(),
+            _ => None,
+        });
+    let field = searched
+        .or_else(|| described.display.clone())
+        .ok_or_else(|| format!("records of {resource} have no names"))?;
+    match described.fields.get(&field) {
+        Some(found) if found.values.is_empty() && found.kind.as_deref() == Some("string") => {
+            Ok((resource, field))
+        }
+        Some(found) if found.values.contains(&entity.name) => Ok((resource, field)),
+        _ => Err(format!("{resource}.{field} takes no free names")),
+    }
+}
+
+/// An API by its name, by method and path, or by its path.
+fn api<'a>(doc: &'a WorldDoc, of: &str) -> Option<&'a ApiDoc> {
+    let path = of.split_once(' ').map_or(of, |(_, path)| path.trim());
+    let method = of.split_once(' ').map_or("GET", |(method, _)| method);
+    doc.apis.iter().find(|api| api.name == of).or_else(|| {
+        doc.apis.iter().find(|api| api.method == method && api.path == path && path.starts_with('/'))
+    })
+}
+
+/// The resource whose records an API is about.
+fn shown(api: &ApiDoc) -> Option<String> {
+    let behaviour = &api.behaviour;
+    let kinds = [
+        &behaviour.list,
+        &behaviour.get,
+        &behaviour.lookup,
+        &behaviour.create,
+        &behaviour.replace,
+        &behaviour.patch,
+        &behaviour.delete,
+        &behaviour.action,
+    ];
+    kinds.into_iter().flatten().next().cloned()
+}
+
+/// Flags that keep a record out of lists unless the caller asks for them (`!item.adult`).
+fn hiding(apis: &[ApiDoc], resource: &str) -> Vec<String> {
+    let lists = apis.iter().filter(|api| api.behaviour.list.as_deref() == Some(resource));
+    let conditions: Vec<&str> = lists.filter_map(|api| api.behaviour.condition.as_deref()).collect();
+    let flags = conditions
+        .iter()
+        .flat_map(|text| text.split("!item.").skip(1))
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>());
+    flags.collect::<IndexSet<_>>().into_iter().collect()
+}
+
+/// Adds a record of this name, first among those that are given.
+fn add(resource: &mut ResourceDoc, field: &str, name: &str, hidden: &[String]) {
+    if examples(resource).iter().any(|row| row.get(field).and_then(Json::as_str) == Some(name)) {
+        return;
+    }
+    let mut row: IndexMap<String, Json> = IndexMap::from([(field.to_owned(), json!(name))]);
+    for flag in hidden {
+        if resource.fields.get(flag).is_some_and(|field| field.kind.as_deref() == Some("boolean")) {
+            row.insert(flag.clone(), json!(false));
+        }
+    }
+    examples(resource).push(row);
+}
+
+/// The list of a resource's given records, whichever section holds them.
+fn examples(resource: &mut ResourceDoc) -> &mut Vec<IndexMap<String, Json>> {
+    match &mut resource.records {
+        RecordsDoc::Given(rows) if !rows.is_empty() => rows,
+        _ => &mut resource.examples,
+    }
+}
