@@ -10,9 +10,11 @@ use serde_json::Value as Json;
 
 mod api;
 mod order;
+mod security;
 mod wire;
 
 pub use api::*;
+pub use security::*;
 
 /// The world format version that this crate reads and writes.
 pub const WORLD_VERSION: u32 = 1;
@@ -85,6 +87,9 @@ pub struct DomainHead {
     /// How users sign in, where some APIs need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthDoc>,
+    /// How HTTP callers prove who they are, by name; APIs say in `security` which they take.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub security: IndexMap<String, SecurityDoc>,
 }
 
 /// One domain of a world of several.

@@ -2,6 +2,8 @@
 //!
 //! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
 
+mod security;
+
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -9,6 +11,8 @@ use indexmap::IndexMap;
 use crate::expr::{Expr, Slot};
 use crate::schema::Schema;
 use crate::value::{Instant, Str, Value, Zone};
+
+pub use security::{KeyPlace, Need, SecurityKind, SecurityScheme};
 
 macro_rules! position {
     ($(#[$doc:meta])* $name:ident) => {
@@ -88,6 +92,8 @@ pub struct Domain {
     pub base_path: Str,
     /// Sign-in.
     pub auth: Option<Auth>,
+    /// How HTTP callers prove who they are.
+    pub security: Vec<SecurityScheme>,
 }
 
 /// How a domain's users sign in.
@@ -214,6 +220,8 @@ pub struct Api {
     pub parameters: Vec<Parameter>,
     /// The parameter that carries the token.
     pub token: Option<ParameterId>,
+    /// What an HTTP caller must show: one of these sets of schemes. Nothing is needed when there is none.
+    pub security: Vec<Vec<Need>>,
     /// What a call does.
     pub behaviour: Behaviour,
     /// What a reply shows.

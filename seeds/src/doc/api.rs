@@ -27,6 +27,10 @@ pub struct ApiDoc {
     /// Needs a token from the domain's sign-in.
     #[serde(default, skip_serializing_if = "is_false")]
     pub auth: bool,
+    /// What an HTTP caller must show: one of these, each a set of the domain's security schemes with the scopes that
+    /// the token must have. An empty set lets callers without any in. Tool calls need none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub security: Vec<IndexMap<String, Vec<String>>>,
     /// What the call does.
     pub behaviour: BehaviourDoc,
     /// What the reply shows; default: the whole record.

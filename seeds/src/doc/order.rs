@@ -1,6 +1,8 @@
 //! The canonical order of a document's keys.
 
-use super::{ApiDoc, DomainDoc, FieldDoc, ResourceDoc, WorldDoc};
+use indexmap::IndexMap;
+
+use super::{ApiDoc, DomainDoc, DomainHead, FieldDoc, ResourceDoc, WorldDoc};
 
 impl WorldDoc {
     /// Puts every mapping in the order of its keys.
@@ -9,6 +11,9 @@ impl WorldDoc {
     /// tool, the members of a reply without `fields`) is therefore shown in this order wherever a world is run, so that
     /// a world read back from its canonical form behaves to the byte like the one that was written.
     pub fn sort_keys(&mut self) {
+        if let Some(head) = &mut self.domain {
+            head.sort_keys();
+        }
         self.resources.sort_unstable_keys();
         self.resources.values_mut().for_each(ResourceDoc::sort_keys);
         self.apis.iter_mut().for_each(ApiDoc::sort_keys);
@@ -16,8 +21,15 @@ impl WorldDoc {
     }
 }
 
+impl DomainHead {
+    fn sort_keys(&mut self) {
+        self.security.sort_unstable_keys();
+    }
+}
+
 impl DomainDoc {
     fn sort_keys(&mut self) {
+        self.domain.sort_keys();
         self.resources.sort_unstable_keys();
         self.resources.values_mut().for_each(ResourceDoc::sort_keys);
         self.apis.iter_mut().for_each(ApiDoc::sort_keys);
@@ -44,6 +56,7 @@ impl FieldDoc {
 
 impl ApiDoc {
     fn sort_keys(&mut self) {
+        self.security.iter_mut().for_each(IndexMap::sort_unstable_keys);
         self.parameters.sort_unstable_keys();
         self.parameters.values_mut().for_each(FieldDoc::sort_keys);
         let behaviour = &mut self.behaviour;

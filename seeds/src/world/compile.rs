@@ -12,6 +12,7 @@ mod query;
 mod records;
 mod reply;
 mod resource;
+mod security;
 
 use std::collections::{HashMap, HashSet};
 
@@ -253,6 +254,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             archetype: nfc(head.archetype.as_deref().unwrap_or(name)),
             base_path: nfc(base_path),
             auth: None,
+            security: security::schemes(&head.security, &head_path.name("security"), findings),
         });
     }
     (domains, names)

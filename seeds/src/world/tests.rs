@@ -178,6 +178,45 @@ fn the_canonical_form_is_one_world_document() {
     }
 }
 
+#[test]
+fn security_is_read_checked_and_kept() {
+    let schemes = r#"{"key": {"type": "api_key", "in": "header", "name": "X-Key"}, "user": {"type": "basic"},
+        "oauth": {"type": "oauth2", "token_path": "/token", "scopes": {"write": "Changes things"}}}"#;
+    let mut json = materialised();
+    json["domain"]["name"] = "shop".into();
+    json["domain"]["security"] = serde_json::from_str(schemes).unwrap();
+    json["apis"][0]["security"] = serde_json::from_str(r#"[{"key": []}, {"oauth": ["write"]}]"#).unwrap();
+    let canonical = canonical_of(&json);
+    let (doc, world) =
+        load("canonical.json", canonical.as_bytes()).map_err(|report| report.to_string()).unwrap();
+    assert_eq!(canonical_json(&doc, &world), canonical);
+    let names: Vec<&str> = world.domains[0].security.iter().map(|scheme| &*scheme.name).collect();
+    let needs = |api: usize| {
+        let needs = world.apis[api].security.iter().flatten();
+        needs.map(|need| (names[need.scheme], need.scopes.join(" "))).collect::<Vec<_>>()
+    };
+    assert_eq!(needs(0), [("key", String::new()), ("oauth", "write".to_owned())]);
+    let check = |pointer: &str, value: &str, expect: &str| {
+        let security = ("/domain/security", schemes);
+        assert_eq!(findings_with(&[("/domain", r#"{"name": "shop"}"#), security, (pointer, value)]), expect);
+    };
+    check(
+        "/apis/0/security",
+        r#"[{"other": []}]"#,
+        "apis[0].security[0].other: found the security scheme `other`, expected one of key, user, oauth",
+    );
+    check(
+        "/domain/security/key/in",
+        "\"body\"",
+        "domain.security.key.in: found `body`, expected header, query or cookie",
+    );
+    check(
+        "/domain/security/oauth/token_path",
+        "\"token\"",
+        "domain.security.oauth.token_path: found `token`, expected a path with a leading slash",
+    );
+}
+
 /// A small stream of numbers from a seed.
 struct Draw(u64);
 

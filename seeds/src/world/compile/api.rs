@@ -52,7 +52,8 @@ pub(super) fn compile(
             }
             let types = Types { names, domain: id, zone, keys: &keys, resources: Some(resources) };
             let shared = Shared { names, resources, secrets, zone, domain: id, auth: domain.auth.as_ref() };
-            let api = api(doc, &path, &types, &shared, findings);
+            let mut api = api(doc, &path, &types, &shared, findings);
+            api.security = super::security::needs(doc, domain, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {
@@ -152,6 +153,7 @@ fn api(
         description: nfc(&doc.description),
         parameters,
         token,
+        security: Vec::new(),
         behaviour,
         reply,
         slots,

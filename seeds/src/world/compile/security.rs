@@ -1,0 +1,100 @@
+//! Security schemes and what APIs need of them.
+
+use indexmap::IndexMap;
+
+use super::listed;
+use crate::doc::{ApiDoc, SecurityDoc};
+use crate::model::{Domain, KeyPlace, Need, SecurityKind, SecurityScheme};
+use crate::value::nfc;
+use crate::world::findings::Findings;
+use crate::world::path::Path;
+
+/// The schemes of a domain.
+pub(super) fn schemes(
+    docs: &IndexMap<String, SecurityDoc>,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Vec<SecurityScheme> {
+    docs.iter()
+        .map(|(name, doc)| {
+            let here = path.name(name);
+            let kind = match doc {
+                SecurityDoc::Bearer {} => SecurityKind::Bearer,
+                SecurityDoc::Basic {} => SecurityKind::Basic,
+                SecurityDoc::ApiKey { place, name } => {
+                    let visible = |name: &str| name.bytes().all(|byte| byte.is_ascii_graphic());
+                    if name.is_empty() || !visible(name) {
+                        findings.error(
+                            here.name("name"),
+                            format!("found the name `{name}`, expected visible ASCII characters"),
+                            "name the header, parameter or cookie",
+                        );
+                    }
+                    SecurityKind::ApiKey { place: key_place(place, &here, findings), name: nfc(name) }
+                }
+                SecurityDoc::Oauth2 { token_path, scopes } => {
+                    let token_path = token_path.as_deref().unwrap_or_default();
+                    if !token_path.is_empty() && !token_path.starts_with('/') {
+                        findings.error(
+                            here.name("token_path"),
+                            format!("found `{token_path}`, expected a path with a leading slash"),
+                            "write it like `/oauth/token`",
+                        );
+                    }
+                    let scopes = scopes.iter().map(|(name, text)| (nfc(name), nfc(text))).collect();
+                    SecurityKind::OAuth2 { token_path: nfc(token_path), scopes }
+                }
+            };
+            SecurityScheme { name: nfc(name), kind }
+        })
+        .collect()
+}
+
+fn key_place(place: &str, here: &Path<'_>, findings: &mut Findings) -> KeyPlace {
+    match place {
+        "header" => KeyPlace::Header,
+        "query" => KeyPlace::Query,
+        "cookie" => KeyPlace::Cookie,
+        other => {
+            findings.error(
+                here.name("in"),
+                format!("found `{other}`, expected header, query or cookie"),
+                "say where the key stands",
+            );
+            KeyPlace::Header
+        }
+    }
+}
+
+/// What an API needs: one of several sets of schemes. None at all when nothing is needed.
+pub(super) fn needs(
+    doc: &ApiDoc,
+    domain: &Domain,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Vec<Vec<Need>> {
+    let section = path.name("security");
+    let mut alternatives = Vec::with_capacity(doc.security.len());
+    for (position, alternative) in doc.security.iter().enumerate() {
+        let here = section.index(position);
+        let mut needs = Vec::with_capacity(alternative.len());
+        for (name, scopes) in alternative {
+            let known = nfc(name);
+            match domain.security.iter().position(|scheme| scheme.name == known) {
+                Some(scheme) => {
+                    needs.push(Need { scheme, scopes: scopes.iter().map(|scope| nfc(scope)).collect() });
+                }
+                None => findings.error(
+                    here.name(name),
+                    format!(
+                        "found the security scheme `{name}`, expected one of {}",
+                        listed(domain.security.iter().map(|scheme| &*scheme.name))
+                    ),
+                    "declare it under `security` of the domain",
+                ),
+            }
+        }
+        alternatives.push(needs);
+    }
+    alternatives
+}
