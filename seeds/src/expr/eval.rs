@@ -170,7 +170,7 @@ impl<'e> Env<'e> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn holds_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<bool, EvalError> {
-        self.truth(node, Some(&Frame { slot, record, outer: None }))
+        self.truth(node, Some(&Frame { slot, record, outer: None, known: None }))
     }
 
     /// [`Env::value`] with this record in this slot.
@@ -178,7 +178,7 @@ impl<'e> Env<'e> {
     /// # Errors
     /// As [`Env::evaluate`].
     pub fn value_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<Value, EvalError> {
-        self.run(node, Some(&Frame { slot, record, outer: None }))?.into_value("a value")
+        self.run(node, Some(&Frame { slot, record, outer: None, known: None }))?.into_value("a value")
     }
 
     fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<Out<'v>, EvalError> {
@@ -207,7 +207,7 @@ impl<'e> Env<'e> {
                 }
                 _ => Out::NULL,
             },
-            Node::Fold(fold) => self.fold(fold, frame)?,
+            Node::Fold(fold) => self.inner_fold(fold, frame)?,
             Node::Conditional(condition, yes, no) => {
                 let branch = if self.truth(condition, frame)? { yes } else { no };
                 self.run(branch, frame)?
@@ -314,7 +314,7 @@ impl<'e> Env<'e> {
     }
 
     fn variable<'v>(&'v self, slot: Slot, mut frame: Option<&'v Frame<'v>>) -> Out<'v> {
-        while let Some(Frame { slot: found, record, outer }) = frame {
+        while let Some(Frame { slot: found, record, outer, .. }) = frame {
             if *found == slot {
                 return Out::Record(record);
             }
@@ -335,6 +335,8 @@ struct Frame<'v> {
     slot: Slot,
     record: &'v Record,
     outer: Option<&'v Frame<'v>>,
+    /// What the fold's records have in common; none for a record under test.
+    known: Option<&'v folds::Known>,
 }
 
 /// A result: borrowed wherever it can be, so that reading fields and arguments allocates nothing.

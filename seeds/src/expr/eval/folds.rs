@@ -1,9 +1,11 @@
 //! Folds over the records of a resource.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use crate::expr::eval::{Env, EvalError, Frame, Out, arithmetic, compare};
-use crate::expr::{Fold, FoldKind};
+use crate::expr::index::mentions;
+use crate::expr::{Fold, FoldKind, Node};
 use crate::model::Record;
 use crate::value::Value;
 
@@ -14,6 +16,21 @@ struct Gathered<'r> {
     record: Option<&'r Record>,
 }
 
+/// Values of inner folds that are the same for every record of the outer one. A fold is known by its place.
+#[derive(Default)]
+pub(super) struct Known(RefCell<Vec<(*const Fold, Value)>>);
+
+impl Known {
+    fn get(&self, fold: &Fold) -> Option<Value> {
+        let known = self.0.borrow();
+        known.iter().find(|(place, _)| std::ptr::eq(*place, fold)).map(|(_, value)| value.clone())
+    }
+
+    fn keep(&self, fold: &Fold, value: Value) {
+        self.0.borrow_mut().push((std::ptr::from_ref(fold), value));
+    }
+}
+
 impl<'e> Env<'e> {
     pub(super) fn fold<'v>(
         &'v self,
@@ -22,7 +39,8 @@ impl<'e> Env<'e> {
     ) -> Result<Out<'v>, EvalError> {
         let mut gathered = Gathered { count: 0, value: fold.zero.clone(), record: None };
         let mut failure = None;
-        let mut visit = |record: &'e Record| match self.gather(fold, record, frame, &mut gathered) {
+        let known = Known::default();
+        let mut visit = |record: &'e Record| match self.gather(fold, record, frame, &known, &mut gathered) {
             Ok(flow) => flow,
             Err(error) => {
                 failure = Some(error);
@@ -59,16 +77,40 @@ impl<'e> Env<'e> {
         })
     }
 
+    /// A fold inside another: worked out once for all records of the outer one, where it reads none of them.
+    pub(super) fn inner_fold<'v>(
+        &'v self,
+        fold: &'v Fold,
+        frame: Option<&'v Frame<'v>>,
+    ) -> Result<Out<'v>, EvalError> {
+        let Some((frame, known)) = frame.and_then(|frame| Some((frame, frame.known?))) else {
+            return self.fold(fold, frame);
+        };
+        if let Some(value) = known.get(fold) {
+            return Ok(Out::Own(value));
+        }
+        let reads = |node: &Node| mentions(node, frame.slot);
+        if reads(&fold.condition) || fold.value.as_ref().is_some_and(reads) {
+            return self.fold(fold, Some(frame));
+        }
+        let out = self.fold(fold, frame.outer)?;
+        if let Some(value) = out.value() {
+            known.keep(fold, value.clone());
+        }
+        Ok(out)
+    }
+
     /// Takes one record into account.
     fn gather(
         &self,
         fold: &Fold,
         record: &'e Record,
         outer: Option<&Frame<'_>>,
+        known: &Known,
         gathered: &mut Gathered<'e>,
     ) -> Result<ControlFlow<()>, EvalError> {
         self.budget.take(1)?;
-        let frame = Frame { slot: fold.slot, record, outer };
+        let frame = Frame { slot: fold.slot, record, outer, known: Some(known) };
         let holds = self.truth(&fold.condition, Some(&frame))?;
         if holds == (fold.kind == FoldKind::All) {
             return Ok(ControlFlow::Continue(()));

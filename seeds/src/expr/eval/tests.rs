@@ -170,9 +170,31 @@ fn steps_are_counted_and_limited() {
     let clinic = Clinic { indexed: false, ..Clinic::new() };
     assert_eq!(run(&clinic, "1 + 2", 3), Ok("integer 3".to_owned()));
     assert_eq!(run(&clinic, "1 + 2", 2), Err(EvalError::Budget));
-    let nested = "doctor.all(a, doctor.all(b, doctor.all(c, doctor.all(d, doctor.all(e, a.fee > 0)))))";
+    let nested = "doctor.all(a, doctor.all(b, doctor.all(c, doctor.all(d, doctor.all(e, a.fee + b.fee + c.fee + d.fee + e.fee > 0)))))";
     assert_eq!(run(&clinic, nested, 1000), Err(EvalError::Budget));
     assert_eq!(run(&clinic, nested, DEFAULT_BUDGET), Ok("boolean true".to_owned()));
+}
+
+#[test]
+fn an_inner_fold_that_reads_no_outer_record_is_worked_out_once() {
+    let clinic = Clinic { indexed: false, ..Clinic::new() };
+    let steps = |source: &str| {
+        let mut most = 16;
+        while run(&clinic, source, most).is_err() {
+            most += 16;
+        }
+        (most, run(&clinic, source, most))
+    };
+    let (once, dearest) = steps("doctor.count(x, x.fee == doctor.max(y, y.fee > 0, y.fee))");
+    let (each, same) = steps("doctor.count(x, x.fee == doctor.max(y, y.fee > 0 && x.fee > 0, y.fee))");
+    assert_eq!(dearest, same);
+    assert!(once * 2 < each, "{once} {each}");
+    let other = run(&clinic, "doctor.count(x, doctor.any(y, y.fee > x.fee))", DEFAULT_BUDGET);
+    assert_ne!(
+        other,
+        run(&clinic, "doctor.count(x, true)", DEFAULT_BUDGET),
+        "what reads the outer record is not kept"
+    );
 }
 
 #[test]
