@@ -25,6 +25,7 @@ use crate::value::nfc;
 use crate::world::{Finding, Report};
 
 mod kin;
+mod parts;
 
 /// A file with more names than this is refused.
 const MOST_NAMES: usize = 10_000;
@@ -68,7 +69,10 @@ impl Entities {
     /// ```yaml
     /// GET /search/movie: [The Dark Knight]
     /// person: [Sofia Coppola]
+    /// season: ["3"]
     /// ```
+    ///
+    /// A number for a resource whose records are numbered parts of others is the least number of parts that each has.
     ///
     /// # Errors
     /// When the text is not such a mapping.
@@ -96,6 +100,21 @@ impl Entities {
         self.all.iter()
     }
 
+    /// The names as a file that [`Entities::read`] takes.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let mut lists: IndexMap<&str, Vec<&str>> = IndexMap::new();
+        for entity in &self.all {
+            lists.entry(&entity.of).or_default().push(&entity.name);
+        }
+        let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+        let line = |of: &str, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+            format!("{}: [{}]\n", quoted(of), names.join(", "))
+        };
+        lists.iter().map(|(of, names)| line(of, names)).collect()
+    }
+
     /// Puts the names into the records of a source world of one domain, and marks it as a benchmark.
     ///
     /// A record so named exists once the world is materialised, whatever the seed, is found by a text search for the
@@ -106,6 +125,9 @@ impl Entities {
         let mut unplaced = Vec::new();
         let mut placed: IndexMap<String, IndexSet<String>> = IndexMap::new();
         for entity in &self.all {
+            if parts::make_room(doc, &entity.of, &entity.name) {
+                continue;
+            }
             match place(doc, entity) {
                 Ok((resource, field)) => {
                     let names = placed.entry(resource.clone()).or_default();

@@ -27,7 +27,7 @@ pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<Str
             .fields
             .iter()
             // A made reference follows from others, so it is not overruled.
-            .filter(|(field, doc)| **field != resource.key && (doc.fake.is_none() || doc.items.is_some()))
+            .filter(|(field, doc)| **field != resource.key && (!follows(doc) || doc.items.is_some()))
             .filter_map(|(field, doc)| Some((field.clone(), reference(doc)?)))
             .filter(|(_, (_, target))| target != name && nameable.contains_key(target))
             .map(|(field, (many, target))| (field, many, target))
@@ -43,6 +43,11 @@ pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<Str
             }
         }
     }
+}
+
+/// Whether a field's value follows from others. A chance only says how often there is one.
+fn follows(field: &FieldDoc) -> bool {
+    field.fake.as_ref().is_some_and(|fake| fake.get("provider").and_then(Json::as_str) != Some("chance"))
 }
 
 /// Whether a field refers to one record or to several, and of which resource.
