@@ -9,6 +9,7 @@ pub mod export;
 pub mod generate;
 pub mod inputs;
 pub mod merge;
+pub mod restbench;
 pub mod schema;
 pub mod search;
 pub mod serve;
@@ -54,6 +55,9 @@ pub enum Command {
     Export(export::Export),
     /// Run an agent through the tasks of a dataset and grade it.
     Eval(eval::Eval),
+    /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
+    #[command(name = "restbench")]
+    RestBench(restbench::RestBench),
     /// Check, show and materialise worlds.
     World(world::WorldCommand),
     /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
@@ -115,6 +119,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Stats(command) => command.run(streams),
         Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
+        Command::RestBench(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),

@@ -3,6 +3,8 @@
 //! Owns running `diorama` in the test's own process or as a child, and comparing folders. No fixed ports, no sleeps, no
 //! shared state.
 
+pub mod server;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

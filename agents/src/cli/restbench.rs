@@ -1,0 +1,155 @@
+//! `diorama restbench`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::entities::{Entities, Entity};
+use diorama_seeds::materialise::materialised;
+use diorama_seeds::openapi::{ImportOptions, import};
+use diorama_simulator::engine::Base;
+use diorama_simulator::session::{Session, SessionOptions};
+
+use super::error::CliError;
+use super::inputs::read_file;
+use super::{Done, Streams, terminal};
+use crate::restbench::service::{InSession, OverHttp};
+use crate::restbench::{Query, Summary, Templates, named, parts, run};
+
+/// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
+///
+/// The document becomes a world; the things that the queries name (quoted and capitalised spans, typed by the search
+/// endpoint of the gold path) are put into it before it is made. Then each gold path is executed in order in a session
+/// of its own: path parameters are filled from earlier replies of the same query, numbers and listed values from the
+/// query's words. A query passes when every call succeeds, every search finds what it looks for, and every record that
+/// a reply shows is found by its id under the same name. An id that no earlier reply shows is a failure.
+#[derive(Debug, Args)]
+pub struct RestBench {
+    /// OpenAPI document.
+    #[arg(long, value_name = "FILE")]
+    pub document: PathBuf,
+    /// Queries: a JSON list of {query, solution: ["GET /path", ...]}.
+    #[arg(long, value_name = "FILE")]
+    pub queries: PathBuf,
+    /// Names that the world must have, instead of those that the queries name.
+    #[arg(long, value_name = "FILE")]
+    pub entities: Option<PathBuf>,
+    /// Seed of the records.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// Ask the server at this URL instead of a session in this process.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// With --base-url: stands in every query string, such as an API key.
+    #[arg(long, value_name = "NAME=VALUE", requires = "base_url")]
+    pub with: Vec<String>,
+    /// Exit with 3 when fewer queries pass.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub min_passed: usize,
+    /// Write the names that the queries name, as a file for --entities, and do nothing else.
+    #[arg(long, value_name = "FILE")]
+    pub write_entities: Option<PathBuf>,
+}
+
+impl RestBench {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is wrong, or the server does not answer.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let queries = self.queries()?;
+        let mut doc = self.import()?;
+        let templates = Templates::of(&doc);
+        let entities = self.entities(&queries, &templates)?;
+        if let Some(path) = &self.write_entities {
+            std::fs::write(path, entities.to_yaml())?;
+            terminal::note(
+                streams,
+                &format!("{} names written to {}", entities.iter().count(), path.display()),
+            );
+            return Ok(Done::Met);
+        }
+        let summary = match &self.base_url {
+            Some(base) => {
+                let always = self.always()?;
+                run(&queries, &templates, || Ok(OverHttp::new(base, always.clone())))
+            }
+            None => {
+                for left in entities.put_into(&mut doc) {
+                    terminal::note(streams, &format!("no place for `{}`: {}", left.entity.name, left.reason));
+                }
+                let made = materialised(&doc, self.seed)?;
+                let base =
+                    Base::new(made.world.clone()).map_err(|error| CliError::Empty(error.to_string()))?;
+                run(&queries, &templates, || {
+                    let options = SessionOptions { seed: self.seed, ..SessionOptions::default() };
+                    Ok(InSession::new(&doc, Session::new(std::sync::Arc::clone(&base), options)))
+                })
+            }
+        }
+        .map_err(CliError::Empty)?;
+        streams.print(&summary, || table(&summary))?;
+        Ok(if summary.passed < self.min_passed { Done::NotMet } else { Done::Met })
+    }
+
+    fn queries(&self) -> Result<Vec<Query>, CliError> {
+        let queries: Vec<Query> = serde_json::from_slice(&read_file(&self.queries)?).map_err(|error| {
+            CliError::Usage(format!(
+                "{}: {error}; expected a JSON list of {{query, solution}}",
+                self.queries.display()
+            ))
+        })?;
+        if queries.is_empty() {
+            return Err(CliError::Usage(format!("{} holds no queries", self.queries.display())));
+        }
+        Ok(queries)
+    }
+
+    fn import(&self) -> Result<WorldDoc, CliError> {
+        let stem =
+            self.document.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
+        Ok(import(&stem, &read_file(&self.document)?, &options)?.doc)
+    }
+
+    fn entities(&self, queries: &[Query], templates: &Templates) -> Result<Entities, CliError> {
+        if let Some(path) = &self.entities {
+            return Ok(Entities::read(&path.display().to_string(), &read_file(path)?)?);
+        }
+        let names = queries.iter().flat_map(|query| named(query, templates));
+        let names = names.map(|named| Entity { of: format!("GET {}", named.search), name: named.name });
+        let parts = parts(queries, templates).into_iter();
+        Ok(Entities::new(names.chain(parts.map(|(of, number)| Entity { of, name: number.to_string() }))))
+    }
+
+    fn always(&self) -> Result<Vec<(String, String)>, CliError> {
+        let pair = |text: &String| {
+            let (name, value) = text
+                .split_once('=')
+                .ok_or_else(|| CliError::Usage(format!("--with: found `{text}`, expected NAME=VALUE")))?;
+            Ok((name.to_owned(), value.to_owned()))
+        };
+        self.with.iter().map(pair).collect()
+    }
+}
+
+fn table(summary: &Summary) -> String {
+    let mut text = String::new();
+    for outcome in &summary.outcomes {
+        let mark = if outcome.faults.is_empty() { "ok  " } else { "FAIL" };
+        text.push_str(&format!("{:>3} {mark} {}\n", outcome.index, outcome.query.trim()));
+        for fault in &outcome.faults {
+            text.push_str(&format!("         {fault}\n"));
+        }
+    }
+    text.push_str(&format!(
+        "{} of {} queries pass (every call 2xx, every id under its name); every call 2xx in {}; {} of {} calls 2xx; {} ids agree\n",
+        summary.passed,
+        summary.queries,
+        summary.every_call_succeeded,
+        summary.calls_succeeded,
+        summary.calls,
+        summary.ids_agreeing
+    ));
+    text
+}

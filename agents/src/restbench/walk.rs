@@ -1,0 +1,192 @@
+//! One query: its gold path, step by step.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value as Json};
+
+use super::choose::{asked_for, listed, number};
+use super::named::{Named, named};
+use super::sightings::{Sighting, name_of, sightings};
+use super::template::Template;
+use super::{Called, Outcome, Query, Service, Templates};
+
+/// What one reply showed.
+struct Seen {
+    /// The name that was searched for.
+    searched: Option<String>,
+    records: Vec<Sighting>,
+}
+
+pub(super) struct Walk<'a, S> {
+    templates: &'a Templates,
+    service: &'a mut S,
+    query: &'a Query,
+    kinds: Vec<String>,
+    named: VecDeque<Named>,
+    seen: Vec<Seen>,
+    /// Records whose id has been looked up: it need not be done twice.
+    known: Vec<(String, Json, String)>,
+    outcome: Outcome,
+}
+
+impl<'a, S: Service> Walk<'a, S> {
+    pub(super) fn new(templates: &'a Templates, service: &'a mut S, query: &'a Query) -> Self {
+        let outcome = Outcome {
+            index: 0,
+            query: query.query.clone(),
+            calls: Vec::new(),
+            agreeing: 0,
+            faults: Vec::new(),
+        };
+        Self {
+            templates,
+            service,
+            query,
+            kinds: templates.kinds(),
+            named: named(query, templates).into(),
+            seen: Vec::new(),
+            known: Vec::new(),
+            outcome,
+        }
+    }
+
+    pub(super) fn run(mut self, index: usize) -> Result<Outcome, String> {
+        self.outcome.index = index;
+        for step in &self.query.solution {
+            let Some(template) = self.templates.find(step) else {
+                self.fault(format!("unknown: the document has no operation `{step}`"));
+                break;
+            };
+            if !self.step(template)? {
+                break;
+            }
+        }
+        Ok(self.outcome)
+    }
+
+    fn fault(&mut self, text: String) {
+        self.outcome.faults.push(text);
+    }
+
+    /// Makes one call; whether the path can go on.
+    fn step(&mut self, template: &Template) -> Result<bool, String> {
+        let mut arguments = Map::new();
+        for (name, noun) in template.holes() {
+            let Some(value) = self.value(template, &name, &noun) else {
+                self.fault(format!("no id: no earlier reply shows a {noun} for {}", template.path));
+                return Ok(false);
+            };
+            arguments.insert(name, value);
+        }
+        let searched = self.search_words(template, &mut arguments);
+        let (status, reply) = self.service.call(&template.method, &template.path, &arguments)?;
+        let call = written(template, &arguments);
+        self.outcome.calls.push(Called { call: call.clone(), status });
+        if !(200..300).contains(&status) {
+            let shown: String = reply.to_string().chars().take(160).collect();
+            self.fault(format!("status: {call} answered {status} {shown}"));
+            return Ok(false);
+        }
+        let records = sightings(template, &arguments, &self.kinds, &reply);
+        self.check_own_id(template, &arguments, &reply);
+        for record in &records {
+            self.check_record(record, &call)?;
+        }
+        let found =
+            searched.as_deref().is_none_or(|name| records.iter().any(|record| same(&record.name, name)));
+        if !found {
+            self.fault(format!("search: {call} does not find `{}`", searched.as_deref().unwrap_or_default()));
+        }
+        self.seen.push(Seen { searched, records });
+        Ok(true)
+    }
+
+    fn value(&self, template: &Template, name: &str, noun: &str) -> Option<Json> {
+        let allowed = template.allowed(name);
+        if !allowed.is_empty() {
+            return listed(&self.query.query, allowed);
+        }
+        if name.ends_with("number") {
+            return Some(Json::from(number(&self.query.query, noun)));
+        }
+        self.followed(noun).map(|sighting| sighting.id.clone())
+    }
+
+    /// The record to follow: of the last reply that shows its kind, what was searched for or asked about.
+    fn followed(&self, kind: &str) -> Option<&Sighting> {
+        self.seen.iter().rev().find_map(|seen| {
+            let of_kind: Vec<&Sighting> = seen.records.iter().filter(|record| record.kind == kind).collect();
+            match &seen.searched {
+                Some(name) => of_kind.into_iter().find(|record| same(&record.name, name)),
+                None => asked_for(&self.query.query, &of_kind),
+            }
+        })
+    }
+
+    /// The words of a search: the next thing that the query names.
+    fn search_words(&mut self, template: &Template, arguments: &mut Map<String, Json>) -> Option<String> {
+        let kind = template.searched()?;
+        let at = self.named.iter().position(|named| named.kind == kind)?;
+        let name = self.named.remove(at)?.name;
+        arguments.insert(template.text_parameter()?.to_owned(), Json::from(name.as_str()));
+        Some(name)
+    }
+
+    /// The reply of `/movie/{movie_id}/credits` that has an id has the film's.
+    fn check_own_id(&mut self, template: &Template, arguments: &Map<String, Json>, reply: &Json) {
+        let holes = template.holes();
+        let [(name, noun)] = holes.as_slice() else { return };
+        let (Some(given), Some(own)) = (arguments.get(name), reply.get("id")) else { return };
+        if self.kinds.contains(noun) && given != own {
+            self.fault(format!("id: {} was asked for {given} and shows the id {own}", template.path));
+        }
+    }
+
+    /// Looks a record up by its id: it must have the name under which the reply showed it.
+    fn check_record(&mut self, record: &Sighting, call: &str) -> Result<(), String> {
+        let key = (record.kind.clone(), record.id.clone(), record.name.clone());
+        let Some(details) = self.templates.details(&record.kind).filter(|_| !self.known.contains(&key))
+        else {
+            return Ok(());
+        };
+        let Some((parameter, _)) = details.holes().pop() else { return Ok(()) };
+        let arguments = Map::from_iter([(parameter, record.id.clone())]);
+        let (status, reply) = self.service.call("GET", &details.path, &arguments)?;
+        self.known.push(key);
+        let Sighting { kind, id, name, .. } = record;
+        match name_of(&reply) {
+            _ if !(200..300).contains(&status) => {
+                self.fault(format!("name: {call} shows the {kind} {id} `{name}`, which answers {status}"));
+            }
+            Some(own) if own == name && reply.get("id") == Some(id) => self.outcome.agreeing += 1,
+            own => {
+                let own = own.unwrap_or("nothing");
+                self.fault(format!(
+                    "name: {call} shows the {kind} {id} as `{name}`, and by its id it is `{own}`"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names are the same in any case.
+fn same(left: &str, right: &str) -> bool {
+    left.to_lowercase() == right.to_lowercase()
+}
+
+fn written(template: &Template, arguments: &Map<String, Json>) -> String {
+    let mut path = template.path.clone();
+    let mut rest = Vec::new();
+    for (name, value) in arguments {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let hole = format!("{{{name}}}");
+        if path.contains(&hole) {
+            path = path.replace(&hole, &text);
+        } else {
+            rest.push(format!("{name}={text}"));
+        }
+    }
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    format!("{} {path}{query}", template.method)
+}

@@ -1,0 +1,85 @@
+//! A server in a thread of the test, on a port of its own.
+
+use std::io::Write;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+
+use clap::Parser;
+use diorama_agents::cli::error::CliError;
+use diorama_agents::cli::{Arguments, Command, Done, Streams};
+use serde_json::Value as Json;
+use tokio::sync::oneshot;
+
+/// `diorama serve`, until it is dropped.
+pub struct Server {
+    /// Its address.
+    pub url: String,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<Done, CliError>>>,
+}
+
+/// Hands on what is written to it.
+struct Lines(Sender<Vec<u8>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = self.0.send(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Starts `diorama serve --port 0` with further arguments, and waits until it listens.
+    ///
+    /// # Errors
+    /// What the command says when it ends instead.
+    pub fn start(arguments: &[&str]) -> Result<Self, String> {
+        let line = ["diorama", "serve", "--port", "0"].iter().chain(arguments);
+        let parsed = Arguments::try_parse_from(line).map_err(|error| error.to_string())?;
+        let Command::Serve(command) = parsed.command else { return Err("not `serve`".to_owned()) };
+        let (stop, stopped) = oneshot::channel();
+        let (out, written) = channel();
+        let thread = std::thread::spawn(move || {
+            let (mut out, mut err) = (Lines(out), std::io::sink());
+            let mut streams = Streams { out: &mut out, err: &mut err, json: false };
+            command.run_until(&mut streams, async move {
+                let _ = stopped.await;
+            })
+        });
+        let mut text = String::new();
+        while !text.ends_with('\n') {
+            match written.recv() {
+                Ok(bytes) => text.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(_) => return Err(format!("the server ended: {:?}", thread.join())),
+            }
+        }
+        let url = text.trim().trim_start_matches("listening on ").to_owned();
+        Ok(Self { url, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// A new session, as the server describes it.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn session(&self) -> Result<Json, String> {
+        let mut made = ureq::post(format!("{}/v1/sessions", self.url))
+            .send_json(serde_json::json!({}))
+            .map_err(|error| error.to_string())?;
+        made.body_mut().read_json().map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! RestBench's gold paths run through a world made of its document, in this process and over HTTP.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
+use std::path::PathBuf;
+
+use diorama_tests::server::Server;
+use diorama_tests::{diorama, shared_data};
+use serde_json::Value as Json;
+
+/// Queries whose gold path asks for the id of a record of a kind that none of its earlier replies shows: the file
+/// leaves a look-up out (a company's before `GET /company/{company_id}`, a film's credits before its director's).
+const LOOK_UP_LEFT_OUT: [u64; 3] = [30, 87, 93];
+
+/// `/trending/tv/...` lists films: a known gap of the import.
+const TRENDING: [u64; 5] = [64, 65, 66, 67, 68];
+
+fn files() -> Option<[PathBuf; 2]> {
+    Some([shared_data("restbench/tmdb_oas.json")?, shared_data("restbench/tmdb_queries.json")?])
+}
+
+fn run(more: &[&str]) -> Json {
+    let [document, queries] = files().unwrap();
+    let line = [
+        "--json",
+        "restbench",
+        "--document",
+        document.to_str().unwrap(),
+        "--queries",
+        queries.to_str().unwrap(),
+    ];
+    let ran = diorama(line.iter().chain(more));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+fn check(summary: &Json) {
+    let failed: Vec<&Json> = summary["outcomes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|outcome| outcome["faults"] != Json::Array(vec![]))
+        .collect();
+    let indices: Vec<u64> = failed.iter().map(|outcome| outcome["index"].as_u64().unwrap()).collect();
+    let known = |index: &u64| LOOK_UP_LEFT_OUT.contains(index) || TRENDING.contains(index);
+    assert!(indices.iter().all(known), "{failed:#?}");
+    assert_eq!(summary["queries"], 100);
+    assert!(summary["ids_agreeing"].as_u64().unwrap() > 900, "{}", summary["ids_agreeing"]);
+}
+
+#[test]
+fn gold_paths_of_tmdb_run_through_and_ids_keep_their_names() {
+    if files().is_none() {
+        return;
+    }
+    let first = run(&[]);
+    check(&first);
+    check(&run(&["--seed", "11"]));
+}
+
+#[test]
+fn gold_paths_of_tmdb_run_through_over_http() {
+    let Some([document, _]) = files() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let entities = folder.path().join("entities.yaml");
+    let [_, queries] = files().unwrap();
+    let written = diorama([
+        "restbench",
+        "--document",
+        document.to_str().unwrap(),
+        "--queries",
+        queries.to_str().unwrap(),
+        "--write-entities",
+        entities.to_str().unwrap(),
+    ]);
+    assert_eq!(written.code, 0, "{}", written.err);
+    let server =
+        Server::start(&["--openapi", document.to_str().unwrap(), "--entities", entities.to_str().unwrap()])
+            .unwrap();
+    let session = server.session().unwrap();
+    let base = session["base_url"].as_str().unwrap();
+    check(&run(&["--base-url", base]));
+}
