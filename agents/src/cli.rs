@@ -9,6 +9,7 @@ pub mod export;
 pub mod generate;
 pub mod inputs;
 pub mod merge;
+pub mod openapi;
 pub mod restbench;
 pub mod schema;
 pub mod search;

@@ -276,6 +276,9 @@ pub struct FieldDoc {
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["path", "query", "body", "header", null]))]
     pub place: Option<String>,
+    /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub ignored: bool,
     /// What it means, for callers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,

@@ -8,19 +8,29 @@
 //! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
 //! and `replies` (resources and operations to the world format).
 
+pub use bundle::{Files, NoFiles};
+pub use overlay::overlay;
+pub use source::MAX_BYTES;
+
 use crate::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use crate::world::{Finding, Report};
 
 mod build;
+mod bundle;
 mod document;
 mod entities;
 mod fakes;
+mod mend;
 mod operations;
+mod overlay;
 mod phrases;
 mod queries;
 mod replies;
 mod routes;
+mod security;
 mod shape;
+mod source;
+mod swagger;
 mod words;
 mod writes;
 
@@ -35,11 +45,19 @@ pub struct ImportOptions {
     pub records: u32,
     /// Whether the document stands for a public benchmark.
     pub benchmark: bool,
+    /// Whether a reference that leads nowhere is an error.
+    pub strict: bool,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { clock: "2026-03-02T09:00".to_owned(), zone: "UTC".to_owned(), records: 40, benchmark: false }
+        Self {
+            clock: "2026-03-02T09:00".to_owned(),
+            zone: "UTC".to_owned(),
+            records: 40,
+            benchmark: false,
+            strict: false,
+        }
     }
 }
 
@@ -61,35 +79,70 @@ pub struct Note {
     pub reason: String,
 }
 
-/// Reads an OpenAPI document (3.0 or 3.1, JSON or YAML; Swagger 2 as far as it says the same).
+impl Note {
+    fn on(operation: &str, reason: impl Into<String>) -> Self {
+        Self { operation: operation.to_owned(), reason: reason.into() }
+    }
+
+    fn on_all(reason: impl Into<String>) -> Self {
+        Self::on("*", reason)
+    }
+}
+
+/// Reads an OpenAPI document (3.0 or 3.1, JSON or YAML) or one of Swagger 2.0 that stands alone.
 ///
 /// # Errors
-/// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, or has no
-/// operations.
+/// As [`import_with`].
 pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Imported, Report> {
-    let refuse = |error: document::Unreadable| {
+    import_with(name, text, options, &NoFiles)
+}
+
+/// Reads an OpenAPI document that may refer to other files.
+///
+/// # Errors
+/// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, has no operations
+/// or a schema that is made of itself, and with [`ImportOptions::strict`] when a reference leads nowhere.
+pub fn import_with(
+    name: &str,
+    text: &[u8],
+    options: &ImportOptions,
+    files: &dyn Files,
+) -> Result<Imported, Report> {
+    let refuse = |error: source::Unreadable| {
         let mut finding = Finding::error("", error.message, error.fix);
-        if let (Some(line), Some(column)) = (error.line, error.column) {
+        if let Some((line, column)) = error.place {
             finding = finding
                 .at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
         }
         Report::one(name, finding)
     };
-    let root = document::parse(text).map_err(refuse)?;
-    let mut notes = Vec::new();
+    let mut root = source::parse(text).map_err(refuse)?;
+    let swagger = document::is_swagger(&root).map_err(refuse)?;
+    let reasons = bundle::take_in(&mut root, files);
+    let lost = bundle::unresolved(&root, &reasons);
+    if options.strict && !lost.is_empty() {
+        let findings = lost
+            .into_iter()
+            .map(|reason| Finding::error("", reason, "correct the reference, or import without --strict"));
+        return Err(Report { name: name.to_owned(), findings: findings.collect() });
+    }
+    bundle::check_circles(&root).map_err(refuse)?;
+    if swagger {
+        root = swagger::convert(&root);
+    }
+    let mut notes: Vec<Note> = lost.into_iter().map(Note::on_all).collect();
     let document = document::read(&root, &mut notes).map_err(refuse)?;
     let model = entities::Model::infer(&document.operations);
     let resources = build::resources(&model, options.records);
     let apis = operations::apis(&model, &document.operations, &mut notes);
-    let identifier =
-        words::snake(name.rsplit(['/', '\\']).next().and_then(|file| file.split('.').next()).unwrap_or(name));
+    let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
         build::capital(&words::label(&identifier))
     } else {
         document.title
     };
     let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
-    let doc = WorldDoc {
+    let mut doc = WorldDoc {
         world: WORLD_VERSION,
         name: identifier.clone(),
         title: Some(title.clone()),
@@ -102,13 +155,22 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
             title: Some(title),
             description,
             archetype: Some(format!("openapi_{identifier}")),
+            security: document.security,
             ..DomainHead::default()
         }),
         resources,
         apis,
         ..WorldDoc::default()
     };
+    mend::mend(&mut doc, &document.operations, &mut notes)?;
+    mend::settle(&mut doc);
     Ok(Imported { doc, notes })
+}
+
+/// A world's name from a document's file name.
+fn identifier(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    words::snake(file.split('.').next().unwrap_or(file)).chars().take(60).collect()
 }
 
 /// The name of the resource that a noun of a document becomes: `Production-Companies` is `production_company`.
@@ -121,7 +183,7 @@ pub fn resource_name(noun: &str) -> String {
 /// its paths. Nothing for a document without one, or one that cannot be read.
 #[must_use]
 pub fn server_path(text: &[u8]) -> Option<String> {
-    let root = document::parse(text).ok()?;
+    let root = source::parse(text).ok()?;
     let text = |pointer: &str| root.pointer(pointer).and_then(serde_json::Value::as_str);
     let url = text("/servers/0/url").or_else(|| text("/basePath"))?;
     let below = match url.split_once("://") {

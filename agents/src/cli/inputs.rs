@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
-use diorama_seeds::openapi;
 use diorama_seeds::{catalog, world};
 
 use super::error::CliError;
+use super::openapi::ImportArgs;
 use super::{Streams, terminal};
 
 /// Where worlds come from.
@@ -20,6 +20,9 @@ pub struct Inputs {
     /// OpenAPI document to make a world from.
     #[arg(long, value_name = "FILE")]
     pub openapi: Vec<PathBuf>,
+    /// How the documents are imported.
+    #[command(flatten)]
+    pub import: ImportArgs,
     /// Names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`), for evaluation only.
     #[arg(long, value_name = "FILE")]
     pub entities: Option<PathBuf>,
@@ -44,10 +47,24 @@ impl Inputs {
             }
         }
         for path in &self.openapi {
-            docs.push(import(path, streams)?);
+            docs.push(self.document(path, streams)?);
         }
         self.name(&mut docs, streams)?;
         Ok(docs)
+    }
+
+    /// Imports one of the OpenAPI documents.
+    ///
+    /// # Errors
+    /// When it cannot be read or is wrong, or an overlay would be for several.
+    pub fn document(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
+        if self.import.overlay.is_some() && self.openapi.len() > 1 {
+            let found = self.openapi.len();
+            return Err(CliError::Usage(format!(
+                "--overlay: found {found} documents, expected one --openapi"
+            )));
+        }
+        self.import.import(path, streams)
     }
 
     /// Puts the names of `--entities` into the worlds.
@@ -98,20 +115,6 @@ pub fn catalog_worlds() -> Result<Vec<WorldDoc>, CliError> {
 pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     let text = read_file(path)?;
     Ok(world::read(&path.display().to_string(), &text)?)
-}
-
-/// Reads an OpenAPI document, and says what of it could not be modelled.
-///
-/// # Errors
-/// When it cannot be read or is wrong.
-pub fn import(path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-    let text = read_file(path)?;
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let imported = openapi::import(&stem, &text, &openapi::ImportOptions::default())?;
-    for note in &imported.notes {
-        terminal::note(streams, &format!("{}: {}", note.operation, note.reason));
-    }
-    Ok(imported.doc)
 }
 
 /// Reads a file.

@@ -17,7 +17,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds, import, read_file};
+use super::inputs::{Inputs, catalog_worlds};
+use super::openapi::read_document;
 use super::{Done, Streams};
 use crate::tasks::DatasetTasks;
 
@@ -133,8 +134,8 @@ impl Serve {
         let of_files = Inputs { world: self.inputs.world.clone(), ..Inputs::default() };
         docs.extend(of_files.read(streams)?.into_iter().map(|doc| (doc, String::new())));
         for path in &self.inputs.openapi {
-            let server_path = openapi::server_path(&read_file(path)?).unwrap_or_default();
-            docs.push((import(path, streams)?, server_path));
+            let server_path = openapi::server_path(&read_document(path)?).unwrap_or_default();
+            docs.push((self.inputs.document(path, streams)?, server_path));
         }
         let (mut named, paths): (Vec<WorldDoc>, Vec<String>) = docs.into_iter().unzip();
         self.inputs.name(&mut named, streams)?;

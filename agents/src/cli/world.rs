@@ -8,7 +8,8 @@ use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
 use super::error::CliError;
-use super::inputs::{catalog_worlds, import, read_file};
+use super::inputs::{catalog_worlds, read_file};
+use super::openapi::ImportArgs;
 use super::{Done, Streams};
 
 /// Check, show and materialise worlds.
@@ -51,6 +52,9 @@ pub enum Action {
         /// The world file to write; stdout when left out.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+        /// How it is imported.
+        #[command(flatten)]
+        import: ImportArgs,
     },
 }
 
@@ -74,7 +78,7 @@ impl WorldCommand {
                 writeln!(streams.out, "{}", made.canonical)?;
                 Ok(Done::Met)
             }
-            Action::ImportOpenapi { file, out } => import_openapi(&file, out, streams),
+            Action::ImportOpenapi { file, out, import } => import_openapi(&import, &file, out, streams),
         }
     }
 }
@@ -112,11 +116,12 @@ fn find(name: &str) -> Result<diorama_seeds::doc::WorldDoc, CliError> {
 }
 
 fn import_openapi(
+    import: &ImportArgs,
     file: &std::path::Path,
     out: Option<PathBuf>,
     streams: &mut Streams<'_>,
 ) -> Result<Done, CliError> {
-    let doc = import(file, streams)?;
+    let doc = import.import(file, streams)?;
     let text = world::to_yaml(&doc)?;
     match out {
         None => write!(streams.out, "{text}")?,

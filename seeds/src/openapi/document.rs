@@ -1,10 +1,13 @@
-//! The document: text to operations with resolved shapes. Reads OpenAPI 3.0 and 3.1 and, where it says the same
-//! in other words, Swagger 2. Decides nothing about resources.
+//! The document: operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
 
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Note;
-use super::shape::{Kind, Member, Shape, Unfolder};
+use super::security::{self, Needs};
+use super::shape::{Kind, Shape, Unfolder};
+use super::source::Unreadable;
+use crate::doc::SecurityDoc;
 
 /// Methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -16,6 +19,7 @@ pub(super) struct Document {
     pub(super) title: String,
     pub(super) description: String,
     pub(super) operations: Vec<Operation>,
+    pub(super) security: IndexMap<String, SecurityDoc>,
 }
 
 /// One operation.
@@ -32,6 +36,7 @@ pub(super) struct Operation {
     /// Status and shape of success; no shape when it has no JSON body.
     pub(super) status: u16,
     pub(super) reply: Option<Shape>,
+    pub(super) security: Needs,
 }
 
 /// A parameter outside the body.
@@ -57,114 +62,123 @@ impl Operation {
     }
 }
 
-/// Why a document cannot be read, with the place where that is known.
-pub(super) struct Unreadable {
-    pub(super) message: String,
-    pub(super) fix: String,
-    pub(super) line: Option<usize>,
-    pub(super) column: Option<usize>,
-}
-
-/// Reads the text of a document.
-pub(super) fn parse(text: &[u8]) -> Result<Json, Unreadable> {
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first.is_none_or(|byte| *byte == b'{' || *byte == b'[') {
-        return serde_json::from_slice(text).map_err(|error| Unreadable {
-            message: format!("this is not JSON: {error}"),
-            fix: "correct the text at this place, or give a YAML document".to_owned(),
-            line: Some(error.line()).filter(|line| *line > 0),
-            column: Some(error.column()).filter(|_| error.line() > 0),
-        });
-    }
-    let text = std::str::from_utf8(text).map_err(|error| Unreadable {
-        message: format!("the document is not UTF-8: {error}"),
-        fix: "save it as UTF-8".to_owned(),
-        line: None,
-        column: None,
-    })?;
-    serde_saphyr::from_str(text).map_err(|error| {
-        let place = error.location();
-        Unreadable {
-            message: format!("this is not YAML: {}", error.to_string().lines().next().unwrap_or_default()),
-            fix: "correct the text at this place".to_owned(),
-            line: place.map(|place| place.line() as usize),
-            column: place.map(|place| place.column() as usize),
-        }
-    })
-}
-
-/// Finds the operations of a parsed document.
-pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
-    let refuse = |message: &str, fix: &str| Unreadable {
-        message: message.to_owned(),
-        fix: fix.to_owned(),
-        line: None,
-        column: None,
-    };
+/// Whether a document is Swagger 2.0, which must be converted first.
+pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
     if !root.is_object() {
-        return Err(refuse(
+        return Err(Unreadable::new(
             "the document is not an object",
             "give an OpenAPI document, which starts with `openapi: 3.x`",
         ));
     }
-    let swagger = match (root.get("openapi").and_then(Json::as_str), root.get("swagger")) {
-        (Some(version), _) if version.starts_with("3.") => false,
-        (Some(version), _) => {
-            return Err(refuse(
-                &format!("found OpenAPI version `{version}`, expected 3.x"),
-                "convert it to OpenAPI 3.0 or 3.1",
-            ));
-        }
-        (None, Some(_)) => true,
-        (None, None) => {
-            return Err(refuse(
-                "there is neither `openapi` nor `swagger` at the top",
-                "give an OpenAPI document, which starts with `openapi: 3.x`",
-            ));
-        }
-    };
+    let version = |key: &str| root.get(key).map(|version| version.to_string().trim_matches('"').to_owned());
+    match (version("openapi"), version("swagger")) {
+        (Some(version), _) if version.starts_with("3.") => Ok(false),
+        (Some(version), _) => Err(Unreadable::new(
+            format!("found OpenAPI version `{version}`, expected 3.x"),
+            "convert it to OpenAPI 3.0 or 3.1",
+        )),
+        (None, Some(version)) if version.starts_with('2') => Ok(true),
+        (None, Some(version)) => Err(Unreadable::new(
+            format!("found Swagger version `{version}`, expected 2.0"),
+            "convert it to OpenAPI 3.0 or 3.1",
+        )),
+        (None, None) => Err(Unreadable::new(
+            "there is neither `openapi` nor `swagger` at the top",
+            "give an OpenAPI document, which starts with `openapi: 3.x`",
+        )),
+    }
+}
+
+/// Finds the operations of a document.
+pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
     let text =
         |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
-    let mut operations = Vec::new();
-    let mut securities = 0_usize;
-    for (path, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
+    let schemes = security::schemes(root, notes);
+    let mut operations: Vec<Operation> = Vec::new();
+    for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
         let mut outer = Unfolder::new(root, NODES_PER_OPERATION);
-        let Some(item) = outer.resolve(item) else { continue };
-        for method in METHODS {
-            let Some(node) = item.get(method).filter(|node| node.is_object()) else { continue };
+        let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
+            notes.push(Note::on(written, "it is left out: its path item does not resolve"));
+            continue;
+        };
+        let methods = METHODS.into_iter().filter_map(|method| Some((method, item.get(method)?)));
+        for (method, node) in methods.filter(|(_, node)| node.is_object()) {
+            let route = format!("{} {written}", method.to_uppercase());
+            let path = match routable(written) {
+                Ok(path) => path,
+                Err(reason) => {
+                    notes.push(Note::on(&route, format!("it is left out: {reason}")));
+                    continue;
+                }
+            };
+            let same =
+                |known: &&Operation| known.method == method.to_uppercase() && alike(&known.path, &path);
+            if let Some(known) = operations.iter().find(same) {
+                let reason = format!("it is left out: its route cannot be told from {}", known.route());
+                notes.push(Note::on(&route, reason));
+                continue;
+            }
             let mut unfolder = Unfolder::new(root, NODES_PER_OPERATION);
-            let operation = operation(&mut unfolder, method, path, item, node, swagger);
-            let route = operation.route();
-            notes.extend(unfolder.problems.drain(..).map(|reason| Note { operation: route.clone(), reason }));
-            securities += usize::from(
-                node.get("security")
-                    .or_else(|| root.get("security"))
-                    .is_some_and(|list| list != &Json::Array(Vec::new())),
-            );
+            let mut operation = operation(&mut unfolder, method, &path, item, node);
+            let wanted = node.get("security").or_else(|| root.get("security"));
+            operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
+            drop_credentials(&mut operation, &schemes);
+            notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&route, reason)));
             operations.push(operation);
         }
-        for method in ["options", "head", "trace"] {
-            if item.get(method).is_some() {
-                notes.push(Note {
-                    operation: format!("{} {path}", method.to_uppercase()),
-                    reason: "the method is not served; only GET, POST, PUT, PATCH and DELETE are".to_owned(),
-                });
-            }
+        for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
+            notes.push(Note::on(
+                &format!("{} {written}", method.to_uppercase()),
+                "the method is not served; only GET, POST, PUT, PATCH and DELETE are",
+            ));
         }
     }
     if operations.is_empty() {
-        return Err(refuse(
+        return Err(Unreadable::new(
             "the document has no operations",
             "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
         ));
     }
-    if securities > 0 {
-        notes.push(Note {
-            operation: "*".to_owned(),
-            reason: format!("{securities} operations ask for credentials; the world answers them without"),
-        });
+    Ok(Document {
+        title: text("/info/title"),
+        description: text("/info/description"),
+        operations,
+        security: schemes,
+    })
+}
+
+/// A path as the world format takes it: without query, fragment and final slash, each segment text or a parameter.
+fn routable(written: &str) -> Result<String, &'static str> {
+    let path = written.split(['?', '#']).next().unwrap_or_default();
+    let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    match crate::world::is_path(&path) {
+        true => Ok(path),
+        false => Err("a segment of its path mixes text and parameters"),
     }
-    Ok(Document { title: text("/info/title"), description: text("/info/description"), operations })
+}
+
+/// Whether two paths differ only in the names of their parameters.
+fn alike(a: &str, b: &str) -> bool {
+    let part = |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
+    a.split('/').map(part).eq(b.split('/').map(part))
+}
+
+/// A key that a security scheme asks for is no argument of the operation.
+fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, SecurityDoc>) {
+    let used: Vec<&SecurityDoc> =
+        operation.security.iter().flat_map(IndexMap::keys).filter_map(|name| schemes.get(name)).collect();
+    operation.parameters.retain(|parameter| {
+        !used.iter().any(|scheme| match (scheme, parameter.place) {
+            (SecurityDoc::ApiKey { place, name }, Place::Query) => {
+                place == "query" && *name == parameter.name
+            }
+            (SecurityDoc::ApiKey { place, name }, Place::Header) => {
+                place == "header" && name.eq_ignore_ascii_case(&parameter.name)
+            }
+            _ => false,
+        })
+    });
 }
 
 fn operation<'a>(
@@ -173,67 +187,29 @@ fn operation<'a>(
     path: &str,
     item: &'a Json,
     node: &'a Json,
-    swagger: bool,
 ) -> Operation {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
-    let mut body = None;
-    let mut form = indexmap::IndexMap::new();
     let lists = [item.get("parameters"), node.get("parameters")];
-    for parameter in lists.into_iter().flatten().filter_map(Json::as_array).flatten() {
-        let Some(parameter) = unfolder.resolve(parameter) else { continue };
-        let Some(name) = parameter.get("name").and_then(Json::as_str) else { continue };
-        let required = parameter.get("required") == Some(&Json::Bool(true));
-        let place = match parameter.get("in").and_then(Json::as_str) {
-            Some("path") => Place::Path,
-            Some("query") => Place::Query,
-            Some("header") => Place::Header,
-            Some("body") => {
-                body = parameter.get("schema").map(|schema| unfolder.shape(schema));
-                continue;
-            }
-            Some("formData") => {
-                form.insert(name.to_owned(), Member { shape: unfolder.shape(parameter), required });
-                continue;
-            }
-            other => {
-                unfolder
-                    .problems
-                    .push(format!("the parameter `{name}` in {} is left out", other.unwrap_or("no place")));
-                continue;
-            }
-        };
-        if place == Place::Header
-            && ["content-type", "accept", "authorization"].contains(&name.to_lowercase().as_str())
-        {
-            continue;
-        }
-        let content =
-            parameter.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
-        let schema = content.and_then(|media| media.get("schema")).or_else(|| parameter.get("schema"));
-        let mut shape = match schema {
-            Some(schema) => unfolder.shape(schema),
-            None if swagger => unfolder.shape(parameter),
-            None => Shape::of(Kind::String),
-        };
-        if let Some(example) = parameter.get("example") {
-            shape.learn(example, false, 0);
-        }
-        let description = parameter.get("description").and_then(Json::as_str).unwrap_or_default();
-        let parameter = Parameter {
-            name: name.to_owned(),
-            place,
-            required: required || place == Place::Path,
-            description: super::words::sentence(description),
-            shape,
-        };
+    for part in lists.into_iter().flatten().filter_map(Json::as_array).flatten() {
+        let Some(parameter) = parameter(unfolder, part) else { continue };
         // The operation's own parameter replaces the one its path shares.
-        match parameters.iter_mut().find(|known| known.name == parameter.name && known.place == place) {
+        let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
+        match parameters.iter_mut().find(same) {
             Some(known) => *known = parameter,
             None => parameters.push(parameter),
         }
     }
-    for name in path_parameters(path) {
+    let named = path_parameters(path);
+    parameters.retain(|parameter| {
+        let known = parameter.place != Place::Path || named.contains(&parameter.name);
+        if !known {
+            let reason = format!("its path has no `{{{}}}`; the parameter is left out", parameter.name);
+            unfolder.problems.push(reason);
+        }
+        known
+    });
+    for name in named {
         if !parameters.iter().any(|parameter| parameter.place == Place::Path && parameter.name == name) {
             unfolder
                 .problems
@@ -247,13 +223,9 @@ fn operation<'a>(
             });
         }
     }
-    if !form.is_empty() {
-        body = Some(Shape::of(Kind::Object(form)));
-    }
-    if let Some(request) = node.get("requestBody").and_then(|request| unfolder.resolve(request)) {
-        body = media(unfolder, request).or(body);
-    }
-    let (status, reply) = success(unfolder, node, swagger);
+    let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
+    let body = request.and_then(|request| media(unfolder, request));
+    let (status, reply) = success(unfolder, node);
     Operation {
         id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
         method: method.to_uppercase(),
@@ -264,11 +236,54 @@ fn operation<'a>(
         body,
         status,
         reply,
+        security: Needs::new(),
     }
 }
 
+/// A parameter outside the body; nothing for those that HTTP itself deals with.
+fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
+    let node = unfolder.resolve(node)?;
+    let written = node.get("name").and_then(Json::as_str)?;
+    let place = match node.get("in").and_then(Json::as_str) {
+        Some("path") => Place::Path,
+        Some("query") => Place::Query,
+        Some("header") => Place::Header,
+        other => {
+            let place = other.unwrap_or("no place");
+            unfolder.problems.push(format!("the parameter `{written}` in {place} is left out"));
+            return None;
+        }
+    };
+    if place == Place::Header
+        && ["content-type", "accept", "authorization"].contains(&written.to_lowercase().as_str())
+    {
+        return None;
+    }
+    let name = if crate::world::is_member_name(written) {
+        written.to_owned()
+    } else {
+        let name = super::words::snake(written);
+        unfolder.problems.push(format!("the parameter `{written}` is called `{name}`"));
+        name
+    };
+    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
+    let schema = content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"));
+    let mut shape = schema.map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
+    let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
+    let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
+    examples.take(8).for_each(|example| shape.learn(example, false, 0));
+    let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
+    Some(Parameter {
+        name,
+        place,
+        required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
+        description: super::words::sentence(description),
+        shape,
+    })
+}
+
 /// The first success status and its shape.
-fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json, swagger: bool) -> (u16, Option<Shape>) {
+fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
     let responses = node.get("responses").and_then(Json::as_object);
     let mut best: Option<(u16, &'a Json)> = None;
     for (status, response) in responses.into_iter().flatten() {
@@ -284,16 +299,6 @@ fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json, swagger: bool) -> (u
     let Some((status, response)) = best else { return (200, None) };
     let status = if status >= 298 { 200 } else { status };
     let Some(response) = unfolder.resolve(response) else { return (status, None) };
-    if swagger {
-        let Some(schema) = response.get("schema") else { return (status, None) };
-        let mut shape = unfolder.shape(schema);
-        for example in
-            response.get("examples").and_then(Json::as_object).into_iter().flat_map(|map| map.values())
-        {
-            shape.learn(example, true, 0);
-        }
-        return (status, Some(shape));
-    }
     (status, media(unfolder, response))
 }
 
@@ -304,7 +309,16 @@ fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
         .iter()
         .find(|(kind, _)| kind.contains("json"))
         .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
-        .map(|(_, media)| media)?;
+        .map(|(_, media)| media);
+    let Some(media) = media else {
+        let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
+        if !kinds.is_empty() {
+            unfolder
+                .problems
+                .push(format!("found {}, expected JSON; its content is not modelled", kinds.join(", ")));
+        }
+        return None;
+    };
     let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
     let named =
         media.get("examples").and_then(Json::as_object).into_iter().flat_map(|examples| examples.values());

@@ -207,12 +207,14 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
         Kind::String => text(name, shape, doc.kind.as_deref(), span),
         Kind::Array(item) => {
             let inner = field(&super::words::singular(name), item, span, depth + 1);
+            let min = shape.min_length.unwrap_or(0).max(1);
+            let max = min.max(3).min(shape.max_length.unwrap_or(3).max(min));
             match &item.kind {
                 Kind::Object(_) | Kind::Array(_) | Kind::Union(_) | Kind::Cycle(_) | Kind::Any => None,
                 Kind::Enum(values) => Some(
-                    json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": 1, "max": values.len().min(3)}),
+                    json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": (min as usize).min(values.len()), "max": values.len().min(max as usize)}),
                 ),
-                _ => inner.fake.map(|of| json!({"provider": "list", "of": of, "min": 1, "max": 3})),
+                _ => inner.fake.map(|of| json!({"provider": "list", "of": of, "min": min, "max": max})),
             }
         }
         _ => None,

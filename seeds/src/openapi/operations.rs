@@ -98,25 +98,65 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     } else {
         base
     };
+    // Tool-calling models take names of at most 64 characters.
+    let short = |name: String| name.chars().take(60).collect::<String>();
+    let base = short(base);
     if taken.insert(base.clone()) {
         return (base, false);
     }
     let by_keys = if keys.is_empty() { String::new() } else { format!("{base}By{}", camel(&keys)) };
     let with_path = format!("{}{}", camel(&[verb]), camel(&path_words));
-    let mut candidates = vec![by_keys, with_path.clone()];
-    candidates.extend((2..1000).map(|number| format!("{base}{number}")));
-    let found =
-        candidates.into_iter().find(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(with_path);
+    let mut candidates = vec![short(by_keys), short(with_path.clone())];
+    candidates.extend((2..100_000).map(|number| format!("{base}{number}")));
+    let found = candidates.into_iter().find(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(base);
     taken.insert(found.clone());
     (found, true)
 }
 
+/// An operation that only answers in its reply's shape: with its parameters, or with those of its path alone.
+pub(super) fn constant(operation: &Operation, name: &str, bare: bool) -> ApiDoc {
+    let model = Model::default();
+    let mut maker = Maker {
+        model: &model,
+        operation,
+        route: Route::default(),
+        api: ApiDoc { name: name.to_owned(), ..ApiDoc::default() },
+        notes: Vec::new(),
+        used: IndexSet::new(),
+    };
+    maker.begin();
+    if bare {
+        let in_path: Vec<&str> = operation
+            .parameters
+            .iter()
+            .filter(|known| known.place == Place::Path)
+            .map(|known| known.name.as_str())
+            .collect();
+        maker.api.parameters.retain(|name, _| in_path.contains(&name.as_str()));
+        for doc in maker.api.parameters.values_mut() {
+            *doc = FieldDoc { kind: Some("string".to_owned()), ..FieldDoc::default() };
+        }
+    }
+    maker.fallback();
+    if bare {
+        maker.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
+        maker.api.phrases = Default::default();
+    }
+    maker.api.parameters.values_mut().for_each(|doc| doc.ignored = true);
+    maker.api
+}
+
 impl Maker<'_> {
-    fn make(&mut self) {
+    fn begin(&mut self) {
         self.api.method.clone_from(&self.operation.method);
         self.api.path.clone_from(&self.operation.path);
         self.api.description = description(self.operation);
+        self.api.security.clone_from(&self.operation.security);
         self.parameters();
+    }
+
+    fn make(&mut self) {
+        self.begin();
         if self.operation.method == "GET" {
             self.read();
         } else {
@@ -133,13 +173,13 @@ impl Maker<'_> {
         {
             self.api.reply.status = Some(200);
         }
-        let unused: Vec<&str> = self
-            .api
-            .parameters
-            .keys()
-            .filter(|name| !self.used.contains(*name))
-            .map(String::as_str)
-            .collect();
+        let mut unused: Vec<&str> = Vec::new();
+        for (name, doc) in &mut self.api.parameters {
+            if !self.used.contains(name) {
+                doc.ignored = true;
+                unused.push(name);
+            }
+        }
         if !unused.is_empty() {
             let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
             self.notes.push(reason);

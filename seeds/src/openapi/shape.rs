@@ -32,6 +32,10 @@ pub(super) struct Shape {
     pub(super) choices: Vec<Json>,
     /// `oneOf` an integer and a number: a whole number is both, and so neither, of them.
     pub(super) fractional: bool,
+    /// `multipleOf` of a number.
+    pub(super) step: Option<f64>,
+    /// An object whose members have names that callers choose.
+    pub(super) map: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +79,7 @@ impl<'a> Unfolder<'a> {
         for _ in 0..16 {
             let Some(pointer) = node.get("$ref").and_then(Json::as_str) else { return Some(node) };
             let Some(target) = lookup(self.root, pointer) else {
-                self.problem(format!("the reference `{pointer}` does not resolve inside the document"));
+                self.problem(format!("the reference `{}` does not resolve", super::bundle::shown(pointer)));
                 return None;
             };
             node = target;
@@ -109,8 +113,9 @@ impl<'a> Unfolder<'a> {
                 return Shape { kind: Kind::Cycle(name.clone()), title: Some(name), ..Shape::default() };
             }
             let Some(target) = lookup(self.root, pointer) else {
-                self.problem(format!("the reference `{pointer}` does not resolve inside the document"));
-                return Shape::default();
+                self.problem(format!("the reference `{}` does not resolve", super::bundle::shown(pointer)));
+                // A plain object, whatever it should have been.
+                return Shape::of(Kind::Object(IndexMap::new()));
             };
             self.open.push(pointer.to_owned());
             let mut shape = self.shape_at(target, depth + 1);
@@ -120,9 +125,13 @@ impl<'a> Unfolder<'a> {
                 shape.description = Some(text.to_owned());
             }
             shape.nullable |= schema.get("nullable") == Some(&Json::Bool(true));
+            if let Some(default) = schema.get("default") {
+                shape.default = Some(default.clone());
+            }
             return shape;
         }
         let mut shape = self.plain(schema, depth);
+        let chooser = schema.pointer("/discriminator/propertyName").and_then(Json::as_str);
         for (key, merge) in [("allOf", true), ("oneOf", false), ("anyOf", false)] {
             let Some(parts) = schema.get(key).and_then(Json::as_array) else { continue };
             let mut parts: Vec<Shape> =
@@ -134,11 +143,23 @@ impl<'a> Unfolder<'a> {
             } else {
                 let kinds = |kind: &Kind| parts.iter().any(|part| part.kind == *kind);
                 shape.fractional |= key == "oneOf" && kinds(&Kind::Integer) && kinds(&Kind::Number);
+                if let Some(chooser) = chooser {
+                    let names = schema.get(key).and_then(Json::as_array).into_iter().flatten();
+                    for (part, node) in parts.iter_mut().zip(names) {
+                        part.discriminate(chooser, vec![discriminator_value(schema, node, part)]);
+                    }
+                }
                 let before = parts.len();
                 parts.retain(|part| !(part.kind == Kind::Any && part.nullable));
                 shape.nullable |= parts.len() < before;
                 shape.merge(union(parts));
             }
+        }
+        if let (Some(chooser), Some(mapping)) =
+            (chooser, schema.pointer("/discriminator/mapping").and_then(Json::as_object))
+            && shape.members().is_some_and(|members| !members.is_empty())
+        {
+            shape.discriminate(chooser, mapping.keys().cloned().collect());
         }
         shape
     }
@@ -154,8 +175,10 @@ impl<'a> Unfolder<'a> {
             description: text("description"),
             format: text("format"),
             pattern: text("pattern"),
-            min: number(schema, "minimum"),
-            max: number(schema, "maximum"),
+            min: limit(schema, "minimum", "exclusiveMinimum", 1.0),
+            max: limit(schema, "maximum", "exclusiveMaximum", -1.0),
+            step: schema.get("multipleOf").and_then(Json::as_f64).filter(|step| *step > 0.0),
+            map: is_map(schema),
             min_length: length("minLength").or_else(|| length("minItems")),
             max_length: length("maxLength").or_else(|| length("maxItems")),
             default: schema.get("default").cloned(),
@@ -190,6 +213,7 @@ impl<'a> Unfolder<'a> {
             )),
             Some("object") => self.object(schema, depth),
             _ if schema.get("properties").is_some() => self.object(schema, depth),
+            _ if shape.map => Kind::Object(IndexMap::new()),
             _ if schema.get("items").is_some() => Kind::Array(Box::new(
                 schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1)),
             )),
@@ -261,6 +285,16 @@ impl Shape {
         }
     }
 
+    /// Lets a member take only the names of what its object is.
+    fn discriminate(&mut self, chooser: &str, names: Vec<String>) {
+        if let Kind::Object(members) = &mut self.kind
+            && let Some(member) = members.get_mut(chooser)
+            && matches!(member.shape.kind, Kind::String)
+        {
+            member.shape.kind = Kind::Enum(names);
+        }
+    }
+
     /// For a union of objects the first of them, else the shape itself.
     pub(super) fn first_object(&self) -> &Shape {
         match &self.kind {
@@ -307,7 +341,8 @@ impl Shape {
         macro_rules! adopt {
             ($($field:ident),*) => { $( if self.$field.is_none() { self.$field = other.$field; } )* };
         }
-        adopt!(title, description, format, pattern, min, max, min_length, max_length, default);
+        adopt!(title, description, format, pattern, min, max, min_length, max_length, default, step);
+        self.map |= other.map;
         self.read_only |= other.read_only;
         self.fractional |= other.fractional;
         self.write_only |= other.write_only;
@@ -442,8 +477,37 @@ fn union(mut parts: Vec<Shape>) -> Shape {
     Shape { kind: Kind::Union(parts), nullable, ..Shape::default() }
 }
 
-fn number(schema: &Json, key: &str) -> Option<Json> {
-    schema.get(key).filter(|value| value.is_number()).cloned()
+/// A limit with its own value among those allowed. An excluded limit is the next number: of 3.0, a flag beside the
+/// limit; of 3.1, a number in its stead.
+fn limit(schema: &Json, key: &str, exclusive: &str, towards: f64) -> Option<Json> {
+    let number = |key: &str| schema.get(key).filter(|value| value.is_number());
+    let excluded = match schema.get(exclusive) {
+        Some(Json::Bool(true)) => number(key),
+        _ => number(exclusive),
+    };
+    let Some(excluded) = excluded else { return number(key).cloned() };
+    let whole = schema.get("type").is_some_and(|kind| kind.to_string().contains("integer"));
+    match excluded.as_i64() {
+        Some(value) if whole => Some(Json::from(value.saturating_add(towards as i64))),
+        _ => serde_json::Number::from_f64(excluded.as_f64()? + towards * 1e-6).map(Json::Number),
+    }
+}
+
+/// Whether an object has no members of its own, only ones that callers name.
+fn is_map(schema: &Json) -> bool {
+    let open = schema.get("additionalProperties").is_some_and(|extra| extra != &Json::Bool(false));
+    open && schema.get("properties").and_then(Json::as_object).is_none_or(serde_json::Map::is_empty)
+}
+
+/// The name under which a discriminator's mapping knows a schema; else the schema's own.
+fn discriminator_value(schema: &Json, node: &Json, part: &Shape) -> String {
+    let reference = node.get("$ref").and_then(Json::as_str).unwrap_or_default();
+    let own = part.title.clone().unwrap_or_default();
+    let mapping = schema.pointer("/discriminator/mapping").and_then(Json::as_object);
+    let known = mapping.into_iter().flatten().find(|(_, target)| {
+        target.as_str().is_some_and(|target| target == reference || target.rsplit('/').next() == Some(&own))
+    });
+    known.map_or(own, |(name, _)| name.clone())
 }
 
 fn scalar_text(value: &Json) -> String {
@@ -454,7 +518,7 @@ fn scalar_text(value: &Json) -> String {
 }
 
 /// Finds `#/components/schemas/Pet`; nothing outside the document is ever looked at.
-fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
+pub(super) fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
     let path = pointer.strip_prefix('#')?;
     if path.is_empty() {
         return Some(root);
@@ -462,7 +526,7 @@ fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
     root.pointer(path).or_else(|| root.pointer(&percent_decode(path)))
 }
 
-fn percent_decode(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut i = 0;

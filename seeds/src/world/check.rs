@@ -13,7 +13,7 @@ use super::findings::Findings;
 use super::path::Path;
 use super::read::read;
 use super::report::{Finding, Report};
-use crate::doc::{RecordsDoc, ResourceDoc, WorldDoc};
+use crate::doc::{ApiDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::model::{self, Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, World};
 use crate::schema::Type;
@@ -76,7 +76,7 @@ pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
         for (i, doc) in part.apis.iter().enumerate() {
             let path = section.index(i);
             if let (Some(model), Some(uses)) = (world.apis.get(api), uses.get(api)) {
-                check_api(model, uses, world, &path, &mut findings);
+                check_api(doc, model, uses, world, &path, &mut findings);
                 phrases::check_api(&doc.phrases, model, &path, &mut findings);
             }
             api += 1;
@@ -181,7 +181,7 @@ fn check_enums(
     }
 }
 
-fn check_api(api: &Api, uses: &Uses, world: &World, path: &Path<'_>, findings: &mut Findings) {
+fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_>, findings: &mut Findings) {
     if api.description.trim().is_empty() {
         findings.warning(
             path,
@@ -191,11 +191,12 @@ fn check_api(api: &Api, uses: &Uses, world: &World, path: &Path<'_>, findings: &
     }
     let section = path.name("parameters");
     for (index, parameter) in api.parameters.iter().enumerate() {
-        if !uses.parameters.contains(&index) {
+        let ignored = doc.parameters.get(&*parameter.name).is_some_and(|doc| doc.ignored);
+        if !uses.parameters.contains(&index) && !ignored {
             findings.warning(
                 section.name(&parameter.name),
                 format!("found the parameter `{}`, which the behaviour does not use", parameter.name),
-                "use it in a filter, a check or a change, or remove it",
+                "use it in a filter, a check or a change, remove it, or say `ignored: true`",
             );
         }
     }

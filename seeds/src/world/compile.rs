@@ -347,10 +347,15 @@ fn is_expression_name(name: &str) -> bool {
 }
 
 /// Names of fields and parameters may be odd, because other people's documents have odd ones.
-fn is_member_name(name: &str) -> bool {
+pub(crate) fn is_member_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
         && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
+}
+
+/// Whether a path can be one of an API.
+pub(crate) fn is_path(path: &str) -> bool {
+    path::segments(path).is_some()
 }
 
 /// `a, b and 3 more`, for messages.

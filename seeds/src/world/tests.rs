@@ -552,6 +552,7 @@ fn probable_mistakes_are_found() {
         r#"{"type": "string", "optional": true}"#,
         "apis[0].parameters.colour: found the parameter `colour`, which the behaviour does not use",
     );
+    check("/apis/0/parameters/colour", r#"{"type": "string", "optional": true, "ignored": true}"#, "");
     check(
         "/apis/1/phrases",
         r#"{"do": ["add {title}"]}"#,

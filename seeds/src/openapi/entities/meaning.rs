@@ -26,6 +26,9 @@ impl Model {
             }
             return Meaning::Value;
         };
+        if shape.map {
+            return Meaning::Value;
+        }
         if members.is_empty() {
             return hints
                 .iter()

@@ -73,6 +73,16 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
         high = high.min(max);
         low = low.min(high);
     }
+    if let Some(step) = shape.step {
+        low = (low / step).ceil() * step;
+        high = ((high / step).floor() * step).max(low);
+        if whole && step.fract() == 0.0 {
+            return json!({"provider": "integer", "min": low as i64, "max": high as i64, "step": step as i64});
+        }
+        if !whole {
+            return json!({"provider": "number", "min": low, "max": high, "step": step});
+        }
+    }
     if whole || shape.format.as_deref() == Some("int64") {
         let (low, high) = (low.ceil() as i64, (high.floor() as i64).max(low.ceil() as i64));
         return json!({"provider": "integer", "min": low, "max": high});

@@ -211,6 +211,13 @@ fn field(
     if doc.place.is_some() {
         findings.error(path.name("in"), "found `in` in a field, expected it only in parameters", "remove it");
     }
+    if doc.ignored {
+        findings.error(
+            path.name("ignored"),
+            "found `ignored` in a field, expected it only in parameters",
+            "remove it",
+        );
+    }
     let is_key = name == key;
     if is_key {
         let good =

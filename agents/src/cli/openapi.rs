@@ -1,0 +1,88 @@
+//! OpenAPI documents named on the command line, with the files beside them.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::openapi::{self, Files, ImportOptions, Imported};
+
+use super::error::CliError;
+use super::inputs::read_file;
+use super::{Streams, terminal};
+
+/// How documents are imported.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct ImportArgs {
+    /// Refuse a document with references that lead nowhere, which are warned of otherwise.
+    #[arg(long)]
+    pub strict: bool,
+    /// Corrections of the imported world (a part of a world file), which outlast the next import.
+    #[arg(long, value_name = "FILE")]
+    pub overlay: Option<PathBuf>,
+}
+
+impl ImportArgs {
+    /// Reads an OpenAPI document, and says what of it could not be modelled.
+    ///
+    /// # Errors
+    /// When it or its overlay cannot be read or is wrong.
+    pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
+        let text = read_document(path)?;
+        let name = path.display().to_string();
+        let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let options = ImportOptions { strict: self.strict, ..ImportOptions::default() };
+        let Imported { doc, notes, .. } =
+            openapi::import_with(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+        for note in &notes {
+            terminal::note(streams, &format!("{}: {}", note.operation, note.reason));
+        }
+        match &self.overlay {
+            Some(overlay) => {
+                let text = read_file(overlay)?;
+                Ok(openapi::overlay(&doc, &overlay.display().to_string(), &text)?)
+            }
+            None => Ok(doc),
+        }
+    }
+}
+
+/// Reads a document, but never more of it than one may have.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_document(path: &Path) -> Result<Vec<u8>, CliError> {
+    let fail = |source| CliError::Read { path: path.to_owned(), source };
+    bounded(path).map_err(fail)
+}
+
+fn bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    // One byte more than is allowed, so that the reader sees that there is too much.
+    std::fs::File::open(path)?.take(openapi::MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// The folder of a document: what lies in it, after following links, may be read.
+struct Folder {
+    folder: PathBuf,
+}
+
+impl Files for Folder {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        let root = self.folder.canonicalize().map_err(|error| error.to_string())?;
+        let file = match root.join(path).canonicalize() {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err("there is no such file".to_owned());
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        if !file.starts_with(&root) {
+            return Err("it leads out of the document's folder".to_owned());
+        }
+        if !file.is_file() {
+            return Err("it is no file".to_owned());
+        }
+        bounded(&file).map_err(|error| error.to_string())
+    }
+}

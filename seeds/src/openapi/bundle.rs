@@ -1,0 +1,304 @@
+//! References: other files of the document's folder are taken into it, and what leads nowhere is found.
+//!
+//! Files come from a [`Files`], which alone decides what may be read; nothing is ever asked of a network.
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value as Json};
+
+use super::source::{self, Unreadable};
+
+/// Where other files stand in a document that took them in.
+const TAKEN: &str = "x-diorama-files";
+/// Most files and bytes that one document may take in.
+const MOST_FILES: usize = 500;
+/// Most references that are reported one by one.
+const MOST_NOTES: usize = 200;
+
+/// Gives the other files that a document refers to.
+pub trait Files {
+    /// The text of a file by its path below the document's folder, with `/` between the segments.
+    ///
+    /// # Errors
+    /// Why it cannot be had, as a lower-case clause: `there is no such file`.
+    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+}
+
+/// No other files.
+#[derive(Clone, Copy, Debug)]
+pub struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+        Err("other files are not read here".to_owned())
+    }
+}
+
+/// Takes the files that a document refers to into it, so that every reference that can be followed is one inside it.
+/// What cannot be had stays as it is, with the reason by the reference's text.
+pub(super) fn take_in(root: &mut Json, files: &dyn Files) -> IndexMap<String, String> {
+    let mut bundle =
+        Bundle { files, taken: Map::new(), queue: Vec::new(), failed: IndexMap::new(), bytes: 0 };
+    bundle.point(root, "", 0);
+    while let Some(path) = bundle.queue.pop() {
+        if let Some(mut document) = bundle.load(&path) {
+            bundle.point(&mut document, &path, 0);
+            bundle.taken.insert(path, document);
+        }
+    }
+    let Bundle { taken, failed, .. } = bundle;
+    if let (Json::Object(members), false) = (root, taken.is_empty()) {
+        members.insert(TAKEN.to_owned(), Json::Object(taken));
+    }
+    failed
+}
+
+struct Bundle<'f> {
+    files: &'f dyn Files,
+    taken: Map<String, Json>,
+    queue: Vec<String>,
+    failed: IndexMap<String, String>,
+    bytes: usize,
+}
+
+impl Bundle<'_> {
+    fn load(&mut self, path: &str) -> Option<Json> {
+        let mut read = || {
+            let text = self.files.read(path)?;
+            self.bytes += text.len();
+            if self.bytes > source::MAX_BYTES || self.taken.len() >= MOST_FILES {
+                return Err("the document takes too many or too large files in".to_owned());
+            }
+            source::parse(&text).map_err(|error| match error.place {
+                Some((line, column)) => format!("{path}:{line}:{column}: {}", error.message),
+                None => format!("{path}: {}", error.message),
+            })
+        };
+        match read() {
+            Ok(document) => Some(document),
+            Err(reason) => {
+                self.failed.insert(inside(path, ""), reason);
+                None
+            }
+        }
+    }
+
+    /// Rewrites the references of a file to places inside the whole.
+    fn point(&mut self, node: &mut Json, file: &str, depth: u32) {
+        // Parsing bounds the depth already; this keeps the walk's own stack bounded whatever parses.
+        if depth > 256 {
+            return;
+        }
+        match node {
+            Json::Object(members) => {
+                if let Some(Json::String(reference)) = members.get_mut("$ref") {
+                    let wanted = std::mem::take(reference);
+                    *reference = self.target(&wanted, file);
+                }
+                for (name, part) in members.iter_mut() {
+                    if !is_plain_value(name) {
+                        self.point(part, file, depth + 1);
+                    }
+                }
+            }
+            Json::Array(items) => items.iter_mut().for_each(|item| self.point(item, file, depth + 1)),
+            _ => {}
+        }
+    }
+
+    /// Where a reference leads, as one inside the whole; itself where it cannot be followed.
+    fn target(&mut self, reference: &str, file: &str) -> String {
+        let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if path.is_empty() {
+            return if file.is_empty() { reference.to_owned() } else { inside(file, fragment) };
+        }
+        if path.contains("://") || path.starts_with("//") {
+            self.fail(reference, "it leads to the network, which is never asked");
+            return reference.to_owned();
+        }
+        match joined(file, path) {
+            Ok(path) if path.is_empty() => format!("#{fragment}"),
+            Ok(path) => {
+                if !self.taken.contains_key(&path)
+                    && !self.queue.contains(&path)
+                    && path != file
+                    && !self.failed.contains_key(&inside(&path, ""))
+                {
+                    self.queue.push(path.clone());
+                }
+                inside(&path, fragment)
+            }
+            Err(reason) => {
+                self.fail(reference, reason);
+                reference.to_owned()
+            }
+        }
+    }
+
+    fn fail(&mut self, reference: &str, reason: &str) {
+        if self.failed.len() < MOST_NOTES {
+            self.failed.insert(reference.to_owned(), reason.to_owned());
+        }
+    }
+}
+
+/// A place inside a file that was taken in.
+fn inside(path: &str, fragment: &str) -> String {
+    format!("#/{TAKEN}/{}{fragment}", escaped(path))
+}
+
+/// A reference as its author meant it: `pet.yaml#/Pet` for a place inside a file that was taken in.
+pub(super) fn shown(reference: &str) -> String {
+    let inner = reference.strip_prefix("#/").and_then(|rest| rest.strip_prefix(TAKEN)?.strip_prefix('/'));
+    let Some(inner) = inner else { return reference.to_owned() };
+    let (file, rest) = inner.split_once('/').map_or((inner, None), |(file, rest)| (file, Some(rest)));
+    let file = file.replace("~1", "/").replace("~0", "~");
+    format!("{file}#{}", rest.map(|rest| format!("/{rest}")).unwrap_or_default())
+}
+
+/// The path of a file from the path of the file that names it, both below the folder.
+fn joined(from: &str, path: &str) -> Result<String, &'static str> {
+    let decoded = super::shape::percent_decode(path);
+    if decoded.contains(['\\', '\0', ':']) || decoded.starts_with('/') {
+        return Err("it is no path below the document's folder");
+    }
+    let mut segments: Vec<&str> = from.split('/').collect();
+    segments.pop();
+    for segment in decoded.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => {
+                segments.pop().ok_or("it leads out of the document's folder")?;
+            }
+            name => segments.push(name),
+        }
+    }
+    Ok(segments.join("/"))
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Members that hold values of the described API, in which nothing is a reference.
+fn is_plain_value(name: &str) -> bool {
+    matches!(name, "example" | "examples" | "default" | "enum" | "const")
+}
+
+/// Everything that refers to nothing, each with its place in the document and why.
+pub(super) fn unresolved(root: &Json, reasons: &IndexMap<String, String>) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut path = String::from("#");
+    walk(root, root, reasons, &mut path, &mut found, 0);
+    found
+}
+
+fn walk(
+    root: &Json,
+    node: &Json,
+    reasons: &IndexMap<String, String>,
+    path: &mut String,
+    found: &mut Vec<String>,
+    depth: u32,
+) {
+    if depth > 256 || found.len() >= MOST_NOTES {
+        return;
+    }
+    let length = path.len();
+    match node {
+        Json::Object(members) => {
+            if let Some(reference) = members.get("$ref").and_then(Json::as_str)
+                && super::shape::lookup(root, reference).is_none()
+            {
+                let shown = shown(reference);
+                let of_file = shown.split_once('#').and_then(|(file, _)| reasons.get(&inside(file, "")));
+                let why = reasons.get(reference).or(of_file);
+                let why = why.map_or("there is no such place in the document", String::as_str);
+                found.push(format!(
+                    "the reference `{shown}` at {path} does not resolve: {why}; what hangs on it is a plain object"
+                ));
+            }
+            for (name, part) in members {
+                if is_plain_value(name) {
+                    continue;
+                }
+                path.push('/');
+                path.push_str(&escaped(name));
+                walk(root, part, reasons, path, found, depth + 1);
+                path.truncate(length);
+            }
+        }
+        Json::Array(items) => {
+            for (index, part) in items.iter().enumerate() {
+                path.push_str(&format!("/{index}"));
+                walk(root, part, reasons, path, found, depth + 1);
+                path.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Refuses schemas that are made of themselves: `allOf` and bare references in a circle have no meaning.
+pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
+    let mut starts = IndexSet::new();
+    references(root, &mut starts, 0);
+    let mut settled: IndexSet<&str> = IndexSet::new();
+    for start in starts {
+        if settled.contains(start) {
+            continue;
+        }
+        let mut open: IndexMap<&str, Vec<&str>> = IndexMap::from([(start, made_of(root, start))]);
+        while let Some((_, next)) = open.last_mut() {
+            let Some(part) = next.pop() else {
+                settled.extend(open.pop().map(|(done, _)| done));
+                continue;
+            };
+            if let Some(place) = open.get_index_of(part) {
+                let circle: Vec<&str> = open.keys().copied().skip(place).chain([part]).take(12).collect();
+                return Err(Unreadable::new(
+                    format!("found a schema made of itself by allOf: {}", circle.join(" -> ")),
+                    "take one of these parts out of the circle; a property may refer back, allOf may not",
+                ));
+            }
+            if !settled.contains(part) {
+                open.insert(part, made_of(root, part));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All texts of references.
+fn references<'a>(node: &'a Json, into: &mut IndexSet<&'a str>, depth: u32) {
+    if depth > 256 {
+        return;
+    }
+    match node {
+        Json::Object(members) => {
+            into.extend(members.get("$ref").and_then(Json::as_str));
+            for (name, part) in members {
+                if !is_plain_value(name) {
+                    references(part, into, depth + 1);
+                }
+            }
+        }
+        Json::Array(items) => items.iter().for_each(|item| references(item, into, depth + 1)),
+        _ => {}
+    }
+}
+
+/// The references that a schema is made of: its own, and those of its `allOf`.
+fn made_of<'a>(root: &'a Json, reference: &str) -> Vec<&'a str> {
+    let mut out = Vec::new();
+    let mut nodes: Vec<&Json> = super::shape::lookup(root, reference).into_iter().collect();
+    while let Some(node) = nodes.pop() {
+        match node.get("$ref").and_then(Json::as_str) {
+            Some(inner) => out.push(inner),
+            None => nodes.extend(node.get("allOf").and_then(Json::as_array).into_iter().flatten()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

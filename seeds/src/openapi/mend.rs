@@ -1,0 +1,154 @@
+//! The last step: an imported world always runs. What its own rules refuse is made simpler, and said so.
+
+use indexmap::IndexMap;
+
+use super::Note;
+use super::document::Operation;
+use super::operations;
+use crate::doc::{FieldDoc, WorldDoc};
+use crate::materialise::Source;
+use crate::world::{self, Finding, Report};
+
+/// Rounds in which a document is made simpler before it is given up.
+const ROUNDS: u32 = 12;
+
+/// Makes a document simpler until it compiles and its records can be made up.
+///
+/// # Errors
+/// What is left wrong when nothing simpler helps.
+pub(super) fn mend(
+    doc: &mut WorldDoc,
+    operations: &[Operation],
+    notes: &mut Vec<Note>,
+) -> Result<(), Report> {
+    let mut tried: IndexMap<String, u32> = IndexMap::new();
+    for round in 0.. {
+        let made = Source::new(doc.clone()).and_then(|source| source.materialise(0).map(|_| ()));
+        let Err(report) = made else { return Ok(()) };
+        // A document that does not compile has errors only, but findings of making up may repeat one place.
+        let mut again = false;
+        for finding in &report.findings {
+            again |= simpler(doc, operations, finding, &mut tried, notes);
+        }
+        if !again || round >= ROUNDS {
+            return Err(report);
+        }
+    }
+    Ok(())
+}
+
+/// Makes the part that a finding is about simpler. Whether anything changed.
+fn simpler(
+    doc: &mut WorldDoc,
+    operations: &[Operation],
+    finding: &Finding,
+    tried: &mut IndexMap<String, u32>,
+    notes: &mut Vec<Note>,
+) -> bool {
+    let Some(place) = Place::of(&finding.path) else { return false };
+    let times = tried.entry(place.to_string()).or_default();
+    *times += 1;
+    match place {
+        Place::Api(index) => {
+            let (Some(api), Some(operation)) = (doc.apis.get_mut(index), operations.get(index)) else {
+                return false;
+            };
+            if *times > 2 {
+                return false;
+            }
+            let reason =
+                format!("it answers with constants, as its behaviour was refused: {}", finding.message);
+            notes.push(Note::on(&operation.route(), reason));
+            *api = operations::constant(operation, &api.name, *times > 1);
+            true
+        }
+        Place::Field(resource, field) => {
+            let Some(field) = doc.resources.get_mut(resource).and_then(|found| found.fields.get_mut(field))
+            else {
+                return false;
+            };
+            match *times {
+                1 => {
+                    (field.fake, field.pattern, field.unique) = (None, None, false);
+                    (field.min_length, field.max_length) = (None, None);
+                }
+                2 => {
+                    *field = FieldDoc { kind: Some("any".to_owned()), optional: true, ..FieldDoc::default() }
+                }
+                _ => return false,
+            }
+            true
+        }
+        Place::Resource(resource) => {
+            let Some(resource) = doc.resources.get_mut(resource) else { return false };
+            resource.unique_together.clear();
+            resource.fields.values_mut().for_each(|field| field.unique = false);
+            if *times > 1 {
+                resource.examples.clear();
+            }
+            *times <= 3
+        }
+    }
+}
+
+/// What a finding is about.
+enum Place<'a> {
+    Api(usize),
+    Field(&'a str, &'a str),
+    Resource(&'a str),
+}
+
+impl<'a> Place<'a> {
+    fn of(path: &'a str) -> Option<Self> {
+        if let Some(rest) = path.strip_prefix("apis[") {
+            return rest.split(']').next()?.parse().ok().map(Place::Api);
+        }
+        let rest = path.strip_prefix("resources")?;
+        let (resource, rest) = name(rest)?;
+        match rest.strip_prefix(".fields").and_then(name) {
+            Some((field, _)) => Some(Place::Field(resource, field)),
+            None => Some(Place::Resource(resource)),
+        }
+    }
+}
+
+/// The next name of a path, `.name` or `["name"]`, and what follows.
+fn name(path: &str) -> Option<(&str, &str)> {
+    match path.strip_prefix("[\"") {
+        Some(rest) => rest.split_once("\"]"),
+        None => {
+            let rest = path.strip_prefix('.')?;
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            Some((rest.get(..end)?, rest.get(end..)?))
+        }
+    }
+}
+
+impl std::fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Api(index) => write!(f, "api {index}"),
+            Self::Field(resource, field) => write!(f, "field {resource}.{field}"),
+            Self::Resource(resource) => write!(f, "resource {resource}"),
+        }
+    }
+}
+
+/// What `world check` would warn of in a document that runs: `enum` values that no record has are dealt by more
+/// records.
+pub(super) fn settle(doc: &mut WorldDoc) {
+    let Ok(compiled) = world::compile(doc) else { return };
+    for finding in world::check(doc, &compiled) {
+        let Some(Place::Field(resource, _)) = Place::of(&finding.path) else { continue };
+        if !finding.message.contains("which no record has") {
+            continue;
+        }
+        if let Some(resource) = doc.resources.get_mut(resource)
+            && let crate::doc::RecordsDoc::Count(count) = &mut resource.records
+            && *count > 1
+            && *count < 200
+        {
+            *count *= 2;
+        }
+    }
+}
