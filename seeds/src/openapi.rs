@@ -21,6 +21,7 @@ mod document;
 mod entities;
 mod fakes;
 mod mend;
+mod mixed;
 mod operations;
 mod overlay;
 mod phrases;
@@ -133,8 +134,8 @@ pub fn import_with(
     let mut notes: Vec<Note> = lost.into_iter().map(Note::on_all).collect();
     let document = document::read(&root, &mut notes).map_err(refuse)?;
     let model = entities::Model::infer(&document.operations);
-    let resources = build::resources(&model, options.records);
-    let apis = operations::apis(&model, &document.operations, &mut notes);
+    let mut resources = build::resources(&model, options.records);
+    let apis = operations::apis(&model, &document.operations, &mut resources, &mut notes);
     let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
         build::capital(&words::label(&identifier))

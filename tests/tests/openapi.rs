@@ -427,3 +427,26 @@ fn names_put_into_a_world_are_found_by_search_and_stand_in_its_lists() {
         assert!(!array(&films, "results").is_empty(), "{films}");
     }
 }
+
+#[test]
+fn what_trends_on_tmdb_is_of_the_kind_that_was_asked_for() {
+    let Some(mut tmdb) = Imports::tmdb() else { return };
+    let path = "/trending/{media_type}/{time_window}";
+    for (kind, details, key, name) in [
+        ("movie", "/movie/{movie_id}", "movie_id", "title"),
+        ("tv", "/tv/{tv_id}", "tv_id", "name"),
+        ("person", "/person/{person_id}", "person_id", "name"),
+    ] {
+        let body = tmdb.get(path, json!({"media_type": kind, "time_window": "day"}));
+        let hits = array(&body, "results").clone();
+        assert!(hits.len() >= 20, "{body}");
+        for hit in hits {
+            let record = tmdb.get(details, json!({key: hit["id"]}));
+            assert_eq!((&record[name], &record["popularity"]), (&hit["title"], &hit["popularity"]));
+        }
+        assert_eq!(tmdb.refused("GET", path, &body), Vec::<String>::new());
+    }
+    let all = tmdb.get(path, json!({"media_type": "all", "time_window": "week"}));
+    let one = tmdb.get(path, json!({"media_type": "tv", "time_window": "week"}));
+    assert!(all["total_results"].as_i64() > one["total_results"].as_i64(), "{all}");
+}

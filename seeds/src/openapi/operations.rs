@@ -14,7 +14,9 @@ use super::routes::{self, List, Route, View};
 use super::shape::Shape;
 use super::words::{camel, identifier, is_identifier, label, sentence, words};
 use super::writes;
-use crate::doc::{ApiDoc, BehaviourDoc, FieldDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc};
+use crate::doc::{
+    ApiDoc, BehaviourDoc, FieldDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+};
 
 /// Makes one API.
 pub(super) struct Maker<'m> {
@@ -25,10 +27,17 @@ pub(super) struct Maker<'m> {
     pub(super) notes: Vec<String>,
     /// Parameters that the behaviour uses.
     pub(super) used: IndexSet<String>,
+    /// Resources that only this API needs.
+    pub(super) more: IndexMap<String, ResourceDoc>,
 }
 
-/// All APIs, in the document's order.
-pub(super) fn apis(model: &Model, operations: &[Operation], notes: &mut Vec<Note>) -> Vec<ApiDoc> {
+/// All APIs, in the document's order. Resources that only an API needs are added to the others.
+pub(super) fn apis(
+    model: &Model,
+    operations: &[Operation],
+    resources: &mut IndexMap<String, ResourceDoc>,
+    notes: &mut Vec<Note>,
+) -> Vec<ApiDoc> {
     let mut taken: IndexSet<String> = IndexSet::new();
     let mut out = Vec::new();
     for operation in operations {
@@ -41,6 +50,7 @@ pub(super) fn apis(model: &Model, operations: &[Operation], notes: &mut Vec<Note
             api: ApiDoc::default(),
             notes: Vec::new(),
             used: IndexSet::new(),
+            more: IndexMap::new(),
         };
         if collided {
             maker.notes.push(format!("its name is taken by another operation; it is called `{name}`"));
@@ -49,6 +59,9 @@ pub(super) fn apis(model: &Model, operations: &[Operation], notes: &mut Vec<Note
         maker.make();
         let made = operation.route();
         notes.extend(maker.notes.into_iter().map(|reason| Note { operation: made.clone(), reason }));
+        for (name, resource) in maker.more {
+            resources.entry(name).or_insert(resource);
+        }
         out.push(maker.api);
     }
     out
@@ -123,6 +136,7 @@ pub(super) fn constant(operation: &Operation, name: &str, bare: bool) -> ApiDoc 
         api: ApiDoc { name: name.to_owned(), ..ApiDoc::default() },
         notes: Vec::new(),
         used: IndexSet::new(),
+        more: IndexMap::new(),
     };
     maker.begin();
     if bare {
@@ -369,6 +383,11 @@ impl Maker<'_> {
     /// A list behaviour around this item.
     pub(super) fn list_reply(&mut self, entity: &Entity, list: &List<'_>) {
         let fields = self.fields(entity, list.item);
+        self.list_reply_of(fields, list);
+    }
+
+    /// A list behaviour with these members of each item.
+    pub(super) fn list_reply_of(&mut self, fields: Vec<ReplyFieldDoc>, list: &List<'_>) {
         let mut reply = ReplyDoc {
             fields: Some(fields),
             items: Some(list.items.to_owned()),

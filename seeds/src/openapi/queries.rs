@@ -34,6 +34,9 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
         },
     };
     let Some(entity) = model.entity(&name) else { return };
+    if owner.is_none() && super::mixed::list(maker, list, entity) {
+        return;
+    }
     let mut conditions: Vec<String> = Vec::new();
     let mut adjective = String::new();
     if let Some(owner) = owner
@@ -85,7 +88,6 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
     }
     for selector in &maker.route.selectors {
         arguments.push((selector.clone(), format!("by {} {{}}", label(selector)), true));
-        maker.used.insert(selector.clone());
     }
     maker.api.phrases = phrases::list(&adjective, &nouns, &arguments);
 }
@@ -286,7 +288,7 @@ fn order(
 }
 
 /// Paging parameters.
-fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
+pub(super) fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
     let Some(role @ ("page" | "offset" | "limit" | "next")) = paging_role(&parameter.name) else {
         return false;
     };
