@@ -51,6 +51,20 @@ pub enum RefusalClass {
     NoTool,
 }
 
+impl RefusalClass {
+    /// The class of the refusal that a reply with this status is; none for other statuses.
+    #[must_use]
+    pub const fn of_status(status: u16) -> Option<Self> {
+        match status {
+            404 | 410 => Some(Self::NotFound),
+            401 | 403 => Some(Self::Forbidden),
+            409 => Some(Self::Conflict),
+            400 | 402 | 422 => Some(Self::Invalid),
+            _ => None,
+        }
+    }
+}
+
 /// What must hold for a task to be solved. A task with several accepted outcomes has several `variants`; one
 /// that holds in full is enough.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

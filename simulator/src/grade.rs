@@ -12,6 +12,7 @@ mod names;
 mod outcome;
 mod prepare;
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use diorama_seeds::task::{Checks, Outcome, RefusalClass};
@@ -112,19 +113,7 @@ impl Prepared {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
-        let world = attempt.base.world();
-        let text = Text::read(attempt.answer);
-        let changes = diff(attempt.base, attempt.initial, attempt.last);
-        let damage = Damage::new(attempt.log.iter().flat_map(|entry| &entry.changes));
-        let episode = Episode {
-            attempt,
-            ending: outcome::read(&text),
-            clock: Clock::at(attempt.last.clock(), &world.zone),
-            seen: self.leaves.seen(attempt.log.iter().map(|entry| &**entry)),
-            text,
-            changes,
-            damage,
-        };
+        let episode = self.episode(attempt);
         let mut best: Option<(Components, Vec<GradeError>)> = None;
         for variant in &self.variants {
             let judged = self.judge(variant, &episode);
@@ -152,10 +141,48 @@ impl Prepared {
         }
     }
 
+    /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answer where
+    /// what was done decides.
+    #[must_use]
+    pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
+        let episode = self.episode(attempt);
+        self.variants.iter().any(|variant| {
+            let (mut deeds, mut errors) = (Components::default(), Vec::new());
+            self.judge_deeds(variant, &episode, &mut deeds, &mut errors);
+            self.judge_evidence(variant, &episode, &mut deeds, &mut errors);
+            errors.is_empty() && self.judge(variant, &episode).0.solved()
+        })
+    }
+
+    fn episode<'a>(&self, attempt: &'a Attempt<'a>) -> Episode<'a> {
+        Episode {
+            attempt,
+            seen: self.leaves.seen(attempt.log.iter().map(|entry| &**entry)),
+            said: OnceCell::new(),
+            changes: diff(attempt.base, attempt.initial, attempt.last),
+            damage: Damage::new(attempt.log.iter().flat_map(|entry| &entry.changes)),
+        }
+    }
+
     fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>) -> (Components, Vec<GradeError>) {
-        let world = episode.attempt.base.world();
         let mut components = Components::default();
         let mut errors = Vec::new();
+        self.judge_deeds(variant, episode, &mut components, &mut errors);
+        self.judge_answer(variant, episode, &mut components, &mut errors);
+        self.judge_evidence(variant, episode, &mut components, &mut errors);
+        components.outcome = episode.outcome(variant, components, &mut errors);
+        (components, errors)
+    }
+
+    /// What was changed: as expected, and nothing else.
+    fn judge_deeds(
+        &self,
+        variant: &PreparedVariant,
+        episode: &Episode<'_>,
+        components: &mut Components,
+        errors: &mut Vec<GradeError>,
+    ) {
+        let world = episode.attempt.base.world();
         let Compared { keys, errors: wrong, damage } =
             variant.changes.compare(&episode.changes, &self.allowed, world);
         if !variant.changes.checks.is_empty() {
@@ -172,9 +199,6 @@ impl Prepared {
             components.damage = Verdict::of(harm.is_empty());
         }
         errors.extend(harm);
-        self.judge_answer(variant, episode, &mut components, &mut errors);
-        components.outcome = episode.outcome(variant, components, &mut errors);
-        (components, errors)
     }
 
     fn judge_answer(
@@ -185,17 +209,10 @@ impl Prepared {
         errors: &mut Vec<GradeError>,
     ) {
         let attempt = episode.attempt;
-        let zone = &attempt.base.world().zone;
-        let log = attempt.log.iter().map(|entry| &**entry);
         if !variant.key.tops.is_empty() {
             let extra = variant.new_names(&episode.changes, attempt.base);
-            let reading = variant.key.read_text(
-                &episode.text,
-                attempt.answer,
-                attempt.user_turns,
-                &episode.clock,
-                &extra,
-            );
+            let Said { text, clock, .. } = episode.said();
+            let reading = variant.key.read_text(text, attempt.answer, attempt.user_turns, clock, &extra);
             components.answer = Verdict::of(reading.passes());
             for (top, state) in variant.key.tops.iter().zip(&reading.facts) {
                 if *state == FactState::NotStated {
@@ -221,6 +238,18 @@ impl Prepared {
                 reading.dump.map(|why| GradeError::new(ErrorClass::Dump, format!("the answer has {why}"))),
             );
         }
+    }
+
+    /// Whether replies of the episode hold what the answer states and what the ending rests on.
+    fn judge_evidence(
+        &self,
+        variant: &PreparedVariant,
+        episode: &Episode<'_>,
+        components: &mut Components,
+        errors: &mut Vec<GradeError>,
+    ) {
+        let zone = &episode.attempt.base.world().zone;
+        let log = episode.attempt.log.iter().map(|entry| &**entry);
         let mut missing = Vec::new();
         for (top, evidence) in variant.key.tops.iter().zip(&variant.evidence_of) {
             if !evidence.iter().any(|one| one.holds(&log, &episode.seen, zone)) {
@@ -242,22 +271,45 @@ impl Prepared {
 /// An attempt with what all variants read.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
-    text: Text,
-    ending: Ending,
-    clock: Clock,
+    said: OnceCell<Said>,
     changes: Vec<RecordChange>,
     damage: Damage<'a>,
     seen: Vec<bool>,
 }
 
+/// What the answer says, before it is held against facts.
+struct Said {
+    text: Text,
+    ending: Ending,
+    clock: Clock,
+}
+
 impl Episode<'_> {
+    fn said(&self) -> &Said {
+        self.said.get_or_init(|| {
+            let text = Text::read(self.attempt.answer);
+            let clock = Clock::at(self.attempt.last.clock(), &self.attempt.base.world().zone);
+            Said { ending: outcome::read(&text), clock, text }
+        })
+    }
+
+    /// Whether the answer says again why the world refused a call for a reason of this class.
+    fn restates(&self, class: RefusalClass) -> bool {
+        let refused = self.attempt.log.iter().filter(|entry| {
+            entry.api.is_some() && RefusalClass::of_status(entry.reply.status) == Some(class)
+        });
+        refused
+            .filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str())
+            .any(|detail| outcome::restates(&self.said().text, detail))
+    }
+
     fn outcome(
         &self,
         variant: &PreparedVariant,
         components: Components,
         errors: &mut Vec<GradeError>,
     ) -> Verdict {
-        let ending = &self.ending;
+        let ending = &self.said().ending;
         let given = self.attempt.outcome;
         let wrong = |message: String| Err(GradeError::new(ErrorClass::WrongOutcome, message));
         let verdict = match (variant.outcome, given) {
@@ -268,7 +320,10 @@ impl Episode<'_> {
                 if given.is_none() && !ending.is_refusal() {
                     wrong("the answer does not say that the request could not be carried out".to_owned())
                 } else if variant.refusal.is_empty()
-                    || variant.refusal.iter().any(|class| ending.reasons.contains(class))
+                    || variant
+                        .refusal
+                        .iter()
+                        .any(|class| ending.reasons.contains(class) || self.restates(*class))
                 {
                     Ok(Verdict::Passed)
                 } else {

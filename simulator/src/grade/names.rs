@@ -194,7 +194,10 @@ impl Shape {
     fn fits(self, text: &Text, at: usize, end: usize, strict: bool) -> bool {
         let Some(token) = text.get(at) else { return false };
         let marked = token.has(Marks::EMPHASISED) || alone(text, at, end);
-        if self.common && !marked && !(self.capital && token.has(Marks::CAPITAL) && !token.has(Marks::FIRST))
+        if self.common
+            && !marked
+            && !stated(text, at, end)
+            && !(self.capital && token.has(Marks::CAPITAL) && !token.has(Marks::FIRST))
         {
             return false;
         }
@@ -228,6 +231,28 @@ impl Shape {
         }
         true
     }
+}
+
+/// Whether a common word is what a clause says of its subject: `the lamp is off.`, `it is switched on and`, `Yes,`.
+fn stated(text: &Text, at: usize, end: usize) -> bool {
+    let Some(token) = text.get(at) else { return false };
+    let after = text.get(end).filter(|after| after.sentence == token.sentence && after.cell == token.cell);
+    let ends = after.is_none_or(|after| {
+        matches!(after.kind, Kind::Symbol(_))
+            || [word!("and"), word!("but"), word!("now"), word!("right"), word!("currently"), word!("today")]
+                .contains(&after.hash)
+    });
+    let before =
+        text.before(at).filter(|before| before.sentence == token.sentence && before.cell == token.cell);
+    let said = match before {
+        Some(before) => {
+            (before.is(Roles::COPULA) && !before.is(Roles::NEGATOR))
+                || [word!("switched"), word!("turned"), word!("currently"), word!("now")]
+                    .contains(&before.hash)
+        }
+        None => token.hash == word!("yes") || token.hash == word!("no"),
+    };
+    ends && said
 }
 
 /// Whether the tokens are all there is in a cell, or follow a colon.

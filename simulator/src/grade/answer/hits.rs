@@ -61,7 +61,7 @@ pub(crate) fn find<'a>(
         }
     }
     for hit in &mut hits {
-        hit.stance = stance::of(&text, hit.start, hit.end);
+        hit.stance = stance::of_name(&text, hit.start, hit.end);
         hit.aside = is_aside(&text, hit.start, hit.end);
     }
     (text, hits)

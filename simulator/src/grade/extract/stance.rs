@@ -11,6 +11,19 @@ const REACH: usize = 14;
 /// How far a negation reaches.
 const NEGATION: usize = 5;
 
+/// The stance of the name at the tokens `start..end`: what is filed under a name is not bounded by it.
+pub(crate) fn of_name(text: &Text, start: usize, end: usize) -> Stance {
+    match of(text, start, end) {
+        Stance::Bound if text.before(start).is_some_and(|before| bounds(before.hash)) => Stance::Asserted,
+        stance => stance,
+    }
+}
+
+/// Prepositions that make a number a bound.
+fn bounds(hash: u64) -> bool {
+    [word!("over"), word!("under"), word!("above"), word!("below"), word!("beyond")].contains(&hash)
+}
+
 /// The stance of the tokens `start..end`.
 pub(crate) fn of(text: &Text, start: usize, end: usize) -> Stance {
     let Some(token) = text.get(start) else { return Stance::Asserted };
@@ -152,10 +165,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             if contrasting && distance < 7 {
                 return Some(Stance::Contrasted);
             }
-            if distance == 0
-                && [word!("over"), word!("under"), word!("above"), word!("below"), word!("beyond")]
-                    .contains(&hash)
-            {
+            if distance == 0 && bounds(hash) {
                 return Some(Stance::Bound);
             }
             if distance < 2 && is_limit(hash, next(1), earlier(1)) {

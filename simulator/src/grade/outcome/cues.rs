@@ -53,7 +53,7 @@ const CUES: &[(Cue, &str)] = &[
          | there aren't any | there is not a | we have no | we don't have a | we don't have any | came up \
          empty | turned up nothing | returned nothing | returned no | wasn't found | weren't found | not \
          one of our | has no | no customer | no user | no account | no order | no booking | no \
-         appointment | isn't anyone | couldn't be found | could not be found | cannot be found | can't be \
+         appointment | isn't anyone | couldn't be found | of that name | by that name | with that name | could not be found | cannot be found | can't be \
          found | doesn't appear to exist | does not appear to exist | doesn't seem to exist",
     ),
     (

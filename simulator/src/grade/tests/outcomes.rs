@@ -47,6 +47,57 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
 }
 
 #[test]
+fn a_reason_may_be_told_in_the_words_of_the_reply() {
+    let check = |answer: &str, reason: &str, expect: bool| {
+        assert_eq!(outcome::restates(&Text::read(answer), reason), expect, "{answer} | {reason}");
+    };
+    check("That was refused: the seat is sold. Nothing has been changed.", "the seat is sold", true);
+    check("I can't, that seat has been sold to somebody else.", "the seat is sold", true);
+    check(
+        "Orders can only be started once they are assigned.",
+        "only an assigned order can be started",
+        true,
+    );
+    check("Unfortunately fines above 10 euros come first.", "fines above 10 euros must be paid first", true);
+    check("Unfortunately that seat cannot be changed.", "the seat is sold", false);
+    check("I'm sorry, I can't do that.", "the seat is sold", false);
+    check("", "the seat is sold", false);
+    check("I'm sorry.", "", false);
+    let variants = json!([{
+        "outcome": "refused", "refusal": ["conflict"],
+        "evidence": [{"kind": "refused", "api": "Book", "status": 409}]
+    }]);
+    let other = r#"Book {"dentist_id": 99, "patient": "Tom Reis", "starts_at": "2026-03-05T14:30"}"#;
+    let answer = "Sorry, that time is gone: taken.";
+    assert_eq!(verdict(&variants, Episode { calls: &[TAKEN], answer, ..Episode::default() }), "ok");
+    let never_refused = verdict(&variants, Episode { calls: &[other], answer, ..Episode::default() });
+    assert!(never_refused.contains("no_evidence"), "{never_refused}");
+}
+
+#[test]
+fn what_people_say_of_a_subject_is_a_statement() {
+    let of = |fact: serde_json::Value| {
+        json!([{"outcome": "done", "answer": [{"about": "it", "fact": fact,
+            "evidence": [{"kind": "leaf", "resource": "dentist", "key": "11", "field": "fee"}]}]}])
+    };
+    let check = |fact: serde_json::Value, answer: &str, expect: &str| {
+        let calls: &[&str] = &[super::FIND_ANA];
+        assert_eq!(verdict(&of(fact), Episode { calls, answer, ..Episode::default() }), expect, "{answer}");
+    };
+    let named = |value: &str| json!({"kind": "entity", "value": value});
+    check(named("drinks"), "You'll find it under drinks.", "ok");
+    check(named("off"), "The lamp is off.", "ok");
+    check(named("off"), "The lamp is currently switched off and will stay so.", "ok");
+    check(named("off"), "The lamp hangs off the ceiling.", "missing_fact");
+    check(named("off"), "The lamp is not off.", "missing_fact");
+    check(named("yes"), "Yes, it is.", "ok");
+    let mean = json!({"kind": "number", "value": 73.833_333_333_333_33});
+    check(mean.clone(), "The mean is 73.83333333333333 minutes.", "ok");
+    check(mean.clone(), "The mean is 73.83.", "ok");
+    check(mean, "The mean is 73.93333333333333 minutes.", "missing_fact");
+}
+
+#[test]
 fn asking_back_needs_a_question_and_evidence() {
     let variants = json!([{
         "outcome": "need_input",

@@ -82,6 +82,14 @@ pub(super) fn numeral(text: &Text, at: usize) -> Option<Figures> {
     }
     let used = &groups[..count];
     let marks = &separators[1..count];
+    if let ([(whole, before), (fraction, after @ 10..=19)], ['.']) = (used, marks)
+        && *before <= 8
+    {
+        // `73.83333333333333`, as programs write a quotient: nine decimals of it tell all there is to tell.
+        let decimals = (fraction / 10_u64.pow((*after - 9) as u32)) as i64;
+        let mantissa = *whole as i64 * 1_000_000_000 + decimals;
+        return Some(Figures::Number(Numeral { mantissa, scale: 9, other: None, end }));
+    }
     let length: usize = used.iter().map(|(_, length)| length).sum();
     if length > 17 {
         return Some(Figures::Code(end));
