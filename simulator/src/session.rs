@@ -2,16 +2,19 @@
 //!
 //! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
 
+mod memo;
+
 use std::sync::Arc;
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
-use diorama_seeds::value::{Instant, Value};
+use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
 
+pub use self::memo::Memo;
 use crate::engine::refusal::Refusal;
-use crate::engine::tools::{TOOL_SEARCHER, tools_shown};
-use crate::engine::{Base, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
+use crate::engine::tools::TOOL_SEARCHER;
+use crate::engine::{Applied, Base, Body, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
 
 /// How a session starts.
 #[derive(Clone, Debug, Default)]
@@ -114,18 +117,33 @@ impl Session {
     /// Executes a call, moves the state on and logs it.
     pub fn call(&mut self, call: &Call) -> Arc<LogEntry> {
         let api = self.base.api_named(&call.api);
-        let clock = self.state.clock();
-        let (reply, changes) = match self.refused(call, api) {
-            Some(refusal) => (refusal.into_reply(), Vec::new()),
-            None => {
-                let applied = apply(&self.base, &self.state, call);
-                self.state = applied.state;
-                (applied.reply, applied.changes)
-            }
-        };
-        if api.is_none() && call.api == TOOL_SEARCHER && reply.is_success() {
-            self.show_tools(call);
+        if let Some(refusal) = self.refused(call, api) {
+            return self.refuse(call, api, refusal);
         }
+        let (entry, state) = self.execute(call, api);
+        self.take(entry, state)
+    }
+
+    /// The engine's word on a call, and the state that it leads to.
+    fn execute(&self, call: &Call, api: Option<ApiId>) -> (Arc<LogEntry>, State) {
+        let clock = self.state.clock();
+        let Applied { reply, state, changes } = apply(&self.base, &self.state, call);
+        (Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes }), state)
+    }
+
+    /// Moves on to the state that a call led to, and logs the call.
+    fn take(&mut self, entry: Arc<LogEntry>, state: State) -> Arc<LogEntry> {
+        self.state = state;
+        if entry.api.is_none() && entry.call.api == TOOL_SEARCHER && entry.reply.is_success() {
+            self.show_tools(&entry.reply);
+        }
+        self.log.push_back_mut(Arc::clone(&entry));
+        entry
+    }
+
+    fn refuse(&mut self, call: &Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
+        let clock = self.state.clock();
+        let (reply, changes) = (refusal.into_reply(), Vec::new());
         let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes });
         self.log.push_back_mut(Arc::clone(&entry));
         entry
@@ -221,12 +239,12 @@ impl Session {
         }
     }
 
-    fn show_tools(&mut self, call: &Call) {
+    /// Makes the APIs visible whose schemas a reply of `ToolSearcher` shows.
+    fn show_tools(&mut self, reply: &Reply) {
         let Some(visible) = &mut self.visible else { return };
-        let keywords = call.arguments.get("keywords").and_then(serde_json::Value::as_str).unwrap_or("");
-        // The engine reads text in NFC; the same text must find the same tools here.
-        let keywords = Value::string(keywords);
-        for api in tools_shown(&self.base, keywords.as_str().unwrap_or("")) {
+        let Some(Body::List(tools)) = reply.body.member("tools") else { return };
+        let names = tools.iter().filter_map(|tool| tool.member("name")?.value()?.as_str());
+        for api in names.filter_map(|name| self.base.api_named(name)) {
             visible.insert_mut(api);
         }
     }

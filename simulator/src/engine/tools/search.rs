@@ -5,7 +5,7 @@
 //! The part of the name that is matched scores once more, in proportion, so that of two APIs that both match the
 //! one that is about less else wins. Rarity is `1 + log2(n / df)`, in 256ths.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diorama_seeds::model::{Api, ApiId, World};
 
@@ -20,11 +20,26 @@ const NAME_SHARE: u32 = 4;
 /// Different keywords that count, at most; the first ones.
 const MAX_KEYWORDS: usize = 64;
 
-/// The words of all APIs.
+/// The words of all APIs, and where each of them stands.
 #[derive(Debug)]
 pub(super) struct Pool {
-    entries: Vec<Entry>,
-    rarity: BTreeMap<String, u32>,
+    words: HashMap<String, Postings>,
+    /// How many words each API's name has.
+    name_lengths: Vec<u32>,
+}
+
+/// The APIs that a word is among the words of.
+#[derive(Debug, Default)]
+struct Postings {
+    rarity: u32,
+    places: Vec<Place>,
+}
+
+#[derive(Debug)]
+struct Place {
+    api: usize,
+    weight: u32,
+    in_name: bool,
 }
 
 #[derive(Debug, Default)]
@@ -33,16 +48,30 @@ struct Entry {
     name: BTreeSet<String>,
 }
 
+/// What the keywords seen so far add up to for one API.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    score: u32,
+    in_name: u32,
+    matched: u32,
+}
+
 impl Pool {
     pub(super) fn new(world: &World) -> Self {
-        let entries: Vec<Entry> = world.apis.iter().map(|api| entry(api, world)).collect();
-        let mut frequency: BTreeMap<&String, u64> = BTreeMap::new();
-        for token in entries.iter().flat_map(|entry| entry.weights.keys()) {
-            *frequency.entry(token).or_default() += 1;
+        let mut words: HashMap<String, Postings> = HashMap::new();
+        let mut name_lengths = Vec::with_capacity(world.apis.len());
+        for (api, entry) in world.apis.iter().map(|api| entry(api, world)).enumerate() {
+            name_lengths.push(entry.name.len() as u32);
+            for (word, weight) in entry.weights {
+                let in_name = entry.name.contains(&word);
+                words.entry(word).or_default().places.push(Place { api, weight, in_name });
+            }
         }
-        let all = log2(entries.len() as u64);
-        let rarity = frequency.into_iter().map(|(token, df)| (token.clone(), 256 + all - log2(df))).collect();
-        Self { entries, rarity }
+        let all = log2(name_lengths.len() as u64);
+        for postings in words.values_mut() {
+            postings.rarity = 256 + all - log2(postings.places.len() as u64);
+        }
+        Self { words, name_lengths }
     }
 
     pub(super) fn search(&self, world: &World, keywords: &str) -> Vec<Hit> {
@@ -55,11 +84,22 @@ impl Pool {
                 break;
             }
         }
-        let scored = self
-            .entries
-            .iter()
-            .enumerate()
-            .map(|(position, entry)| Hit { api: ApiId(position as u16), score: self.score(entry, &wanted) });
+        let mut tallies = vec![Tally::default(); self.name_lengths.len()];
+        for postings in wanted.iter().filter_map(|word| self.words.get(word)) {
+            for place in &postings.places {
+                let tally = &mut tallies[place.api];
+                tally.score += postings.rarity * place.weight;
+                if place.in_name {
+                    tally.in_name += postings.rarity;
+                    tally.matched += 1;
+                }
+            }
+        }
+        let scored =
+            tallies.iter().zip(&self.name_lengths).enumerate().map(|(position, (tally, length))| Hit {
+                api: ApiId(position as u16),
+                score: tally.score + NAME_SHARE * tally.in_name * tally.matched / (*length).max(1),
+            });
         let mut hits: Vec<Hit> = scored.filter(|hit| hit.score > 0).collect();
         hits.sort_by(|left, right| {
             let by_name = || world.api(left.api).name.cmp(&world.api(right.api).name);
@@ -67,21 +107,6 @@ impl Pool {
         });
         hits.truncate(MAX_HITS);
         hits
-    }
-
-    fn score(&self, entry: &Entry, wanted: &[String]) -> u32 {
-        let mut score = 0;
-        let (mut in_name, mut matched) = (0, 0);
-        for token in wanted {
-            let Some(weight) = entry.weights.get(token) else { continue };
-            let rarity = self.rarity.get(token).copied().unwrap_or(0);
-            score += rarity * weight;
-            if entry.name.contains(token) {
-                in_name += rarity;
-                matched += 1;
-            }
-        }
-        score + NAME_SHARE * in_name * matched / (entry.name.len() as u32).max(1)
     }
 }
 
