@@ -58,6 +58,11 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
                 let body = &replies.get(*call)?.as_ref()?.reply.body;
                 text.push_str(&leaf_words(body.at(path)?, world, style + restyle)?);
             }
+            AnswerPart::Truth { call, path, yes, no } => {
+                let leaf = replies.get(*call)?.as_ref()?.reply.body.at(path)?;
+                let Some(Value::Bool(value)) = leaf.value() else { return None };
+                text.push_str(if *value { yes } else { no });
+            }
             AnswerPart::Each { call, array, member, style } => {
                 let body = &replies.get(*call)?.as_ref()?.reply.body;
                 let items = each(body, array, member)?;

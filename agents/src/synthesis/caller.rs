@@ -318,7 +318,7 @@ fn moved_part(part: &AnswerPart, call_of_step: &[usize]) -> AnswerPart {
     let mut part = part.clone();
     match &mut part {
         AnswerPart::Text(_) => {}
-        AnswerPart::Leaf { call, .. } | AnswerPart::Each { call, .. } => {
+        AnswerPart::Leaf { call, .. } | AnswerPart::Truth { call, .. } | AnswerPart::Each { call, .. } => {
             *call = call_of_step.get(*call).copied().unwrap_or(*call);
         }
     }

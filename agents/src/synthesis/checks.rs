@@ -22,6 +22,9 @@ use super::draft::Asked;
 /// An answer may state so many facts beside those asked for.
 const MOST_CONTEXT: usize = 40;
 
+/// Days that are told in the plural too: closed on Wednesdays.
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
 /// Builds the checks of a solved task; `asked` counts gold calls.
 ///
 /// `None` when a fact that was asked for has no typed form (a nested object).
@@ -187,6 +190,9 @@ pub fn fact(world: &World, leaf: &Body) -> Option<Fact> {
                     let field = described.field(*field);
                     let mut aliases: Vec<String> =
                         field.synonyms.get(text).into_iter().flatten().map(ToString::to_string).collect();
+                    if WEEKDAYS.contains(&&**text) {
+                        aliases.push(format!("{text}s"));
+                    }
                     if text.contains('_') {
                         aliases.push(text.replace('_', " "));
                     }

@@ -178,6 +178,17 @@ pub enum AnswerPart {
         /// Which form of words.
         style: u32,
     },
+    /// One of two texts, as a boolean leaf of a reply says.
+    Truth {
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+        /// For true.
+        yes: String,
+        /// For false.
+        no: String,
+    },
     /// The same member of every item of an array, joined.
     Each {
         /// The call.

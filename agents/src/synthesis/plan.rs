@@ -44,6 +44,8 @@ pub struct Planner<'a> {
     pub keywords: Vec<String>,
     /// What is special.
     pub phenomena: Vec<&'static str>,
+    /// How many calls the plan may have, the goal's own among them.
+    pub most_calls: usize,
     /// The signed-in user, by domain, with the step that gave the token.
     signed_in: Option<(DomainId, Record, usize, String)>,
     /// Keys found so far: resource, key, step, path.
@@ -84,6 +86,7 @@ impl<'a> Planner<'a> {
             described: Vec::new(),
             keywords: Vec::new(),
             phenomena: Vec::new(),
+            most_calls: usize::MAX,
             signed_in: None,
             found: Vec::new(),
         }
@@ -134,6 +137,11 @@ impl<'a> Planner<'a> {
         entry
     }
 
+    /// Whether the plan may have another call before the goal's own.
+    fn has_room(&self) -> bool {
+        self.steps.len() + 1 < self.most_calls
+    }
+
     /// A new slot for a value in words.
     pub fn slot(&mut self, value: Value, by: Derivation, api: ApiId, parameter: ParameterId) -> usize {
         self.slots.push(Slot { value, by, api, parameter });
@@ -175,6 +183,7 @@ impl<'a> Planner<'a> {
         if let Some((signed, user, ..)) = &self.signed_in {
             return (*signed == domain).then(|| user.clone());
         }
+        self.has_room().then_some(())?;
         let world = self.world.base.world();
         let auth = world.domains[domain.index()].auth.as_ref()?;
         let api = self.world.family.survey.sign_in(domain)?;
@@ -273,7 +282,7 @@ impl<'a> Planner<'a> {
         if described.display.is_some() && nesting < MAX_NESTING {
             return self.find_by_name(resource, key, nesting);
         }
-        if nesting < MAX_NESTING && self.rng.random_bool(0.6) {
+        if nesting < MAX_NESTING && self.has_room() && self.rng.random_bool(0.6) {
             let point = self.checkpoint();
             if let Some(referred) = self.find_by_list(resource, key, nesting) {
                 return Some(referred);
@@ -298,6 +307,7 @@ impl<'a> Planner<'a> {
     }
 
     fn find_by_name(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+        self.has_room().then_some(())?;
         let name = self.display(resource, key)?;
         let mut finders = self.world.family.survey.finders[resource.index()].clone();
         finders.shuffle(self.rng);

@@ -65,6 +65,9 @@ const DRAWS: u32 = 10;
 impl QueryAgent for OfflineQuery {
     fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, &'static str> {
         let mut planner = Planner::new(world, rng, wish.session_seed);
+        if wish.ability == Ability::RetrieveCall {
+            planner.most_calls = 1;
+        }
         let goals = match wish.shape {
             Shape::Write | Shape::AskBack => vec![draw(&mut planner, write_goal)?],
             Shape::Read => vec![draw(&mut planner, read_goal)?],

@@ -268,5 +268,8 @@ fn with_unit(number: String, schema: &Schema) -> String {
 }
 
 fn plain_number(number: f64) -> String {
-    Value::Number(number).to_text(&Zone::utc())
+    // Nobody says a quotient to sixteen digits.
+    let rounded = (number * 100.0).round() / 100.0;
+    let told = if number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
+    Value::Number(told).to_text(&Zone::utc())
 }

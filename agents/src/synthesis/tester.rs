@@ -3,13 +3,14 @@
 //! Owns the six gates and their order. Each gate is a function of the world, the draft and the solution; it replays
 //! and grades, and believes nothing that an agent says.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use diorama_seeds::task::{Call, ChangeCheck, Outcome};
 use diorama_simulator::engine::{RecordChange, diff};
 use diorama_simulator::grade::{Attempt, Grade, Prepared};
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
@@ -126,7 +127,16 @@ impl TesterAgent for SixGates {
         let expected = diff(&world.base, &solution.initial, &solution.last);
         let expected_checks = change_checks(world.base.world(), &expected);
         let turns = draft.turns.iter().map(|turn| turn.text.clone()).collect();
-        let trial = Trial { world, draft, solution, prepared, expected, expected_checks, turns };
+        let trial = Trial {
+            world,
+            draft,
+            solution,
+            prepared,
+            expected,
+            expected_checks,
+            turns,
+            memo: RefCell::default(),
+        };
         let mut report = GateReport::default();
         let fail = |gate| move |reason| Dropped { gate, reason };
         gates::gold::run(&trial, &mut report).map_err(fail(Gate::Gold))?;
@@ -157,6 +167,8 @@ pub struct Trial<'a> {
     pub expected_checks: Vec<ChangeCheck>,
     /// The user's turns.
     pub turns: Vec<String>,
+    /// The calls of faults and variants, most of which are the reference solution's.
+    memo: RefCell<Memo>,
 }
 
 /// A run of some calls on a fresh session. Cloning forks it.
@@ -186,11 +198,39 @@ impl Trial<'_> {
         Run { session: self.session(), replies: Vec::with_capacity(self.solution.gold.len()) }
     }
 
+    /// Makes a call of a fault or a variant, and keeps its reply in the next position. The replay that proves the
+    /// reference solution does without the memo.
+    pub fn call(&self, run: &mut Run, call: &Call) {
+        let entry = self.call_aside(run, call);
+        run.replies.push(Some(entry));
+    }
+
+    /// Makes a call that takes no position.
+    pub fn call_aside(&self, run: &mut Run, call: &Call) -> Arc<LogEntry> {
+        run.session.call_again(call, &mut self.memo.borrow_mut())
+    }
+
+    /// Whether a run with an answer passes.
+    #[must_use]
+    pub fn passes(&self, run: &Run, answer: &str, outcome: Option<Outcome>) -> bool {
+        self.attempt(run, answer, outcome, |attempt| self.prepared.passes(attempt))
+    }
+
     /// Grades a run with an answer.
     #[must_use]
     pub fn grade(&self, run: &Run, answer: &str, outcome: Option<Outcome>) -> Grade {
+        self.attempt(run, answer, outcome, |attempt| self.prepared.grade(attempt))
+    }
+
+    fn attempt<T>(
+        &self,
+        run: &Run,
+        answer: &str,
+        outcome: Option<Outcome>,
+        judge: impl FnOnce(&Attempt<'_>) -> T,
+    ) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
-        self.prepared.grade(&Attempt {
+        judge(&Attempt {
             base: &self.world.base,
             initial: run.session.initial(),
             last: run.session.state(),

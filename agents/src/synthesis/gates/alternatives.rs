@@ -38,7 +38,7 @@ fn accept(
     run: &Run,
     reason: &'static str,
 ) -> Result<(), &'static str> {
-    if !trial.grade(run, &trial.answer(run), Some(trial.draft.outcome)).success {
+    if !trial.passes(run, &trial.answer(run), Some(trial.draft.outcome)) {
         return Err(reason);
     }
     *report.alternatives.entry(kind.to_owned()).or_default() += 1;
@@ -52,7 +52,7 @@ fn rerun(trial: &Trial<'_>, mut change: impl FnMut(usize, &mut Call)) -> Option<
     for (index, gold) in trial.solution.gold.iter().enumerate() {
         let mut call = bind(gold, &run.replies, world)?;
         change(index, &mut call);
-        run.call(&call);
+        trial.call(&mut run, &call);
     }
     Some(run)
 }
@@ -78,7 +78,7 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
             format!("Sure! {answer} Is there anything else I can do for you?"),
             format!("**Result**\n\n{answer}"),
         ] {
-            if !trial.grade(&run, &text, None).success {
+            if !trial.passes(&run, &text, None) {
                 return Err("another rendering of the answer fails");
             }
             *report.alternatives.entry("rendering".to_owned()).or_default() += 1;
@@ -99,7 +99,7 @@ fn other_seed(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static
     for gold in &trial.solution.gold {
         let call = bind(gold, &run.replies, world)
             .ok_or("the reference solution cannot be bound on another seed")?;
-        run.call(&call);
+        trial.call(&mut run, &call);
     }
     accept(trial, report, "other_seed", &run, "the reference solution fails on another seed")
 }
@@ -130,10 +130,10 @@ fn redundant_read(
         },
     };
     let mut run = trial.start();
-    run.session.call(&call);
+    trial.call_aside(&mut run, &call);
     for gold in &trial.solution.gold {
         let call = bind(gold, &run.replies, world).ok_or("the reference solution cannot be bound again")?;
-        run.call(&call);
+        trial.call(&mut run, &call);
         // Every call twice would be a second write; reads may be repeated.
         let reads = world.api_named(&gold.api).is_some_and(|id| {
             !world.api(id).writes()
@@ -143,7 +143,7 @@ fn redundant_read(
                 )
         });
         if reads {
-            run.session.call(&call);
+            trial.call_aside(&mut run, &call);
         }
     }
     accept(trial, report, "redundant_read", &run, "a redundant read fails")
@@ -226,7 +226,7 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static 
                 bound = false;
                 break;
             };
-            let entry = run.session.call(&call);
+            let entry = trial.call_aside(&mut run, &call);
             run.replies[index] = Some(entry);
         }
         let commutes = bound
@@ -294,8 +294,10 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'stati
             let mut found = true;
             for (index, gold) in trial.solution.gold.iter().enumerate() {
                 if index == at {
-                    let entry =
-                        run.session.call(&Call { api: api.name.to_string(), arguments: arguments.clone() });
+                    let entry = trial.call_aside(
+                        &mut run,
+                        &Call { api: api.name.to_string(), arguments: arguments.clone() },
+                    );
                     found = key_path(trial.world, &entry, resource, &key).is_some();
                     // What follows takes the key itself; the recorded arguments hold it.
                     run.replies.push(Some(trial.solution.entries[at].clone()));
@@ -305,7 +307,7 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'stati
                     found = false;
                     break;
                 };
-                run.call(&call);
+                trial.call(&mut run, &call);
             }
             if found && trial.solution.asked.iter().all(|asked| !about(asked, at)) {
                 accept(trial, report, "other_route", &run, "another way to the same key fails")?;

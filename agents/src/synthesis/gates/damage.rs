@@ -49,12 +49,13 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> 
         if !counted {
             return Err("unprovable: a call without a fault that counts");
         }
-        before.call(&bind_what_is_there(call, &before.replies, world));
+        let call = bind_what_is_there(call, &before.replies, world);
+        trial.call(&mut before, &call);
     }
     if let Some(calls) = stray_write(trial, rng) {
         let mut run = before;
         for call in &calls {
-            run.session.call(call);
+            trial.call_aside(&mut run, call);
         }
         judge(trial, report, "add_write", run)?;
     }
@@ -91,7 +92,7 @@ fn replay(trial: &Trial<'_>, before: &Run, at: usize, fault: &Fault) -> Run {
                 }
             }
         }
-        run.call(&call);
+        trial.call(&mut run, &call);
     }
     run
 }
@@ -127,9 +128,9 @@ fn judge(trial: &Trial<'_>, report: &mut GateReport, kind: &str, run: Run) -> Re
     }
     // With the answer that the faulty run leads to, and with the right one as a lucky guess.
     let answer = trial.answer(&run);
-    let passes = trial.grade(&run, &answer, Some(trial.draft.outcome)).success
+    let passes = trial.passes(&run, &answer, Some(trial.draft.outcome))
         || (answer != trial.solution.answer
-            && trial.grade(&run, &trial.solution.answer, Some(trial.draft.outcome)).success);
+            && trial.passes(&run, &trial.solution.answer, Some(trial.draft.outcome)));
     if passes {
         tally.survived += 1;
         return Err("a fault passes");

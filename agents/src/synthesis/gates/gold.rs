@@ -28,7 +28,7 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static st
         return Err("the reference solution fails its checks");
     }
     // What was asked for must be told by the words alone too: the outcome was read from the answer above.
-    if !trial.grade(&run, &solution.answer, Some(trial.draft.outcome)).success {
+    if !trial.passes(&run, &solution.answer, Some(trial.draft.outcome)) {
         return Err("the reference outcome is not accepted");
     }
     report.gold_calls = solution.gold.len() as u32;

@@ -23,13 +23,13 @@ const IDLE: [(&str, Option<Outcome>); 6] = [
 pub fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), &'static str> {
     let idle = trial.start();
     for (answer, outcome) in IDLE {
-        if trial.grade(&idle, answer, outcome).success {
+        if trial.passes(&idle, answer, outcome) {
             return Err("doing nothing passes");
         }
         report.no_op += 1;
     }
     // The right words without a single call.
-    if trial.grade(&idle, &trial.solution.answer, Some(trial.draft.outcome)).success {
+    if trial.passes(&idle, &trial.solution.answer, Some(trial.draft.outcome)) {
         return Err("the answer alone passes");
     }
     report.no_op += 1;

@@ -118,7 +118,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         } else {
             let asks = planner.world.family.guide.asks(resource, *field);
             match asks.choose(planner.rng) {
-                Some(ask) if !ask.contains("{it}'s") => {
+                Some(ask) if follows_on(ask) && !is_person(&described.label) => {
                     words.push(literal(format!(" And {}", lowered(&ask.replace("{it}", "it")))));
                 }
                 _ => words.push(literal(format!(" And what about the {label}?"))),
@@ -132,6 +132,56 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+}
+
+/// Whether records of this label are people, for whom nobody says "it".
+fn is_person(label: &str) -> bool {
+    const PEOPLE: &[&str] = &[
+        "person",
+        "user",
+        "member",
+        "customer",
+        "client",
+        "student",
+        "teacher",
+        "professor",
+        "patient",
+        "dentist",
+        "doctor",
+        "guest",
+        "technician",
+        "artist",
+        "author",
+        "actor",
+        "director",
+        "owner",
+        "vet",
+        "applicant",
+        "candidate",
+        "employee",
+        "contact",
+        "payee",
+        "reader",
+        "passenger",
+        "driver",
+        "profile",
+    ];
+    label.to_lowercase().split(' ').any(|word| PEOPLE.contains(&word))
+}
+
+/// Whether "it" can stand for the record in a further question: not in "the {it}" or "the scene {it}".
+fn follows_on(ask: &str) -> bool {
+    const BEFORE: &[&str] = &[
+        "is", "are", "was", "does", "do", "did", "can", "will", "of", "in", "on", "for", "about", "with",
+        "to", "has", "have", "from", "by", "would", "could", "should", "under", "keep", "see",
+    ];
+    let Some((before, after)) = ask.split_once("{it}") else { return false };
+    let word = before.trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
+    BEFORE.contains(&word.as_str())
+        && !after.starts_with('\'')
+        && !after.contains("{it}")
+        && after.chars().next().is_none_or(|next| !next.is_alphanumeric())
+        && !after.trim_start().starts_with("branch")
 }
 
 /// The text with its first letter lowered, unless the first word is a name or "I".

@@ -1,6 +1,7 @@
 //! The wording of single wishes and of the facts that answer them.
 
 use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use diorama_seeds::schema::Type;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -141,6 +142,19 @@ pub(super) fn statement(
         })
         .collect();
     let name = if name.starts_with("the only one") { format!("that {}", described.label) } else { name };
+    let space = if further { " " } else { "" };
+    if matches!(described.field(field).schema.kind, Type::Boolean) {
+        let label = &described.field(field).label;
+        // Which texts follow is a matter of the reply, not of the plan.
+        let (yes, no) = match planner.rng.random_range(0..2) {
+            0 => (format!("{space}Yes, {name} is {label}."), format!("{space}No, {name} is not {label}.")),
+            _ => (
+                format!("{space}{} is {label}.", capitalised(&name)),
+                format!("{space}{} is not {label}.", capitalised(&name)),
+            ),
+        };
+        return vec![AnswerPart::Truth { call: step, path: path.to_owned(), yes, no }];
+    }
     let says = planner.world.family.guide.says(resource, field);
     let template = match says.choose(planner.rng) {
         Some(say) => Template::parse(say),

@@ -40,12 +40,7 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         (Wanted::Refusal, false)
             if api.behaviour.require.iter().any(|check| check.status == entry.reply.status) =>
         {
-            Some(match entry.reply.status {
-                404 => RefusalClass::NotFound,
-                403 => RefusalClass::Forbidden,
-                409 => RefusalClass::Conflict,
-                _ => RefusalClass::Invalid,
-            })
+            Some(RefusalClass::of_status(entry.reply.status).ok_or(NoGoal)?)
         }
         _ => return Err(NoGoal),
     };
