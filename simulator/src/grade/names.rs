@@ -194,11 +194,8 @@ impl Shape {
     fn fits(self, text: &Text, at: usize, end: usize, strict: bool) -> bool {
         let Some(token) = text.get(at) else { return false };
         let marked = token.has(Marks::EMPHASISED) || alone(text, at, end);
-        if self.common
-            && !marked
-            && !stated(text, at, end)
-            && !(self.capital && token.has(Marks::CAPITAL) && !token.has(Marks::FIRST))
-        {
+        let capital = self.capital && token.has(Marks::CAPITAL) && !token.has(Marks::FIRST);
+        if self.common && !(marked || capital || stated(text, at, end)) {
             return false;
         }
         // `25.5` is not the code 25, nor is `1,250`.
