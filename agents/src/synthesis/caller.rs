@@ -218,9 +218,12 @@ fn keywords(
     system: &str,
     entries: &[Arc<LogEntry>],
 ) -> Option<String> {
-    const IDLE: [&str; 24] = [
+    const IDLE: &[&str] = &[
         "the", "a", "an", "of", "for", "with", "and", "or", "to", "in", "on", "by", "its", "it", "is", "are",
-        "from", "at", "all", "one", "as", "if", "that", "this",
+        "from", "at", "all", "one", "as", "if", "that", "this", "has", "have", "had", "was", "were", "be",
+        "been", "up", "out", "not", "no", "than", "then", "there", "who", "which", "when", "how", "many",
+        "much", "may", "can", "any", "other", "another", "only", "so", "do", "does", "what", "where", "into",
+        "about", "over", "under",
     ];
     let model = world.base.world();
     let described = model.api(api);
@@ -236,8 +239,15 @@ fn keywords(
     }
     let attempt = |seen: &BTreeSet<String>| {
         let stems: BTreeSet<&str> = seen.iter().map(|word| stem(word)).collect();
-        let chosen: Vec<String> =
-            wanted.iter().filter(|word| stems.contains(stem(word))).take(6).cloned().collect();
+        // One word for `cancel` and `cancels`.
+        let mut taken: Vec<&str> = Vec::new();
+        let mut chosen: Vec<String> = Vec::new();
+        for word in wanted.iter().filter(|word| stems.contains(stem(word))) {
+            if !taken.contains(&stem(word)) && chosen.len() < 6 {
+                taken.push(stem(word));
+                chosen.push(word.clone());
+            }
+        }
         let text = chosen.join(" ");
         let found = !chosen.is_empty() && tool_search(&world.base, &text).iter().any(|hit| hit.api == api);
         found.then_some(text)

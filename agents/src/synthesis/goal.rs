@@ -19,6 +19,7 @@ use super::text::Segment;
 pub use self::ask::{ask, ask_missing};
 pub use self::compute::compute;
 pub use self::list::list;
+pub use self::values::arguments;
 pub use self::words::infinitive;
 pub use self::write::write;
 

@@ -3,7 +3,7 @@
 //! Slot j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
 //! and split follow from the unit. Nothing here knows of threads, files or shards.
 
-use std::collections::HashSet;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
@@ -189,16 +189,19 @@ fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
 /// The requests of a unit so far, as sets of shingles.
 #[derive(Default)]
 struct Requests {
-    seen: Vec<HashSet<u64>>,
+    seen: Vec<Vec<u64>>,
 }
 
 impl Requests {
     fn near_duplicate(&self, draft: &Draft) -> bool {
         let mine = shingles(draft);
         self.seen.iter().any(|other| {
-            let shared = mine.intersection(other).count();
-            let all = mine.len() + other.len() - shared;
-            all > 0 && shared as f64 >= NEAR_DUPLICATE * all as f64
+            let (fewer, more) = (mine.len().min(other.len()), mine.len().max(other.len()));
+            // The share can reach the limit only where the sets are about as large.
+            fewer as f64 >= NEAR_DUPLICATE * more as f64 && {
+                let shared = shared(&mine, other);
+                shared as f64 >= NEAR_DUPLICATE * (mine.len() + other.len() - shared) as f64
+            }
         })
     }
 
@@ -207,22 +210,39 @@ impl Requests {
     }
 }
 
-fn shingles(draft: &Draft) -> HashSet<u64> {
-    let text = draft.turns.first().map(|turn| turn.text.to_lowercase()).unwrap_or_default();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let hash = |words: &[&str]| {
-        let mut hasher = blake3::Hasher::new();
-        for word in words {
-            hasher.update(word.as_bytes());
-            hasher.update(b" ");
+/// How many numbers two sorted lists share.
+fn shared(left: &[u64], right: &[u64]) -> usize {
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    let mut count = 0;
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        match a.cmp(b) {
+            Ordering::Less => _ = left.next(),
+            Ordering::Greater => _ = right.next(),
+            Ordering::Equal => {
+                count += 1;
+                _ = (left.next(), right.next());
+            }
         }
-        let bytes = hasher.finalize();
-        u64::from_le_bytes(bytes.as_bytes()[..8].try_into().unwrap_or_default())
-    };
-    if words.len() < 3 {
-        return HashSet::from([hash(&words)]);
     }
-    words.windows(3).map(hash).collect()
+    count
+}
+
+/// Hashes of the first turn's runs of three words (of all its words where it is shorter), sorted, each once.
+fn shingles(draft: &Draft) -> Vec<u64> {
+    let text = draft.turns.first().map(|turn| turn.text.to_lowercase()).unwrap_or_default();
+    // FNV-1a of each word, then of three of them: stable everywhere, and nobody attacks it.
+    let fnv = |bytes: &mut dyn Iterator<Item = u8>| {
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+    };
+    let words: Vec<u64> = text.split_whitespace().map(|word| fnv(&mut word.bytes())).collect();
+    let hash = |words: &[u64]| fnv(&mut words.iter().flat_map(|word| word.to_le_bytes()));
+    let mut found: Vec<u64> =
+        if words.len() < 3 { vec![hash(&words)] } else { words.windows(3).map(hash).collect() };
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Shared worlds by unit are cheap to hand around.

@@ -19,8 +19,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 use crate::synthesis::checks::change_checks;
-use crate::synthesis::goal::{self, Wanted};
-use crate::synthesis::plan::{Planner, call_of};
+use crate::synthesis::goal;
+use crate::synthesis::plan::Planner;
 use crate::synthesis::tester::{GateReport, Run, Trial};
 use crate::synthesis::world::refers_to;
 
@@ -52,11 +52,7 @@ pub fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> 
         let call = bind_what_is_there(call, &before.replies, world);
         trial.call(&mut before, &call);
     }
-    if let Some(calls) = stray_write(trial, rng) {
-        let mut run = before;
-        for call in &calls {
-            trial.call_aside(&mut run, call);
-        }
+    if let Some(run) = stray_write(trial, &before, rng) {
         judge(trial, report, "add_write", run)?;
     }
     Ok(())
@@ -267,27 +263,35 @@ fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId>
         .max_by_key(|id| (shared(world.api(*id)), std::cmp::Reverse(*id)))
 }
 
-/// Calls of a write that nobody asked for and that works after the reference solution.
-fn stray_write(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Option<Vec<Call>> {
-    let writers: Vec<ApiId> = if trial.solution.visible.is_empty() {
-        trial.world.family.survey.writers.clone()
-    } else {
-        let world = trial.world.base.world();
-        trial.solution.visible.iter().copied().filter(|id| world.api(*id).writes()).collect()
-    };
-    for _ in 0..3 {
-        let api = *writers.choose(rng)?;
-        let mut planner = Planner::new(trial.world, rng, trial.solution.session_seed ^ 1);
-        if goal::write(&mut planner, api, Wanted::Success).is_err() {
-            continue;
+/// The reference solution and then a write that nobody asked for, by an API that may be called there.
+fn stray_write(trial: &Trial<'_>, gold: &Run, rng: &mut ChaCha8Rng) -> Option<Run> {
+    let world = trial.world.base.world();
+    let writers: Vec<ApiId> = gold.session.visible().filter(|id| world.api(*id).writes()).collect();
+    for _ in 0..4 {
+        let id = *writers.choose(rng)?;
+        let api = world.api(id);
+        let mut planner = Planner::new(trial.world, rng, trial.solution.session_seed);
+        planner.session = gold.session.fork();
+        let values = goal::arguments(&mut planner, id).into_iter().map(|(parameter, value)| {
+            (api.parameters[parameter.index()].name.to_string(), value.to_json(&world.zone))
+        });
+        let mut call = Call { api: api.name.to_string(), arguments: values.collect() };
+        if let Some(parameter) = api.token {
+            let Some(token) = token_of(world, gold, api) else { continue };
+            call.arguments.insert(api.parameters[parameter.index()].name.to_string(), token);
         }
-        let world = trial.world.base.world();
-        let step = planner.steps.last()?;
-        // Its token belongs to another session; a write that needs one is left to those that do not.
-        if world.api(step.api).token.is_some() {
-            continue;
+        let mut run = gold.clone();
+        if !run.session.call(&call).changes.is_empty() {
+            return Some(run);
         }
-        return Some(vec![call_of(world, step)]);
     }
     None
+}
+
+/// The token with which the reference solution called an API of the same domain.
+fn token_of(world: &World, gold: &Run, api: &Api) -> Option<Json> {
+    gold.session.log().find_map(|entry| {
+        let called = world.api(entry.api.filter(|called| world.api(*called).domain == api.domain)?);
+        entry.call.arguments.get(&*called.parameters[called.token?.index()].name).cloned()
+    })
 }

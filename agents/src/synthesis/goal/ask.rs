@@ -231,8 +231,9 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let words = question(planner, *resource, asked_field, &it);
     let label = &world.resource(*resource).label;
     let shown = name.as_str().unwrap_or_default().to_owned();
+    let a = if label.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let answer = match planner.rng.random_range(0..4) {
-        0 => format!("I'm sorry, but I could not find a {label} called {shown}."),
+        0 => format!("I'm sorry, but I could not find {a} {label} called {shown}."),
         1 => format!("There is no {label} named {shown} in the system, so I can't answer that."),
         2 => format!("I looked for {shown}, but no {label} of that name was found."),
         _ => format!("Unfortunately no {label} with the name {shown} exists here."),

@@ -12,7 +12,7 @@ use crate::synthesis::plan::Planner;
 use crate::synthesis::world::refers_to;
 
 /// Values for all parameters of an API, drawn so that they go together.
-pub(super) fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterId, Value)> {
+pub fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterId, Value)> {
     let world = planner.world.base.world();
     let api = world.api(id);
     // Filters take their values from one record, so that at least that one matches.
