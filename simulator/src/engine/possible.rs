@@ -3,7 +3,7 @@
 //! A search, not a proof: it tries arguments that the records suggest, a bounded number of them, and reports an
 //! API only when calls that were well-formed were all refused.
 
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, Parameter, Record, ResourceId};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, Parameter, Record, ResourceId};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::{Date, Instant, Time, Value};
@@ -15,6 +15,9 @@ use super::{Applied, apply};
 
 /// Calls tried for one API.
 const TRIES: usize = 600;
+
+/// The token of whoever is signed in.
+const TOKEN: &str = "possible";
 
 /// Records looked at for one parameter, spread over the resource.
 const SAMPLE: usize = 150;
@@ -30,28 +33,54 @@ pub fn never_succeeding(base: &Base) -> Vec<ApiId> {
 
 /// Whether a tried call succeeds, or none could be well-formed.
 fn succeeds(base: &Base, id: ApiId) -> bool {
-    let api = base.world().api(id);
-    let users = signed_in(base, api);
-    let rows = sample(base, subject(base, api));
     let mut well_formed = false;
-    for number in 0..TRIES {
-        let Some((state, token)) = users.get(number % users.len().max(1)) else { return false };
-        // Row and user advance at different rates, so that they meet in all combinations.
-        let row = rows.get(number / users.len().max(1) % rows.len().max(1));
-        let arguments = arguments(base, api, row, token.as_deref(), number);
-        let call = Call { api: api.name.to_string(), arguments };
-        let Applied { reply, .. } = apply(base, state, &call);
+    for (state, call) in tries(base, id).take(TRIES) {
+        let Applied { reply, .. } = apply(base, &state, &call);
         if reply.is_success() {
             return true;
         }
         well_formed |= reply.status != 400;
     }
-    !well_formed
+    // Without users nobody can sign in, and nothing was tried.
+    !well_formed && !signed_in(base, base.world().api(id)).is_empty()
+}
+
+/// Calls of an API that the initial records suggest, each with the state in which its caller is signed in.
+pub(super) fn tries(base: &Base, id: ApiId) -> impl Iterator<Item = (State, Call)> {
+    let api = base.world().api(id);
+    let users = signed_in(base, api);
+    let rows = sample(base, subject(base, api));
+    (0..).map_while(move |number: usize| {
+        let (state, user) = users.get(number % users.len().max(1))?;
+        // Row and user advance at different rates, so that they meet in all combinations.
+        let row = rows.get(number / users.len().max(1) % rows.len().max(1));
+        let arguments = arguments(base, api, row, user.as_ref(), number);
+        Some((state.clone(), Call { api: api.name.to_string(), arguments }))
+    })
+}
+
+/// Who is signed in.
+struct Signed {
+    resource: ResourceId,
+    user: Value,
+}
+
+impl Signed {
+    /// The keys of the user's own records: those that refer to the user.
+    fn own(&self, base: &Base, resource: ResourceId) -> Vec<Value> {
+        let declared = base.world().resource(resource);
+        let refers = |field: &Field| matches!(field.schema.kind, Type::Reference { resource, .. } if resource == self.resource);
+        let fields: Vec<usize> =
+            declared.fields.iter().enumerate().filter(|(_, field)| refers(field)).map(|(at, _)| at).collect();
+        let own =
+            base.records(resource).iter().filter(|record| fields.iter().any(|at| record[*at] == self.user));
+        own.take(SAMPLE).map(|record| record[declared.key.index()].clone()).collect()
+    }
 }
 
 /// States in which someone is signed in; the initial state alone where no token is needed. Empty when a token is
 /// needed and there are no users.
-fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<String>)> {
+fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
     let initial = State::initial(base, 0);
     let auth = base.world().domains.get(api.domain.index()).and_then(|domain| domain.auth.as_ref());
     let (Some(_), Some(auth)) = (api.token, auth) else { return vec![(initial, None)] };
@@ -59,8 +88,9 @@ fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<String>)> {
     let users = sample(base, Some(auth.user)).into_iter().map(|(_, user)| {
         let mut state = initial.clone();
         let expires = Instant(state.clock().0.saturating_add(1));
-        state.issue("possible".into(), Token { domain: api.domain, user: user[key].clone(), expires });
-        (state, Some("possible".to_owned()))
+        let user = user[key].clone();
+        state.issue(TOKEN.into(), Token { domain: api.domain, user: user.clone(), expires });
+        (state, Some(Signed { resource: auth.user, user }))
     });
     users.collect()
 }
@@ -102,21 +132,23 @@ fn arguments(
     base: &Base,
     api: &Api,
     row: Option<&(ResourceId, Record)>,
-    token: Option<&str>,
+    signed: Option<&Signed>,
     number: usize,
 ) -> Map<String, Json> {
     let mut arguments = Map::new();
     for (position, parameter) in api.parameters.iter().enumerate() {
         let name = parameter.name.to_string();
         if api.token.is_some_and(|token| token.index() == position) {
-            arguments.extend(token.map(|token| (name, json!(token))));
+            arguments.extend(signed.map(|_| (name, json!(TOKEN))));
             continue;
         }
         // Optional arguments are left out in half of the tries, so that a filter cannot spoil them all.
         if !parameter.required && mix(number, position).is_multiple_of(2) {
             continue;
         }
-        let values = suggestions(base, parameter, row);
+        // Mostly what the caller may act on: their own records.
+        let signed = signed.filter(|_| !mix(number, position + 128).is_multiple_of(4));
+        let values = suggestions(base, parameter, row, signed);
         // The first tries take what belongs to the row; later ones anything.
         let chosen =
             if number.is_multiple_of(3) { 0 } else { mix(number, position + 64) % values.len().max(1) };
@@ -126,7 +158,12 @@ fn arguments(
 }
 
 /// Values worth trying for a parameter; those that belong to the row first.
-fn suggestions(base: &Base, parameter: &Parameter, row: Option<&(ResourceId, Record)>) -> Vec<Json> {
+fn suggestions(
+    base: &Base,
+    parameter: &Parameter,
+    row: Option<&(ResourceId, Record)>,
+    signed: Option<&Signed>,
+) -> Vec<Json> {
     let world = base.world();
     let zone = &world.zone;
     let mut values: Vec<Value> = Vec::new();
@@ -148,7 +185,11 @@ fn suggestions(base: &Base, parameter: &Parameter, row: Option<&(ResourceId, Rec
     if let Type::Reference { resource, .. } = kind {
         let key = world.resource(*resource).key.index();
         single.extend(row.filter(|(of, _)| of == resource).map(|(_, record)| record[key].clone()));
-        single.extend(sample(base, Some(*resource)).into_iter().map(|(_, record)| record[key].clone()));
+        let own = signed.map_or_else(Vec::new, |signed| signed.own(base, *resource));
+        if own.is_empty() {
+            single.extend(sample(base, Some(*resource)).into_iter().map(|(_, record)| record[key].clone()));
+        }
+        single.extend(own);
     } else if let Some((resource, field)) = parameter.field {
         let records = sample(base, Some(resource)).into_iter();
         single.extend(records.filter_map(|(_, record)| record.get(field.index()).cloned()).take(40));

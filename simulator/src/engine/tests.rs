@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::{Base, RecordChange, State, apply};
 
+mod catalog;
 mod errors;
 mod laws;
 mod lists;
