@@ -20,6 +20,7 @@ mod bundle;
 mod document;
 mod entities;
 mod fakes;
+mod members;
 mod mend;
 mod mixed;
 mod operations;

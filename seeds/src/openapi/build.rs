@@ -100,6 +100,9 @@ pub(super) fn computed(model: &Model, entity: &Entity, member: &str, shape: &Sha
     let parts = words(member);
     let counts = |noun: &[String]| {
         let noun = entity_name(&noun.join("_"));
+        if let Some(list) = model.references_to(&entity.name, &noun) {
+            return Some(format!("size(record.{list})"));
+        }
         let field = model.reference_to(&noun, &entity.name)?;
         // The expression language has no `count` without a condition, so the condition is the reference itself.
         Some(format!("{noun}.count(x, x.{field} == record.{})", entity.key))
@@ -256,6 +259,11 @@ pub(super) fn display(entity: &Entity) -> Option<&str> {
 fn key_field(entity: &Entity) -> FieldDoc {
     match &entity.key_shape.kind {
         Kind::String | Kind::Enum(_) => {
+            let form = entity.key_shape.pattern.as_deref().and_then(fakes::pattern_code);
+            if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 4) {
+                let fake = json!({"provider": "code", "format": form});
+                return FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() };
+            }
             let plain =
                 Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
             let code = match fakes::field("id", &plain, Span::USUAL, 0).fake {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Note;
+use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
@@ -37,6 +38,8 @@ pub(super) struct Operation {
     pub(super) status: u16,
     pub(super) reply: Option<Shape>,
     pub(super) security: Needs,
+    /// What its path says.
+    pub(super) route: Route,
 }
 
 /// A parameter outside the body.
@@ -139,6 +142,10 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
             "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
         ));
     }
+    let places = Places::of(&operations);
+    for operation in &mut operations {
+        operation.route = Route::of(operation, &places);
+    }
     Ok(Document {
         title: text("/info/title"),
         description: text("/info/description"),
@@ -237,6 +244,7 @@ fn operation<'a>(
         status,
         reply,
         security: Needs::new(),
+        route: Route::default(),
     }
 }
 

@@ -7,7 +7,8 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::document::Operation;
-use super::routes::{self, List, Route, View, is_generic, is_paging, push_noun};
+use super::members;
+use super::routes::{self, List, Route, StepKind, View, is_generic, is_paging, push_noun};
 use super::shape::{Kind, Member, Shape};
 use super::words::{identifier, snake, words};
 
@@ -59,6 +60,8 @@ pub(super) struct Entity {
     pub(super) summary: Option<Shape>,
     /// Exactly one record.
     pub(super) singleton: bool,
+    /// A path that begins with it leads to one record.
+    pub(super) top: bool,
     /// Shape seen as a whole record.
     pub(super) root: Option<Shape>,
     /// Names of all members seen on its own records.
@@ -120,6 +123,8 @@ impl Fact {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) entities: IndexMap<String, Entity>,
+    /// Paths that list something.
+    pub(super) listed_paths: IndexSet<String>,
 }
 
 impl Model {
@@ -127,6 +132,11 @@ impl Model {
     pub(super) fn infer(operations: &[Operation]) -> Self {
         let mut model = Self::default();
         model.name_entities(operations);
+        let lists = operations.iter().filter(|operation| operation.method == "GET").filter(|operation| {
+            let view = |reply| routes::view(reply, operation.route.subject().is_some(), has_page(operation));
+            operation.reply.as_ref().is_some_and(|reply| matches!(view(reply), View::List(_)))
+        });
+        model.listed_paths = lists.map(|operation| operation.path.clone()).collect();
         // Resources found on the way (genres) give meaning to members read before them (genre_ids), and kinship
         // needs whole records; so the document is read until nothing new appears.
         for _ in 0..4 {

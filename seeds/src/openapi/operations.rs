@@ -10,13 +10,16 @@ use super::fakes;
 use super::phrases;
 use super::queries;
 use super::replies::{self, Replies, quoted};
-use super::routes::{self, List, Route, View};
+use super::routes::{self, List, Route, StepKind, View};
 use super::shape::Shape;
 use super::words::{camel, identifier, is_identifier, label, sentence, words};
 use super::writes;
 use crate::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+    ApiDoc, BehaviourDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
 };
+
+/// The resource that says who is signed in.
+const SIGNED_IN: &str = "signed_in";
 
 /// Makes one API.
 pub(super) struct Maker<'m> {
@@ -41,7 +44,7 @@ pub(super) fn apis(
     let mut taken: IndexSet<String> = IndexSet::new();
     let mut out = Vec::new();
     for operation in operations {
-        let route = Route::of(operation);
+        let route = operation.route.clone();
         let (name, collided) = name(operation, &mut taken);
         let mut maker = Maker {
             model,
@@ -86,8 +89,10 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     };
     let own = operation.id.as_deref().map(words).unwrap_or_default();
     // `GET_movie-movie_id` only repeats method and path.
-    let spelt =
-        operation.id.as_deref().is_some_and(|id| id.starts_with(&operation.method) || !is_identifier(id));
+    let spelt = operation
+        .id
+        .as_deref()
+        .is_some_and(|id| id.starts_with(&operation.method) || id.contains(['/', '{']));
     let repeats = spelt
         && own.first().is_some_and(|first| first == &operation.method.to_lowercase())
         && own.iter().skip(1).all(|word| path_words.contains(word) || keys.contains(word));
@@ -98,8 +103,7 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
         if !first_is_verb || operation.method != "GET" {
             parts.insert(0, verb.to_owned());
         }
-        if operation.method == "GET" && Route::of(operation).tail.is_empty() && operation.path.ends_with('}')
-        {
+        if operation.method == "GET" && operation.route.tail.is_empty() && operation.path.ends_with('}') {
             parts.push("details".to_owned());
         }
         camel(&parts)
@@ -268,6 +272,9 @@ impl Maker<'_> {
     pub(super) fn key_expression(&mut self, depth: usize) -> Option<String> {
         let step = self.route.chain.get(depth)?.clone();
         let entity = self.model.entity(&step.entity)?;
+        if step.kind != StepKind::Key {
+            return Some(self.only(entity));
+        }
         self.used.insert(step.parameter.clone());
         let argument = argument(&step.parameter);
         let Some(nest) = &entity.nest else { return Some(argument) };
@@ -280,6 +287,29 @@ impl Maker<'_> {
             identifier(&nest.number),
             entity.key
         ))
+    }
+
+    /// The key of the only record, or of the signed-in user among several.
+    fn only(&mut self, entity: &Entity) -> String {
+        if entity.singleton {
+            return format!("{}.first(x, true).{}", entity.name, entity.key);
+        }
+        let field = format!("{}_id", entity.name);
+        let who = FieldDoc { reference: Some(entity.name.clone()), ..FieldDoc::default() };
+        self.more.entry(SIGNED_IN.to_owned()).or_insert_with(|| ResourceDoc {
+            key: format!("{SIGNED_IN}_id"),
+            label: Some("signed-in user".to_owned()),
+            singleton: true,
+            fields: IndexMap::from([(field.clone(), who)]),
+            records: RecordsDoc::Count(1),
+            ..ResourceDoc::default()
+        });
+        format!("{SIGNED_IN}.first(x, true).{field}")
+    }
+
+    /// The record that a behaviour acts on; the only one of its kind needs no key.
+    pub(super) fn act_on(&mut self, entity: &Entity, key: String) {
+        self.api.behaviour.key = (!entity.singleton).then_some(key);
     }
 
     fn read(&mut self) {
@@ -298,7 +328,7 @@ impl Maker<'_> {
     fn record(&mut self, entity: &Entity, shape: &Shape, envelope: Option<&str>) {
         let depth = self.route.chain.len().saturating_sub(1);
         let Some(key) = self.key_expression(depth) else { return };
-        let keys: Vec<String> = self.route.chain.iter().map(|step| step.parameter.clone()).collect();
+        let keys: Vec<String> = self.route.keys().cloned().collect();
         let tail = self.route.hints();
         let what = self.route.tail.last().cloned();
         if let (Some(other), Some(_)) = (self.model.companion(&entity.name, shape, &tail), &what)
@@ -313,9 +343,10 @@ impl Maker<'_> {
         } else {
             self.show(entity, shape, envelope);
             self.api.behaviour.get = Some(entity.name.clone());
-            self.api.behaviour.key = Some(key);
+            self.act_on(entity, key);
         }
         self.api.phrases = match what {
+            _ if keys.is_empty() => phrases::own(entity, &self.route),
             Some(what) => phrases::view(entity, &keys, &what),
             None if entity.nest.is_some() => phrases::view(entity, &keys, "details"),
             None => phrases::details(entity, keys.last().map_or("id", String::as_str)),
@@ -442,6 +473,9 @@ impl Maker<'_> {
 
     /// The 404 of a list below a record that does not exist.
     pub(super) fn must_exist(&mut self, entity: &Entity, key: &str) {
+        if self.route.subject().is_some_and(|step| step.kind != StepKind::Key) {
+            return;
+        }
         let that = format!("{}.exists({key})", entity.name);
         self.api.behaviour.require.push(RequireDoc {
             that,
@@ -478,7 +512,10 @@ impl Maker<'_> {
                 self.api.behaviour.compute.insert("ok".to_owned(), "true".to_owned());
             }
         }
-        self.api.phrases.imperative = vec![self.api.description.trim_end_matches('.').to_lowercase()];
+        let required = self.api.parameters.values().any(|doc| !doc.optional && doc.default.is_none());
+        if !required {
+            self.api.phrases.imperative = vec![self.api.description.trim_end_matches('.').to_lowercase()];
+        }
     }
 }
 

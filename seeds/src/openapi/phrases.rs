@@ -104,6 +104,23 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
     }
 }
 
+/// How people ask for what is theirs, or the only one of its kind.
+pub(super) fn own(entity: &Entity, route: &super::routes::Route) -> PhrasesDoc {
+    use super::routes::StepKind;
+    let mine = route.chain.iter().any(|step| step.kind == StepKind::Me);
+    let me = route.subject().is_some_and(|step| step.kind == StepKind::Me);
+    let noun = if me { "profile".to_owned() } else { label(&entity.name) };
+    let noun = match route.tail.last() {
+        Some(what) => format!("{} of {} {noun}", label(what), if mine { "my" } else { "the" }),
+        None => noun,
+    };
+    let article = if mine && route.tail.is_empty() { "my" } else { "the" };
+    PhrasesDoc {
+        imperative: vec![format!("show me {article} {noun}"), format!("look up {article} {noun}")],
+        ..PhrasesDoc::default()
+    }
+}
+
 /// How people ask for a view of a record: its credits, its pictures.
 pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
     let noun = label(&entity.name);

@@ -9,7 +9,7 @@ use super::fakes::{self, moment};
 use super::operations::{Maker, argument};
 use super::phrases;
 use super::replies::quoted;
-use super::routes::{self, List, entity_name, paging_role};
+use super::routes::{self, List, StepKind, entity_name, paging_role};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, is_identifier, label, plural, words};
 use crate::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, SortDoc, TextDoc};
@@ -67,8 +67,18 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
         maker.api.behaviour.condition = Some(condition);
     }
     maker.list_reply(entity, list);
-    let nouns = plural(&label(&entity.name));
-    if let Some(step) = maker.route.subject() {
+    let mut nouns = plural(&label(&entity.name));
+    if let Some(step) = maker.route.subject().filter(|step| step.kind != StepKind::Key) {
+        let what = match (step.kind, maker.route.tail.last()) {
+            (StepKind::Single, Some(last)) => format!("in the {}", label(last)),
+            _ => String::new(),
+        };
+        let mine = maker.route.chain.iter().any(|step| step.kind == StepKind::Me);
+        let group: Vec<String> =
+            maker.route.tail.iter().rev().skip(1).rev().map(|segment| label(segment)).collect();
+        let words = [if mine { "my".to_owned() } else { "the".to_owned() }, group.join(" "), nouns, what];
+        nouns = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    } else if let Some(step) = maker.route.subject() {
         let parameter = step.parameter.clone();
         arguments.insert(
             0,
@@ -82,8 +92,8 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
                 true,
             ),
         );
-        for step in maker.route.chain.iter().rev().skip(1) {
-            arguments.insert(1, (step.parameter.clone(), "of {}".to_owned(), true));
+        for parameter in maker.route.keys().rev().skip(1) {
+            arguments.insert(1, (parameter.clone(), "of {}".to_owned(), true));
         }
     }
     for selector in &maker.route.selectors {
@@ -146,9 +156,17 @@ fn below_owner(
         maker.must_exist(owner, &key);
         return true;
     }
-    if let Some(field) = model.references_to(&owner.name, &entity.name) {
+    let collection =
+        if routes::is_generic(list.items) { maker.route.tail.join("_") } else { list.items.to_owned() };
+    let own = identifier(&format!("{}_ids", entity_name(&collection)));
+    let own = owner
+        .references
+        .get(&own)
+        .is_some_and(|known| known.many && known.target == entity.name)
+        .then_some(own);
+    if let Some(field) = own.or_else(|| model.references_to(&owner.name, &entity.name)) {
         maker.api.behaviour.members = Some(format!("{}.{field}", owner.name));
-        maker.api.behaviour.key = Some(key);
+        maker.act_on(owner, key);
         return true;
     }
     maker.notes.push(format!(

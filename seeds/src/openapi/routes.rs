@@ -1,6 +1,8 @@
 //! Routes and replies, read for their nouns: which record a path is about, and whether a reply is one record,
 //! a list, or a view of several lists beside a record.
 
+use std::collections::HashSet;
+
 use super::document::{Operation, Place};
 use super::shape::{Kind, Shape};
 use super::words::{self, singular, snake, words};
@@ -21,8 +23,75 @@ pub(super) struct Route {
 pub(super) struct Step {
     /// Name of the resource.
     pub(super) entity: String,
-    /// Name of the parameter.
+    /// Name of the parameter; empty when none names the record.
     pub(super) parameter: String,
+    /// How the path names the record.
+    pub(super) kind: StepKind,
+    /// The static segments before it.
+    pub(super) path: Vec<String>,
+}
+
+/// How a path names a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum StepKind {
+    /// By a key: `/movie/{movie_id}`.
+    #[default]
+    Key,
+    /// As the signed-in user: `/me`.
+    Me,
+    /// As the only one of its kind: `/me/player`.
+    Single,
+}
+
+/// Static segments of a document's paths that stand for a record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
+    /// The resource of the signed-in user.
+    user: String,
+    /// Whether `/user` is the signed-in one, beside `/users/{id}`.
+    user_is_me: bool,
+    /// Paths of records of which there is one.
+    singles: HashSet<String>,
+}
+
+impl Places {
+    /// Finds them in all operations.
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let keyed: Vec<String> = operations
+            .iter()
+            .filter_map(|operation| operation.path.split_once("/{")?.0.rsplit('/').next().map(entity_name))
+            .collect();
+        let people = ["user", "account", "member", "customer", "profile", "person", "listener", "employee"];
+        let found = people.iter().find(|name| keyed.iter().any(|keyed| keyed == *name));
+        let user = (*found.unwrap_or(&"user")).to_owned();
+        let mut places =
+            Self { user_is_me: keyed.iter().any(|keyed| keyed == "user"), user, singles: HashSet::new() };
+        for operation in operations.iter().filter(|operation| operation.method == "GET") {
+            let path = operation.path.as_str();
+            let Some(last) = path.rsplit('/').next().filter(|last| !last.starts_with('{')) else { continue };
+            let plain = !words(last).iter().any(|word| MODIFIERS.contains(&word.as_str()))
+                && words(last).last().is_some_and(|last| !words::is_plural(last));
+            let below = format!("{path}/");
+            let used = operations
+                .iter()
+                .any(|other| other.path.starts_with(&below) || (other.path == path && other.method != "GET"));
+            let mine = path.split('/').any(|segment| places.is_me(segment, path));
+            let record = operation
+                .reply
+                .as_ref()
+                .is_some_and(|reply| matches!(view(reply, true, false), View::Record { .. }));
+            if plain && record && !path.contains('{') && (used || mine) && !places.is_me(last, path) {
+                places.singles.insert(path.to_owned());
+            }
+        }
+        places
+    }
+
+    fn is_me(&self, segment: &str, path: &str) -> bool {
+        let first = path.split('/').find(|segment| !segment.is_empty() && !is_version(segment));
+        ["me", "self", "@me"].contains(&segment)
+            || (segment == "user" && self.user_is_me && first == Some("user"))
+    }
 }
 
 /// What a reply is.
@@ -96,11 +165,23 @@ const MODIFIERS: [&str; 40] = [
 ];
 
 impl Route {
-    pub(super) fn of(operation: &Operation) -> Self {
+    pub(super) fn of(operation: &Operation, places: &Places) -> Self {
         let mut route = Self::default();
         let segments: Vec<&str> = operation.path.split('/').filter(|segment| !segment.is_empty()).collect();
         let mut noun: Option<&str> = None;
+        let mut so_far = String::new();
         for segment in segments {
+            so_far.push('/');
+            so_far.push_str(segment);
+            let me = places.is_me(segment, &operation.path);
+            if me || places.singles.contains(&so_far) {
+                let kind = if me { StepKind::Me } else { StepKind::Single };
+                let entity = if me { places.user.clone() } else { entity_name(segment) };
+                let path = std::mem::take(&mut route.tail);
+                route.chain.push(Step { entity, parameter: String::new(), kind, path });
+                noun = None;
+                continue;
+            }
             let Some(parameter) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
                 if !is_version(segment) {
                     route.tail.push(segment.to_owned());
@@ -118,8 +199,12 @@ impl Route {
             });
             match names_record {
                 Some(noun) if !starts_with_verb(noun) => {
-                    route.chain.push(Step { entity: entity_name(noun), parameter: parameter.to_owned() });
-                    route.tail.clear();
+                    route.chain.push(Step {
+                        entity: entity_name(noun),
+                        parameter: parameter.to_owned(),
+                        kind: StepKind::Key,
+                        path: std::mem::take(&mut route.tail),
+                    });
                 }
                 _ => route.selectors.push(parameter.to_owned()),
             }
@@ -143,6 +228,11 @@ impl Route {
             }
         }
         hints
+    }
+
+    /// The parameters that name records, outermost first.
+    pub(super) fn keys(&self) -> impl DoubleEndedIterator<Item = &String> {
+        self.chain.iter().filter(|step| step.kind == StepKind::Key).map(|step| &step.parameter)
     }
 
     /// The words of the tail that choose or order: `top_rated`, `similar`.
@@ -231,7 +321,7 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
             let shows_record = about_record && !paged;
             match arrays.as_slice() {
                 [(name, member)]
-                    if !shows_record
+                    if (!shows_record || members.len() == 1)
                         && (paged || (only_scalars && (members.len() == 1 || is_generic(name)))) =>
                 {
                     match member.shape.items() {

@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::document::Operation;
+use super::document::{Operation, Place};
 use super::entities::Entity;
 use super::fakes;
+use super::members;
 use super::operations::Maker;
 use super::phrases;
 use super::replies::quoted;
@@ -16,6 +17,10 @@ use crate::doc::{EffectDoc, FieldDoc};
 /// Makes the behaviour of a POST, PUT, PATCH or DELETE.
 pub(super) fn write(maker: &mut Maker<'_>) {
     let model = maker.model;
+    if let Some(membership) = members::of(model, maker.operation) {
+        members::write(maker, &membership);
+        return;
+    }
     let Some(name) = model.written(&maker.route).or_else(|| by_body(maker)) else { return };
     let Some(entity) = model.entity(&name) else { return };
     let subject = maker.route.subject().cloned();
@@ -25,17 +30,17 @@ pub(super) fn write(maker: &mut Maker<'_>) {
     match (method.as_str(), verb) {
         ("POST" | "PUT" | "PATCH" | "DELETE", Some(verb)) => action(maker, entity, &verb),
         ("POST", None) if !about || !maker.route.tail.is_empty() => create(maker, entity),
-        ("PUT", None) if about => change(maker, entity, true),
+        ("PUT", None) if about => change(maker, entity, !is_partial(maker.operation)),
         ("PATCH" | "POST", None) if about => change(maker, entity, false),
         ("DELETE", None) if about => {
             let Some(key) = key(maker) else { return };
             maker.api.behaviour.delete = Some(name.clone());
-            maker.api.behaviour.key = Some(key);
+            maker.act_on(entity, key);
             reply(maker, entity);
             maker.api.phrases = phrases::change(
                 "delete",
                 &label(&name),
-                subject.as_ref().map(|step| step.parameter.as_str()),
+                subject.as_ref().map(|step| step.parameter.as_str()).filter(|name| !name.is_empty()),
                 &maker.api.parameters,
                 (&[], &[]),
             );
@@ -43,6 +48,12 @@ pub(super) fn write(maker: &mut Maker<'_>) {
         ("PUT" | "PATCH", None) => by_body_key(maker, entity),
         _ => {}
     }
+}
+
+/// Whether a body says only what changes: nothing in it is required.
+pub(super) fn is_partial(operation: &Operation) -> bool {
+    let members = operation.body.as_ref().and_then(|body| body.first_object().members());
+    members.is_some_and(|members| !members.values().any(|member| member.required))
 }
 
 /// The resource whose record the body looks like, when the path does not say.
@@ -56,7 +67,7 @@ fn by_body(maker: &Maker<'_>) -> Option<String> {
     }
 }
 
-fn key(maker: &mut Maker<'_>) -> Option<String> {
+pub(super) fn key(maker: &mut Maker<'_>) -> Option<String> {
     let depth = maker.route.chain.len().checked_sub(1)?;
     maker.key_expression(depth)
 }
@@ -151,7 +162,7 @@ fn create(maker: &mut Maker<'_>, entity: &Entity) {
     reply(maker, entity);
     let noun = label(&entity.name);
     let mut required = required;
-    required.splice(0..0, maker.route.chain.iter().map(|step| step.parameter.clone()));
+    required.splice(0..0, maker.route.keys().cloned());
     maker.api.phrases = phrases::change("add", &noun, None, &maker.api.parameters, (&required, &optional));
 }
 
@@ -264,9 +275,9 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
     } else {
         maker.api.behaviour.patch = Some(entity.name.clone());
     }
-    maker.api.behaviour.key = Some(key);
+    maker.act_on(entity, key);
     reply(maker, entity);
-    let parameter = maker.route.subject().map(|step| step.parameter.clone());
+    let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
     let verb = if whole { "replace" } else { "change" };
     maker.api.phrases = phrases::change(
         verb,
@@ -312,6 +323,7 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     let Some(key) = key(maker) else { return };
     let (required, optional) = body_parameters(maker, entity, maker.operation.method == "PATCH");
     let mut set: IndexMap<String, String> = IndexMap::new();
+    let (required, optional) = with_query(maker, entity, required, optional);
     let taken: Vec<String> = required
         .iter()
         .chain(&optional)
@@ -339,11 +351,10 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
                     set.insert(identifier(name), quoted(value));
                 }
             }
-            Kind::Boolean
-                if spoken.iter().any(|word| stem(word).chars().take(4).eq(stem(name).chars().take(4))) =>
-            {
-                let off = ["undo", "un", "reopen"].iter().any(|prefix| verb.starts_with(prefix));
-                set.insert(identifier(name), (!off).to_string());
+            Kind::Boolean => {
+                if let Some(on) = switched(&spoken, name) {
+                    set.insert(identifier(name), on.to_string());
+                }
             }
             Kind::String
                 if matches!(fakes::moment(name, &fact.shape), Some("date-time"))
@@ -357,7 +368,7 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
         }
     }
     maker.api.behaviour.action = Some(entity.name.clone());
-    maker.api.behaviour.key = Some(key.clone());
+    maker.act_on(entity, key.clone());
     if set.is_empty() {
         maker.notes.push(format!(
             "nothing in the schemas says what `{verb}` changes; it checks that the record exists"
@@ -371,7 +382,7 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
         });
     }
     reply(maker, entity);
-    let parameter = maker.route.subject().map(|step| step.parameter.clone());
+    let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
     maker.api.phrases = phrases::change(
         &words(verb).join(" "),
         &label(&entity.name),
@@ -381,8 +392,70 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     );
 }
 
+/// The parameters of an action's query that set fields, with those of its body.
+fn with_query(
+    maker: &mut Maker<'_>,
+    entity: &Entity,
+    mut required: Vec<String>,
+    mut optional: Vec<String>,
+) -> (Vec<String>, Vec<String>) {
+    let operation = maker.operation;
+    for parameter in operation.parameters.iter().filter(|known| known.place == Place::Query) {
+        let name = &parameter.name;
+        if !entity.fields.contains_key(name) && !entity.references.contains_key(name) {
+            continue;
+        }
+        if let (Some(reference), Some(doc)) =
+            (entity.references.get(name), maker.api.parameters.get_mut(name))
+        {
+            doc.reference = Some(reference.target.clone());
+            (doc.kind, doc.values, doc.pattern) = (None, Vec::new(), None);
+        }
+        maker.used.insert(name.clone());
+        if parameter.required { required.push(name.clone()) } else { optional.push(name.clone()) }
+    }
+    (required, optional)
+}
+
+/// Whether a verb turns a flag on or off: `pause` turns `is_playing` off, `archive` turns `archived` on.
+fn switched(verb: &[String], flag: &str) -> Option<bool> {
+    const OFF: [(&str, &str); 12] = [
+        ("pause", "play"),
+        ("stop", "play"),
+        ("stop", "run"),
+        ("pause", "run"),
+        ("disable", "enable"),
+        ("deactivate", "active"),
+        ("disable", "active"),
+        ("close", "open"),
+        ("hide", "visible"),
+        ("disconnect", "connect"),
+        ("reopen", "close"),
+        ("restore", "delete"),
+    ];
+    const ON: [(&str, &str); 4] =
+        [("resume", "play"), ("start", "play"), ("start", "run"), ("activate", "active")];
+    let parts = words(flag);
+    let has = |stem: &str| parts.iter().any(|part| part.starts_with(stem));
+    let said = |word: &str| verb.iter().any(|spoken| spoken == word);
+    if OFF.iter().any(|(word, state)| said(word) && has(state)) {
+        return Some(false);
+    }
+    if ON.iter().any(|(word, state)| said(word) && has(state)) {
+        return Some(true);
+    }
+    let root = |word: &str| word.chars().take(4).collect::<String>();
+    verb.iter().find_map(|word| {
+        let undone = word.strip_prefix("un").filter(|rest| rest.len() > 2 && has(&root(rest)));
+        match undone {
+            Some(_) => Some(false),
+            None => (word.len() > 2 && has(&root(word))).then_some(true),
+        }
+    })
+}
+
 /// The reply of a write: the record in the response's shape, or the whole record where there is none.
-fn reply(maker: &mut Maker<'_>, entity: &Entity) {
+pub(super) fn reply(maker: &mut Maker<'_>, entity: &Entity) {
     let operation = maker.operation;
     let shape: Option<&Shape> = operation.reply.as_ref();
     match shape.map(|shape| routes::view(shape, true, false)) {

@@ -72,6 +72,17 @@ impl Model {
             self.refer(name, member_name, &target, true, false);
             return;
         }
+        if shape.kind == Kind::String
+            && shape.pattern.is_some()
+            && let Some(target) = self.entity(&routes::entity_name(member_name))
+            && target.name != name
+            && target.key_shape.pattern == shape.pattern
+        {
+            // Codes of one form: a scan's `depot` is the code of a depot.
+            let target = target.name.clone();
+            self.refer(name, member_name, &target, false, shape.nullable);
+            return;
+        }
         let mut hints = Vec::new();
         push_noun(&mut hints, member_name);
         match &shape.kind {

@@ -5,8 +5,9 @@ use super::*;
 impl Model {
     /// Pass one: nouns of paths, and the whole records behind them.
     pub(super) fn name_entities(&mut self, operations: &[Operation]) {
+        let (mut keyed, mut alone) = (IndexSet::new(), IndexSet::new());
         for operation in operations {
-            let route = Route::of(operation);
+            let route = operation.route.clone();
             for (depth, step) in route.chain.iter().enumerate() {
                 let parent = depth
                     .checked_sub(1)
@@ -18,6 +19,11 @@ impl Model {
                     .find(|known| known.name == step.parameter)
                     .map(|known| known.shape.clone());
                 self.declare(step, parent, shape.unwrap_or_default());
+                if let Some(entity) = self.entities.get_mut(&step.entity) {
+                    entity.top |= depth == 0 && step.kind == StepKind::Key;
+                    keyed.extend((step.kind == StepKind::Key).then(|| step.entity.clone()));
+                    alone.extend((step.kind != StepKind::Key).then(|| step.entity.clone()));
+                }
             }
             if let (Some(step), true, Some(reply)) =
                 (route.subject(), route.tail.is_empty(), &operation.reply)
@@ -30,8 +36,13 @@ impl Model {
                 entity.root = Some(shape.clone());
             }
         }
+        for name in alone {
+            if let Some(entity) = self.entities.get_mut(&name).filter(|_| !keyed.contains(&name)) {
+                entity.singleton = true;
+            }
+        }
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
-            let route = Route::of(operation);
+            let route = operation.route.clone();
             let Some(reply) = operation.reply.as_ref().filter(|_| route.chain.is_empty()) else { continue };
             if let View::List(list) = routes::view(reply, false, has_page(operation)) {
                 let hints = list_hints(&list, &route);
@@ -76,7 +87,11 @@ impl Model {
 
     /// Pass two, for one operation.
     pub(super) fn read(&mut self, operation: &Operation) {
-        let route = Route::of(operation);
+        let route = operation.route.clone();
+        if let Some(membership) = members::of(self, operation) {
+            self.refer(&membership.owner, &membership.field, &membership.member, true, false);
+            return;
+        }
         if let (Some(reply), "GET") = (&operation.reply, operation.method.as_str()) {
             self.read_reply(operation, &route, reply);
         } else if let Some(reply) = &operation.reply
@@ -103,7 +118,9 @@ impl Model {
             if !is_action {
                 let body = body.first_object();
                 self.absorb(&name, body, None);
-                self.note_lacking(&name, body, operation.method == "PATCH");
+                let partial = operation.method == "PATCH"
+                    || (operation.method == "PUT" && super::super::writes::is_partial(operation));
+                self.note_lacking(&name, body, partial);
                 if let (Some(entity), "POST") = (self.entities.get_mut(&name), operation.method.as_str()) {
                     entity
                         .given
@@ -142,7 +159,8 @@ impl Model {
                     list.items
                 };
                 let hints = list_hints(&list, route);
-                self.relate(&owner, group, &hints, list.item, true);
+                let collection = if is_generic(list.items) { route.tail.join("_") } else { group.to_owned() };
+                self.relate_as(&owner, (group, &collection), &hints, list.item, true);
             }
             (View::List(list), None) => {
                 let hints = list_hints(&list, route);
@@ -218,6 +236,17 @@ impl Model {
 
     /// Items of a list that belongs to a record.
     pub(super) fn relate(&mut self, owner: &str, group: &str, hints: &[String], item: &Shape, may_own: bool) {
+        self.relate_as(owner, (group, group), hints, item, may_own);
+    }
+
+    fn relate_as(
+        &mut self,
+        owner: &str,
+        (group, collection): (&str, &str),
+        hints: &[String],
+        item: &Shape,
+        may_own: bool,
+    ) {
         match self.meaning(item, hints) {
             Meaning::Link { link, far } => self.absorb_link(owner, group, &link, &far, item),
             Meaning::Entity(name) => {
@@ -229,10 +258,12 @@ impl Model {
                 let owned = may_own && !self.is_independent(&name);
                 if owned {
                     self.own(owner, group, &name);
+                } else if let Some(member) = self.role_of(owner, &name, item).filter(|_| may_own) {
+                    self.refer(&name, &member, owner, false, false);
                 } else {
                     self.refer(
                         owner,
-                        &format!("{}_ids", routes::entity_name(group_noun(group, &name))),
+                        &format!("{}_ids", routes::entity_name(group_noun(collection, &name))),
                         &name,
                         true,
                         false,
@@ -256,6 +287,20 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// The member by which a record says which owner it belongs to when it calls the owner by a role: a parcel's
+    /// `sender_id` in the list of a customer's parcels.
+    fn role_of(&self, owner: &str, name: &str, item: &Shape) -> Option<String> {
+        let key = &self.entity(owner)?.key_shape;
+        let mut roles = item.members()?.iter().filter_map(|(member, known)| {
+            let noun = member.strip_suffix("_id").or_else(|| member.strip_suffix("Id"))?;
+            let alike = std::mem::discriminant(&known.shape.kind) == std::mem::discriminant(&key.kind);
+            let own = self.entity(name)?.key_member.as_deref() == Some(member);
+            let free = !own && self.aliased(name, noun).is_none();
+            (alike && free && known.shape.is_scalar()).then(|| member.clone())
+        });
+        roles.next().filter(|_| roles.next().is_none())
     }
 
     pub(super) fn own(&mut self, owner: &str, group: &str, name: &str) {

@@ -38,8 +38,19 @@ impl Model {
         if let Some(link) = self.link_of(shape, members) {
             return link;
         }
+        // A component's name is a better name than a noun of the path, where the shapes agree.
+        let titled = shape.title.as_deref().and_then(|title| self.titled(title));
+        if let Some(entity) = titled
+            && entity.root.as_ref().is_some_and(|root| overlap(shape, root) * 5 >= members.len() * 2)
+        {
+            return Meaning::Entity(entity.name.clone());
+        }
         for hint in hints {
             let Some(entity) = self.entity(hint) else { continue };
+            // A record of which there is one is no item of a list, and looks like itself.
+            if entity.singleton && entity.root.is_none() {
+                continue;
+            }
             let fits = match entity
                 .root
                 .as_ref()
@@ -52,10 +63,7 @@ impl Model {
                 return Meaning::Entity(hint.clone());
             }
         }
-        // A component's name is as good as a noun of the path.
-        if let Some(title) = &shape.title
-            && let Some(entity) = self.entity(&routes::entity_name(title))
-        {
+        if let Some(entity) = titled {
             return Meaning::Entity(entity.name.clone());
         }
         let best = self
@@ -71,6 +79,47 @@ impl Model {
                 _ => Some(next),
             });
         best.map_or(Meaning::Value, |(_, entity)| Meaning::Entity(entity.name.clone()))
+    }
+
+    /// The resource that a component's name means: itself, or what is left without the words for a partial view.
+    fn titled(&self, title: &str) -> Option<&Entity> {
+        const VIEWS: [&str; 30] = [
+            "ref",
+            "reference",
+            "summary",
+            "simple",
+            "simplified",
+            "short",
+            "mini",
+            "brief",
+            "object",
+            "dto",
+            "model",
+            "schema",
+            "response",
+            "info",
+            "details",
+            "detail",
+            "full",
+            "item",
+            "public",
+            "private",
+            "base",
+            "new",
+            "partial",
+            "output",
+            "read",
+            "out",
+            "view",
+            "entity",
+            "resource",
+            "link",
+        ];
+        let whole = routes::entity_name(title);
+        let kept: Vec<String> =
+            words(title).into_iter().filter(|word| !VIEWS.contains(&word.as_str())).collect();
+        let bare = routes::entity_name(&kept.join("_"));
+        self.entity(&whole).or_else(|| self.entity(&bare)).filter(|entity| !entity.name.is_empty())
     }
 
     /// A record with the key of another beside its own: `credit_id` beside the person's `id`.

@@ -103,6 +103,9 @@ pub(super) fn filter(
             return Some("from {}".to_owned());
         }
     }
+    if let Some(words) = any_of(maker, entity, parameter).or_else(|| on_day(maker, entity, parameter)) {
+        return Some(words);
+    }
     let (stem, without) = match joined.strip_prefix("without_") {
         Some(rest) => (rest.to_owned(), true),
         None => (
@@ -167,6 +170,13 @@ pub(super) fn filter(
         conditions.push(format!("({argument} == true || !item.{})", identifier(flag)));
         return Some(String::new());
     }
+    if scalar(&joined).is_none()
+        && parameter.shape.kind == Kind::String
+        && let Some(place) = inside(entity, &joined)
+    {
+        conditions.push(format!("(!given({argument}) || lower(item.{place}) == lower({argument}))"));
+        return Some(format!("with {} {{}}", label(&joined)));
+    }
     for candidate in [joined.clone(), stem.clone(), name.to_owned()] {
         let Some(fact) = scalar(&candidate) else { continue };
         let stored = fakes::typed(&candidate, &fact.shape, 0);
@@ -196,6 +206,67 @@ pub(super) fn filter(
         return Some(format!("with {} {{}}", label(&candidate)));
     }
     None
+}
+
+/// A list of values, one of which a record has: `status=open,closed`.
+fn any_of(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> Option<String> {
+    let item = parameter.shape.items().filter(|item| item.is_scalar())?;
+    let name = &parameter.name;
+    let joined = words(name).join("_");
+    let fact = [joined.clone(), entity_name(name)].into_iter().find_map(|field| {
+        let fact = entity.fields.get(&field)?;
+        let stored = fact.shape.is_scalar()
+            && moment(&field, &fact.shape).is_none()
+            && build::computed(maker.model, entity, &field, &fact.shape).is_none();
+        stored.then_some((field, fact))
+    });
+    let (field, fact) = fact?;
+    let mut shape = Shape { kind: fact.shape.kind.clone(), ..Shape::default() };
+    if let (Kind::Enum(mine), Kind::Enum(known)) = (&item.kind, &fact.shape.kind)
+        && mine.iter().all(|value| known.contains(value))
+    {
+        shape.kind = item.kind.clone();
+    }
+    let doc = maker.api.parameters.get_mut(name)?;
+    doc.kind = Some("list".to_owned());
+    doc.items = Some(Box::new(fakes::typed(&field, &shape, 0)));
+    doc.default = None;
+    doc.optional = !parameter.required;
+    let filter = FilterDoc::Compare(CompareDoc { field: identifier(&field), op: "in".to_owned() });
+    maker.api.behaviour.filters.insert(name.clone(), filter);
+    Some(format!("with {} {{}}", label(&field)))
+}
+
+/// A day by a name that only says so: `on`, `date`, `day`.
+fn on_day(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> Option<String> {
+    let plain = ["on", "date", "day", "when"].contains(&words(&parameter.name).join("_").as_str());
+    let day = moment(&parameter.name, &parameter.shape) == Some("date");
+    if !plain || !day || entity.fields.contains_key(&parameter.name) {
+        return None;
+    }
+    let (field, op) = entity.fields.iter().find_map(|(name, fact)| {
+        let stored = build::computed(maker.model, entity, name, &fact.shape).is_none();
+        match moment(name, &fact.shape).filter(|_| stored)? {
+            "date" => Some((identifier(name), "eq")),
+            "date-time" => Some((identifier(name), "on")),
+            _ => None,
+        }
+    })?;
+    maker
+        .api
+        .behaviour
+        .filters
+        .insert(parameter.name.clone(), FilterDoc::Compare(CompareDoc { field, op: op.to_owned() }));
+    Some("{}".to_owned())
+}
+
+/// A member of an object inside the record: `city` of its address.
+fn inside(entity: &Entity, joined: &str) -> Option<String> {
+    entity.fields.iter().find_map(|(name, fact)| {
+        let member = fact.shape.member(joined)?;
+        let plain = matches!(member.kind, Kind::String) && moment(joined, member).is_none();
+        (plain && is_identifier(joined)).then(|| format!("{}.{joined}", identifier(name)))
+    })
 }
 
 /// Filters through a link: `with_cast`, `with_people`.
