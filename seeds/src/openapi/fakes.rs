@@ -161,6 +161,19 @@ pub(super) fn display(noun: &str, person: bool) -> Json {
         "club",
     ]) {
         "company"
+    } else if is(&[
+        "depot",
+        "warehouse",
+        "branch",
+        "office",
+        "library",
+        "school",
+        "hospital",
+        "station",
+        "garage",
+        "museum",
+    ]) {
+        return json!({"provider": "template", "text": format!("{{city}} {}", super::build::capital(&super::words::label(noun)))});
     } else if is(&["collection"]) {
         return json!({"provider": "template", "text": "{movie_title} Collection"});
     } else if is(&["season"]) {
@@ -179,7 +192,7 @@ pub(super) fn display(noun: &str, person: bool) -> Json {
         "product_name"
     } else if is(&["dish", "recipe", "meal", "menu"]) {
         "dish"
-    } else if is(&["city", "place", "location", "airport", "station", "destination"]) {
+    } else if is(&["city", "place", "location", "airport", "destination"]) {
         "city"
     } else if is(&["country"]) {
         "country"

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::entities::Entity;
 use super::fakes::moment;
 use super::shape::{Kind, Shape};
-use super::words::{label, plural, words};
+use super::words::{label, plural, singular, words};
 use crate::doc::{FieldDoc, PhrasesDoc};
 
 /// Adds questions and statements to a field.
@@ -52,7 +52,11 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 vec!["{it} costs {value}.".to_owned()],
             ),
             "count" => {
-                let counted = plural(&parts.get(..parts.len() - 1).unwrap_or_default().join(" "));
+                let mut counted = parts.get(..parts.len() - 1).unwrap_or_default().to_vec();
+                if let Some(last) = counted.last_mut() {
+                    *last = singular(last);
+                }
+                let counted = plural(&counted.join(" "));
                 (
                     vec![format!("How many {counted} does {{it}} have?")],
                     vec![format!("{{it}} has {{value}} {counted}.")],
@@ -156,6 +160,40 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
         phrase.push_str(&if *required { format!(" {text}") } else { format!("[ {text}]") });
     }
     PhrasesDoc { noun: vec![phrase], ..PhrasesDoc::default() }
+}
+
+/// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
+/// argument is `set volume to {volume}`.
+pub(super) fn act(
+    name: &str,
+    arguments: &IndexMap<String, FieldDoc>,
+    required: &[String],
+    optional: &[String],
+) -> PhrasesDoc {
+    let mut phrase = words(name).join(" ");
+    let moment = |name: &String| {
+        let kind = arguments.get(name).and_then(|doc| doc.kind.as_deref());
+        kind.is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
+    };
+    match required {
+        [only] if !moment(only) => phrase.push_str(&format!(" to {{{only}}}")),
+        _ => {
+            for name in required {
+                let text = if moment(name) { String::new() } else { format!("with {} ", label(name)) };
+                phrase.push_str(&format!(" {text}{{{name}}}"));
+            }
+        }
+    }
+    for name in optional {
+        let of = arguments.get(name).is_some_and(|doc| doc.reference.is_some());
+        let text = match (moment(name), of) {
+            (true, _) => String::new(),
+            (false, true) => "of ".to_owned(),
+            (false, false) => format!("with {} ", label(name)),
+        };
+        phrase.push_str(&format!("[ {text}{{{name}}}]"));
+    }
+    PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
 }
 
 /// How people ask for a change: the operation's own words, its required arguments behind them.

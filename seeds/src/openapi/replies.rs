@@ -490,7 +490,8 @@ impl Replies<'_> {
     }
 }
 
-/// The shape of an embedded record; a schema that leaves it open shows what lists show.
+/// The shape of an embedded record; a schema that leaves it open shows what lists show, and whatever whole records
+/// promise.
 fn shown(object: &Shape, entity: &Entity) -> Shape {
     if object.members().is_some_and(|members| !members.is_empty()) {
         return object.clone();
@@ -498,6 +499,11 @@ fn shown(object: &Shape, entity: &Entity) -> Shape {
     let mut summary = entity.summary.clone().or_else(|| entity.root.clone()).unwrap_or_default();
     if let Kind::Object(members) = &mut summary.kind {
         members.retain(|_, member| member.shape.is_scalar());
+        for (name, member) in entity.root.iter().filter_map(Shape::members).flatten() {
+            if member.required && !members.contains_key(name) {
+                members.insert(name.clone(), member.clone());
+            }
+        }
     }
     summary
 }

@@ -383,6 +383,10 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     }
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
+    if maker.route.keys().next().is_none() {
+        maker.api.phrases = phrases::act(&maker.api.name, &maker.api.parameters, &required, &optional);
+        return;
+    }
     maker.api.phrases = phrases::change(
         &words(verb).join(" "),
         &label(&entity.name),
