@@ -5,14 +5,30 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 /// Version of the checks' format.
 pub const CHECKS_VERSION: u32 = 1;
 
+/// A task as a row holds it: the checks, and the reference calls that were proven to pass them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Task {
+    /// Column `checks`.
+    pub checks: Checks,
+    /// Column `gold_calls`.
+    pub gold_calls: Vec<GoldCall>,
+}
+
+/// JSON Schema of a [`Task`].
+#[must_use]
+pub fn json_schema() -> Json {
+    schemars::schema_for!(Task).to_value()
+}
+
 /// API-Bank's abilities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ability {
     /// The needed APIs are visible from the start.
@@ -24,7 +40,7 @@ pub enum Ability {
 }
 
 /// How an episode ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// The request was carried out.
@@ -36,7 +52,7 @@ pub enum Outcome {
 }
 
 /// Why a request could not be carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalClass {
     /// What the request names does not exist.
@@ -67,7 +83,7 @@ impl RefusalClass {
 
 /// What must hold for a task to be solved. A task with several accepted outcomes has several `variants`; one
 /// that holds in full is enough.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
     /// [`CHECKS_VERSION`].
     pub version: u32,
@@ -79,7 +95,7 @@ pub struct Checks {
 }
 
 /// One accepted end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
     /// How the episode must end.
     pub outcome: Outcome,
@@ -101,7 +117,7 @@ pub struct Variant {
 }
 
 /// An expected change of one record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeCheck {
     /// Qualified name of the resource.
     pub resource: String,
@@ -115,7 +131,7 @@ pub struct ChangeCheck {
 }
 
 /// What happens to a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// It is new.
@@ -127,7 +143,7 @@ pub enum ChangeKind {
 }
 
 /// Which record a change is about.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeyCheck {
     /// The record with this key.
@@ -137,7 +153,7 @@ pub enum KeyCheck {
 }
 
 /// How a field of a changed record is compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Matcher {
     /// Equal, as a value of the field's type. Null and absent differ.
@@ -157,7 +173,7 @@ pub enum Matcher {
 }
 
 /// A change that is neither asked for nor damage.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Allowance {
     /// Qualified name of the resource.
     pub resource: String,
@@ -167,7 +183,7 @@ pub struct Allowance {
 }
 
 /// A fact the answer must state.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerCheck {
     /// What it is, for people: `price of room 12`.
     pub about: String,
@@ -178,7 +194,7 @@ pub struct AnswerCheck {
 }
 
 /// A typed fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Fact {
     /// A number, with its unit when it has one.
@@ -254,7 +270,7 @@ pub enum Fact {
 }
 
 /// Where a fact stands, so that a reply of the episode can be said to hold it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Evidence {
     /// A reply leaf that came from this field of this record.
@@ -295,7 +311,7 @@ pub enum Evidence {
 }
 
 /// A call of an API by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Call {
     /// The API's name.
     pub api: String,
@@ -304,7 +320,7 @@ pub struct Call {
 }
 
 /// A reference call, each argument with its source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoldCall {
     /// The API's name.
     pub api: String,
@@ -318,7 +334,7 @@ pub struct GoldCall {
 }
 
 /// Where a gold argument comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum ArgumentSource {
     /// Text of a user turn: bytes `start..end` of turn `turn` (from 0).
@@ -369,7 +385,7 @@ pub enum ArgumentSource {
 }
 
 /// How a value follows from a text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Derivation {
     /// The text spells the value.

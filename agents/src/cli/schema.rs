@@ -18,6 +18,10 @@ pub struct Schema {
 pub enum Of {
     /// A world document.
     World,
+    /// A row of a dataset, as a line of `export --format jsonl`.
+    Dialogue,
+    /// What a row says of its task: the columns `checks` and `gold_calls`.
+    Task,
 }
 
 impl Schema {
@@ -28,6 +32,8 @@ impl Schema {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let schema = match self.of {
             Of::World => diorama_seeds::world::json_schema(),
+            Of::Dialogue => diorama_output::columns::json_schema(),
+            Of::Task => diorama_seeds::task::json_schema(),
         };
         streams.print(&schema, || {
             serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default()

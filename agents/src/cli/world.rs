@@ -3,14 +3,18 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_seeds::world::{self, Severity};
+use diorama_seeds::model::ApiId;
+use diorama_seeds::world::{self, Finding, Severity};
+use diorama_simulator::engine::{Base, never_succeeding};
 use serde_json::json;
 
 use super::error::CliError;
 use super::inputs::{catalog_worlds, read_file};
 use super::openapi::ImportArgs;
 use super::{Done, Streams};
+use crate::synthesis::pipeline::PipelineError;
 
 /// Check, show and materialise worlds.
 #[derive(Debug, Args)]
@@ -89,7 +93,13 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let mut errors = 0;
     for file in files {
         let source = read_file(file)?;
-        let report = world::examine(&file.display().to_string(), &source);
+        let mut report = world::examine(&file.display().to_string(), &source);
+        if report.errors() == 0 {
+            let doc = world::read(&report.name, &source)?;
+            let name = report.name.clone();
+            report.findings.extend(impossible(&doc)?);
+            report = report.located(&name, &source);
+        }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         for finding in &report.findings {
             all.push(json!({
@@ -108,7 +118,26 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     Ok(if none { Done::Met } else { Done::NotMet })
 }
 
-fn find(name: &str) -> Result<diorama_seeds::doc::WorldDoc, CliError> {
+/// Seeds from which a source world's records are made to be called.
+const SEEDS: u64 = 3;
+
+/// APIs of which no call succeeds on the initial records, whatever the seed.
+fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, CliError> {
+    let source = Source::new(doc.clone())?;
+    let mut found: Option<Vec<ApiId>> = None;
+    for seed in 0..SEEDS {
+        let base = Base::new(source.run(seed)?.world).map_err(PipelineError::from)?;
+        let never = never_succeeding(&base);
+        let known = found.get_or_insert_with(|| never.clone());
+        known.retain(|api| never.contains(api));
+        if known.is_empty() {
+            break;
+        }
+    }
+    Ok(found.unwrap_or_default().into_iter().map(|api| world::never_succeeds(doc, api)).collect())
+}
+
+fn find(name: &str) -> Result<WorldDoc, CliError> {
     if let Some(doc) = catalog_worlds()?.into_iter().find(|doc| doc.name == name) {
         return Ok(doc);
     }
