@@ -156,6 +156,28 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
 }
 
 #[test]
+fn rows_are_as_the_printed_schemas_say() {
+    let schema = |of: &str| jsonschema::validator_for(&json(&ok(&["schema", of]))).unwrap();
+    let (dialogue, task) = (schema("dialogue"), schema("task"));
+    let folder = tempfile::tempdir().unwrap();
+    let lines = folder.path().join("rows.jsonl");
+    ok(&["export", text(&whole()), "--format", "jsonl", "--out", text(&lines)]);
+    let mut rows = 0;
+    for line in std::fs::read_to_string(&lines).unwrap().lines() {
+        let row: Json = serde_json::from_str(line).unwrap();
+        dialogue.validate(&row).unwrap_or_else(|error| panic!("{error}\n{line}"));
+        let column = |name: &str| match &row[name] {
+            Json::String(text) => serde_json::from_str(text).unwrap(),
+            other => other.clone(),
+        };
+        let told = serde_json::json!({"checks": column("checks"), "gold_calls": column("gold_calls")});
+        task.validate(&told).unwrap_or_else(|error| panic!("{error}\n{told}"));
+        rows += 1;
+    }
+    assert_eq!(rows.to_string(), ROWS);
+}
+
+#[test]
 fn adversaries_fail_and_the_oracle_succeeds_on_another_seed() {
     let out = whole();
     let success = |agent: &str, key: &str| -> f64 {
