@@ -4,6 +4,7 @@
 //! only grader, the search for APIs, and the HTTP surfaces. It knows nothing of chat models, datasets or files.
 
 pub mod engine;
+pub mod fault;
 pub mod grade;
 pub mod http;
 pub mod search;

@@ -2,6 +2,7 @@
 //!
 //! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
 
+mod faulty;
 mod memo;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ pub use self::memo::Memo;
 use crate::engine::refusal::Refusal;
 use crate::engine::tools::TOOL_SEARCHER;
 use crate::engine::{Applied, Base, Body, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
+use crate::fault::{Faults, Fired};
 
 /// How a session starts.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +76,9 @@ pub struct Session {
     visible: Option<RedBlackTreeSetSync<ApiId>>,
     visible_at_first: Option<RedBlackTreeSetSync<ApiId>>,
     log: VectorSync<Arc<LogEntry>>,
+    faults: Option<Arc<Faults>>,
+    /// The state before the last change: what a stale read shows.
+    before: State,
 }
 
 /// One call of a session, with what came of it.
@@ -89,6 +94,8 @@ pub struct LogEntry {
     pub reply: Reply,
     /// What it changed.
     pub changes: Vec<RecordChange>,
+    /// The faults that fired; the reply is what they left of it.
+    pub faults: Vec<Fired>,
 }
 
 impl Session {
@@ -107,10 +114,12 @@ impl Session {
         Self {
             base,
             state: initial.clone(),
+            before: initial.clone(),
             initial,
             visible_at_first: visible.clone(),
             visible,
             log: VectorSync::new_sync(),
+            faults: None,
         }
     }
 
@@ -127,13 +136,20 @@ impl Session {
     /// The engine's word on a call, and the state that it leads to.
     fn execute(&self, call: &Call, api: Option<ApiId>) -> (Arc<LogEntry>, State) {
         let clock = self.state.clock();
-        let Applied { reply, state, changes } = apply(&self.base, &self.state, call);
-        (Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes }), state)
+        let (applied, faults) = match (api, &self.faults) {
+            (Some(api), Some(rules)) => self.faulty(call, api, rules),
+            _ => (apply(&self.base, &self.state, call), Vec::new()),
+        };
+        let Applied { reply, state, changes } = applied;
+        (Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes, faults }), state)
     }
 
     /// Moves on to the state that a call led to, and logs the call.
     fn take(&mut self, entry: Arc<LogEntry>, state: State) -> Arc<LogEntry> {
-        self.state = state;
+        let before = std::mem::replace(&mut self.state, state);
+        if !entry.changes.is_empty() {
+            self.before = before;
+        }
         if entry.api.is_none() && entry.call.api == TOOL_SEARCHER && entry.reply.is_success() {
             self.show_tools(&entry.reply);
         }
@@ -144,7 +160,7 @@ impl Session {
     fn refuse(&mut self, call: &Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
         let clock = self.state.clock();
         let (reply, changes) = (refusal.into_reply(), Vec::new());
-        let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes });
+        let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes, faults: Vec::new() });
         self.log.push_back_mut(Arc::clone(&entry));
         entry
     }
@@ -155,9 +171,24 @@ impl Session {
         self.clone()
     }
 
+    /// Another session that starts where this one was after so many calls: the calls are made again.
+    #[must_use]
+    pub fn fork_at(&self, calls: usize) -> Self {
+        let mut fork = self.fork();
+        if calls < self.log.len() {
+            fork.reset();
+            for entry in self.log.iter().take(calls) {
+                fork.set_clock(entry.clock);
+                fork.call(&entry.call);
+            }
+        }
+        fork
+    }
+
     /// Goes back to the start: records, clock, tokens, visible APIs, log.
     pub fn reset(&mut self) {
         self.state = self.initial.clone();
+        self.before = self.initial.clone();
         self.visible = self.visible_at_first.clone();
         self.log = VectorSync::new_sync();
     }

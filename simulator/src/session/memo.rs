@@ -40,6 +40,10 @@ impl Session {
     /// [`Session::call`], with the result taken from the memo where the call is known there, and put into it where
     /// it is not. All sessions of a memo must be of one base.
     pub fn call_again(&mut self, call: &Call, memo: &mut Memo) -> Arc<LogEntry> {
+        // What faults do depends on the number of the call, too.
+        if self.faults.is_some() {
+            return self.call(call);
+        }
         let api = self.base.api_named(&call.api);
         // What a caller has been shown is not part of the state.
         if let Some(refusal) = self.refused(call, api) {
