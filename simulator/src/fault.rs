@@ -10,8 +10,8 @@ mod rule;
 use diorama_seeds::model::{Api, BehaviourKind};
 use serde::Serialize;
 
-pub use self::rule::{Kind, Rule, RuleError};
 pub(crate) use self::effect::{instead, renamed, shortened};
+pub use self::rule::{Kind, Rule, RuleError};
 
 /// The faults of a session: rules in order.
 #[derive(Clone, Debug, Default, PartialEq)]

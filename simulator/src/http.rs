@@ -5,100 +5,53 @@
 //! served. Nothing here decides what a call does: requests become [`crate::session::Session`] calls.
 //!
 //! A request is read whole, answered by one synchronous function ([`App::respond`]), and written whole, so that the
-//! server can be tested without a network.
+//! server can be tested without a network. No reply of a session holds the time of the machine or a random number.
 
+mod after;
 mod control;
+mod create;
 mod episode;
 mod manage;
+mod mcp;
 mod metrics;
+mod negotiate;
 pub mod openapi;
 mod problem;
+mod record;
 mod request;
 mod rest;
 mod route;
+mod server;
 mod sessions;
+mod settings;
+mod step;
+mod store;
 mod surface;
 pub mod tasks;
 mod text;
 mod view;
 mod worlds;
 
-use std::future::Future;
-use std::io;
-use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::response::IntoResponse;
-use http_body_util::BodyExt;
-use tokio::net::TcpListener;
 
 use self::metrics::Metrics;
-use self::problem::Problem;
+pub use self::server::serve;
 use self::sessions::Sessions;
+pub use self::settings::{
+    MAX_BODY_BYTES, MAX_CALLS, MAX_SESSIONS, Settings, StartError, StateFolder, check_exposure,
+};
+pub use self::store::StoreError;
+use self::store::{Store, restored};
 use self::tasks::TaskSource;
 use self::worlds::Worlds;
 pub use self::worlds::{Ready, WorldSource};
-use crate::search::{ApiSearch, LexicalSearch, SearchError, entries};
-
-/// Settings of a server.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The absolute URL under which it is reached, without a final slash.
-    pub public_url: String,
-    /// What the experimenter's surface asks for in `Diorama-Token`; open without it.
-    pub control_token: Option<String>,
-    /// Sessions at a time.
-    pub max_sessions: usize,
-    /// Bytes of a request's body.
-    pub max_body_bytes: usize,
-}
-
-/// Sessions at a time, unless told otherwise.
-pub const MAX_SESSIONS: usize = 10_000;
-/// Bytes of a request's body, unless told otherwise.
-pub const MAX_BODY_BYTES: usize = 1 << 20;
-
-impl Settings {
-    /// The usual bounds, with the experimenter's surface open.
-    #[must_use]
-    pub fn new(public_url: &str) -> Self {
-        Self {
-            public_url: public_url.trim_end_matches('/').to_owned(),
-            control_token: None,
-            max_sessions: MAX_SESSIONS,
-            max_body_bytes: MAX_BODY_BYTES,
-        }
-    }
-}
-
-/// Why a server cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Two worlds have the same name.
-    #[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
-    SameName(String),
-    /// The experimenter's surface would be open to a network.
-    #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
-    Unprotected(IpAddr),
-    /// The index of APIs cannot be made.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-}
-
-/// Refuses to open the experimenter's surface to a network.
-///
-/// # Errors
-/// [`StartError::Unprotected`] without a token anywhere but on loopback.
-pub const fn check_exposure(address: IpAddr, control_token: Option<&str>) -> Result<(), StartError> {
-    if control_token.is_none() && !address.is_loopback() {
-        return Err(StartError::Unprotected(address));
-    }
-    Ok(())
-}
+use crate::search::{ApiSearch, LexicalSearch, entries};
 
 /// Everything a server answers from.
 pub struct App {
@@ -106,15 +59,22 @@ pub struct App {
     tasks: Option<Box<dyn TaskSource>>,
     search: Box<dyn ApiSearch>,
     sessions: Sessions,
+    store: Option<Store>,
     metrics: Metrics,
     settings: Settings,
+    started: Instant,
+    /// Milliseconds by which tests are ahead of the machine.
+    ahead_ms: AtomicU64,
+    /// Requests so far, which number those that bring no id.
+    requests: AtomicU64,
+    ending: AtomicBool,
 }
 
 impl App {
-    /// A server of these worlds, and of tasks where there are any.
+    /// A server of these worlds, and of tasks where there are any, with the sessions of its state folder.
     ///
     /// # Errors
-    /// [`StartError`] when two worlds have one name.
+    /// [`StartError`] when two worlds have one name, or sessions of the state folder cannot be continued.
     pub fn new(
         worlds: Vec<WorldSource>,
         tasks: Option<Box<dyn TaskSource>>,
@@ -123,14 +83,34 @@ impl App {
         let search = LexicalSearch::new(
             worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect(),
         )?;
+        let worlds = Worlds::new(worlds)?;
+        let store = settings.state.as_ref().map(Store::open).transpose()?;
+        let earlier = match &store {
+            Some(store) => restored(store, &worlds, tasks.as_deref())?,
+            None => Vec::new(),
+        };
+        // Sessions that were there before are kept, also when fewer are allowed now.
+        let sessions = Sessions::new(settings.max_sessions.max(earlier.len()));
+        let _ = sessions.add(earlier, 0);
         Ok(Arc::new(Self {
-            worlds: Worlds::new(worlds)?,
+            worlds,
             tasks,
             search: Box::new(search),
-            sessions: Sessions::new(settings.max_sessions),
+            sessions,
+            store,
             metrics: Metrics::default(),
             settings,
+            started: Instant::now(),
+            ahead_ms: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            ending: AtomicBool::new(false),
         }))
+    }
+
+    /// How many sessions there are.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.sessions.count()
     }
 
     /// Answers a request whose body has been read.
@@ -142,57 +122,27 @@ impl App {
             Err(problem) => problem.into_response(),
         };
         self.metrics.answered(response.status().as_u16());
-        response
+        negotiate::finish(&request, response, || self.requests.fetch_add(1, Relaxed))
     }
-}
 
-/// Serves until `shutdown` is done; requests that have begun are finished.
-///
-/// # Errors
-/// When the listener fails.
-pub async fn serve(
-    listener: TcpListener,
-    app: Arc<App>,
-    shutdown: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let router = Router::new().fallback(answer).with_state(app);
-    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
-}
-
-async fn answer(State(app): State<Arc<App>>, request: Request) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let limit = app.settings.max_body_bytes;
-    let Some(body) = whole(body, limit).await else {
-        return Problem::new(413, format!("the body: expected at most {limit} bytes, found more"))
-            .into_response();
-    };
-    // Making a world's records and grading take longer than a thread of the runtime may be held.
-    let work = move || app.respond(&parts.method, &parts.uri, &parts.headers, &body);
-    match tokio::task::spawn_blocking(work).await {
-        Ok(response) => response,
-        Err(_) => Problem::new(500, "the server failed to answer this request").into_response(),
+    /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
+    fn now_ms(&self) -> u64 {
+        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        elapsed.saturating_add(self.ahead_ms.load(Relaxed))
     }
-}
 
-/// So many times the limit is read of a body that is too large before its sender is cut off.
-const DRAINED: usize = 16;
-
-/// A body of at most so many bytes. A larger one is read and dropped: a sender that is still writing would not read
-/// the answer.
-async fn whole(mut body: Body, limit: usize) -> Option<Vec<u8>> {
-    let mut kept = Vec::new();
-    let mut seen = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.ok()?.into_data() else { continue };
-        seen = seen.saturating_add(data.len());
-        if seen > limit.saturating_mul(DRAINED) {
-            return None;
-        }
-        if seen <= limit {
-            kept.extend_from_slice(&data);
+    /// Ends the sessions whose leases are over.
+    fn sweep(&self) {
+        for id in self.sessions.over(self.now_ms()) {
+            let forgotten = self.store.as_ref().map(|store| store.forget(&id)).transpose();
+            if let Err(error) = forgotten {
+                tracing::error!(%error, "a session whose lease is over stays in the state folder");
+            }
+            if self.sessions.remove(&id).is_ok() {
+                self.metrics.expired();
+            }
         }
     }
-    (seen <= limit).then_some(kept)
 }
 
 #[cfg(test)]

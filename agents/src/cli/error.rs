@@ -95,6 +95,7 @@ impl CliError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
+            Self::Start(StartError::State(_)) => 1,
             Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }
             | Self::Output(_)

@@ -5,16 +5,17 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::openapi;
 use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Settings, WorldSource, check_exposure};
+use diorama_simulator::http::{self, App, Settings, StateFolder, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tracing_subscriber::filter::LevelFilter;
 
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
@@ -57,6 +58,38 @@ pub struct Serve {
     /// Sessions at a time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
     pub max_sessions: usize,
+    /// Calls of a session between resets; its log is kept whole.
+    #[arg(long, value_name = "N", default_value_t = http::MAX_CALLS)]
+    pub max_calls: usize,
+    /// Calls of a session in a second; any number unless given.
+    #[arg(long, value_name = "N")]
+    pub max_calls_per_second: Option<u32>,
+    /// Bytes of a request's body.
+    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BODY_BYTES)]
+    pub max_body: usize,
+    /// How long a session lives that nobody asks for, in seconds; 0 is for ever.
+    #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
+    pub lease: u64,
+    /// Folder in which sessions survive a restart: what was answered is there after the process was killed.
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// With --state: what was answered is there after the power failed, too.
+    #[arg(long, requires = "state")]
+    pub fsync: bool,
+    /// Log requests on stderr.
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Log::Off)]
+    pub log: Log,
+}
+
+/// How requests are logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Log {
+    /// Only what goes wrong in the server itself.
+    Off,
+    /// A line for each request.
+    Text,
+    /// A JSON object for each request.
+    Json,
 }
 
 /// How long requests that have begun may take once the server is to end.
@@ -92,15 +125,24 @@ impl Serve {
         let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
         settings.control_token = token;
         settings.max_sessions = self.max_sessions;
+        settings.max_calls = self.max_calls;
+        settings.max_calls_per_s = self.max_calls_per_second;
+        settings.max_body_bytes = self.max_body;
+        settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
+        settings.state = self.state.clone().map(|path| StateFolder { path, fsync: self.fsync });
+        start_log(self.log);
         let tasks = self.tasks.as_deref().map(DatasetTasks::open).transpose()?;
         let worlds = self.worlds(streams)?;
-        let listening = json!({
+        let mut listening = json!({
             "listening": bound,
             "worlds": worlds.iter().map(|world| &world.id).collect::<Vec<_>>(),
             "tasks": tasks.as_ref().map_or(0, TaskSource::count),
         });
         let tasks = tasks.map(|tasks| Box::new(tasks) as Box<dyn TaskSource>);
         let app = App::new(worlds, tasks, settings)?;
+        if let Some(listening) = listening.as_object_mut() {
+            listening.insert("sessions".to_owned(), json!(app.sessions()));
+        }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
         runtime.block_on(async move {
             let (tell, told) = oneshot::channel();
@@ -162,6 +204,17 @@ impl Serve {
 )]
 fn token_of_environment() -> Option<String> {
     std::env::var("DIORAMA_CONTROL_TOKEN").ok()
+}
+
+/// Starts the log. A log that is there already, as in tests, stays.
+fn start_log(log: Log) {
+    let level = if log == Log::Off { LevelFilter::WARN } else { LevelFilter::INFO };
+    let builder =
+        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
+    let _ = match log {
+        Log::Json => builder.json().flatten_event(true).try_init(),
+        Log::Off | Log::Text => builder.try_init(),
+    };
 }
 
 /// Done at SIGINT or SIGTERM.

@@ -163,7 +163,11 @@ impl Rule {
         };
         for (member, given, allowed) in self.members() {
             if given && !allowed {
-                return wrong(member, "nothing, as this kind of fault has no use for it", "a value".to_owned());
+                return wrong(
+                    member,
+                    "nothing, as this kind of fault has no use for it",
+                    "a value".to_owned(),
+                );
             }
         }
         for (member, share) in [("probability", self.probability), ("keep", self.keep)] {

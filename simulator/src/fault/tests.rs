@@ -54,7 +54,8 @@ fn a_fork_and_a_reset_meet_the_same_faults() {
         session.call(&call("AllNames {}"));
     }
     session.call(&call(add));
-    let shown = |session: &Session| -> Vec<LogEntry> { session.log().map(|entry| (**entry).clone()).collect() };
+    let shown =
+        |session: &Session| -> Vec<LogEntry> { session.log().map(|entry| (**entry).clone()).collect() };
     let first = format!("{:?}", shown(&session));
     assert_eq!(format!("{:?}", shown(&session.fork_at(7))), first);
     let earlier = session.fork_at(3);
@@ -84,7 +85,8 @@ fn a_fault_in_the_apis_place_changes_nothing_unless_it_says_so() {
     check(json!({"kind": "timeout", "ms": 10, "executed": true}), 504, true);
     check(json!({"kind": "drop"}), 503, false);
     check(json!({"kind": "rate_limit"}), 429, false);
-    let mut session = session(0, json!([{"kind": "rate_limit", "retry_after": 7, "until": 1, "apis": ["Me"]}]));
+    let mut session =
+        session(0, json!([{"kind": "rate_limit", "retry_after": 7, "until": 1, "apis": ["Me"]}]));
     assert_eq!(made(&mut session, "DeleteProduct {\"product_id\": 14}").0, 200, "another API is left alone");
 }
 
@@ -104,7 +106,10 @@ fn replies_are_distorted_and_the_records_are_not() {
     let mut drift = session(0, json!([{"kind": "rename", "rename": {"name": "title"}, "from": 1}]));
     assert_eq!(made(&mut drift, "GetProduct {\"product_id\": 11}").2["name"], "Apple Pie");
     let (_, kinds, body) = made(&mut drift, "GetProduct {\"product_id\": 11}");
-    assert_eq!((kinds, &body["title"], &body["name"]), (vec![Kind::Rename], &json!("Apple Pie"), &Json::Null));
+    assert_eq!(
+        (kinds, &body["title"], &body["name"]),
+        (vec![Kind::Rename], &json!("Apple Pie"), &Json::Null)
+    );
 
     let mut tokens = session(0, json!([{"kind": "expired_token"}]));
     let (_, kinds, signed) = made(&mut tokens, "SignIn {\"email\": \"ana@example.org\", \"pin\": \"1111\"}");
@@ -117,7 +122,8 @@ fn replies_are_distorted_and_the_records_are_not() {
 #[test]
 fn rules_that_make_no_sense_are_refused_by_name() {
     let check = |rule: Json, expect: &str| {
-        let error = Faults::new(serde_json::from_value(json!([{"kind": "drop"}, rule])).unwrap()).unwrap_err();
+        let error =
+            Faults::new(serde_json::from_value(json!([{"kind": "drop"}, rule])).unwrap()).unwrap_err();
         assert_eq!(error.to_string(), expect);
     };
     check(

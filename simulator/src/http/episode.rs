@@ -1,6 +1,6 @@
 //! An episode: the task as the agent sees it, calls by name, the user's turns, and the grade at its end.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
@@ -9,8 +9,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
 use super::App;
+use super::after::After;
 use super::problem::{Problem, reply};
-use super::sessions::{Live, lock};
+use super::sessions::{Live, Slot, lock};
+use super::store::Event;
 use super::surface::Incoming;
 use super::tasks::TaskSpec;
 use crate::grade::{Attempt, Grade, Prepared};
@@ -43,24 +45,18 @@ struct Said {
 
 impl App {
     /// Calls an API by name.
-    pub(super) fn call(&self, live: &Mutex<Live>, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+    pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let Named { api, arguments } = request.json()?;
-        let mut live = lock(live);
-        live.takes_calls()?;
-        let entry = live.session.call(&Call { api, arguments });
-        self.metrics.called(entry.reply.status);
+        let mut live = lock(slot);
+        let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
         let body = entry.reply.json_tree(&live.world.world().zone);
-        Ok(reply(200, &json!({"status": entry.reply.status, "body": body})))
+        Ok(after.on(reply(200, &json!({"status": entry.reply.status, "body": body}))))
     }
 
     /// Ends the episode; a second call repeats the result.
-    pub(super) fn grade(
-        &self,
-        live: &Mutex<Live>,
-        request: &Incoming<'_>,
-    ) -> Result<Response<Body>, Problem> {
+    pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let ended: Ended = request.json()?;
-        let mut live = lock(live);
+        let mut live = lock(slot);
         if let Some(grade) = &live.grade {
             return Ok(reply(200, grade));
         }
@@ -72,7 +68,7 @@ impl App {
             Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
         let log: Vec<Arc<LogEntry>> = live.session.log().cloned().collect();
         let answer = ended.answer.unwrap_or_default();
-        let said = task.turns.get(..live.said).unwrap_or(&task.turns);
+        let said = task.turns.get(..live.turns_said()).unwrap_or(&task.turns);
         let grade = prepared.grade(&Attempt {
             base: &live.world.base,
             initial: live.session.initial(),
@@ -84,14 +80,32 @@ impl App {
         });
         self.metrics.graded(grade.success);
         let shown = shown(&grade, &log, progress(&live, &prepared, &log, said))?;
+        let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
         live.grade = Some(shown.clone());
-        Ok(reply(200, &shown))
+        Ok(After::saving(saved).on(reply(200, &shown)))
+    }
+
+    /// The user's next turn; none when the user has said everything.
+    pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let _: Said = request.json()?;
+        let mut live = lock(slot);
+        live.takes_calls(&self.settings)?;
+        let task = task_of(&live)?;
+        let next = task.turns.get(live.turns_said());
+        let mut saved = None;
+        if next.is_some() {
+            saved = self.note(&mut live, &Event::Said)?;
+            let calls = live.session.log().len();
+            live.said.push(calls);
+        }
+        let done = live.turns_said() >= task.turns.len();
+        Ok(After::saving(saved).on(reply(200, &json!({"content": next, "done": done}))))
     }
 }
 
 /// The task as a user would put it: never gold, checks or what the user will say later.
-pub(super) fn task(live: &Mutex<Live>) -> Result<Response<Body>, Problem> {
-    let live = lock(live);
+pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
+    let live = lock(slot);
     let task = task_of(&live)?;
     let base = &live.world.base;
     let mut tools: Vec<&Json> =
@@ -101,17 +115,6 @@ pub(super) fn task(live: &Mutex<Live>) -> Result<Response<Body>, Problem> {
     }
     let said = task.turns.first();
     Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": said, "tools": tools})))
-}
-
-/// The user's next turn; none when the user has said everything.
-pub(super) fn message(live: &Mutex<Live>, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-    let _: Said = request.json()?;
-    let mut live = lock(live);
-    live.takes_calls()?;
-    let task = task_of(&live)?;
-    let next = task.turns.get(live.said);
-    live.said = (live.said + 1).min(task.turns.len());
-    Ok(reply(200, &json!({"content": next, "done": live.said >= task.turns.len()})))
 }
 
 fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
@@ -148,18 +151,27 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], said: &[Str
 }
 
 fn shown(grade: &Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Result<Json, Problem> {
-    // A world that could not compute a reply has not given the agent a fair chance: such an episode is masked.
-    let faulty = log.iter().any(|entry| entry.reply.status >= 500);
-    let attribution = match (grade.success, faulty) {
-        (true, _) => Json::Null,
-        (false, true) => json!("world"),
-        (false, false) => json!("agent"),
+    // A world that could not compute a reply, and a fault that was injected, have not given the agent a fair chance:
+    // such an episode is masked.
+    let hindering = log.iter().enumerate().flat_map(|(position, entry)| {
+        let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
+        hinders.map(move |fault| json!({"call": position, "kind": fault.kind}))
+    });
+    let faults: Vec<Json> = hindering.collect();
+    let faulty = log.iter().any(|entry| entry.faults.is_empty() && entry.reply.status >= 500);
+    let attribution = match (grade.success, faulty, faults.is_empty()) {
+        (true, _, _) => Json::Null,
+        (false, true, _) => json!("world"),
+        (false, false, false) => json!("fault"),
+        (false, false, true) => json!("agent"),
     };
+    let masked = !grade.success && (faulty || !faults.is_empty());
     let mut shown = serde_json::to_value(grade).map_err(|error| Problem::new(500, error.to_string()))?;
     if let Json::Object(shown) = &mut shown {
         shown.insert("progress".to_owned(), Json::Array(progress));
         shown.insert("attribution".to_owned(), attribution);
-        shown.insert("masked".to_owned(), json!(faulty && !grade.success));
+        shown.insert("masked".to_owned(), json!(masked));
+        shown.insert("faults".to_owned(), Json::Array(faults));
     }
     Ok(shown)
 }

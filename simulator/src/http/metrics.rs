@@ -3,21 +3,51 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::fault::Kind;
+
 /// Counters since the start.
 #[derive(Debug, Default)]
 pub(super) struct Metrics {
     created: AtomicU64,
+    expired: AtomicU64,
     graded: AtomicU64,
     solved: AtomicU64,
     /// Calls by the first digit of their reply's status.
     calls: [AtomicU64; 6],
     /// Requests by the first digit of their response's status.
     responses: [AtomicU64; 6],
+    /// Faults that fired, by kind.
+    faults: [AtomicU64; KINDS.len()],
 }
+
+/// The kinds of faults, as metrics name them.
+const KINDS: [(Kind, &str); 9] = [
+    (Kind::Latency, "latency"),
+    (Kind::RateLimit, "rate_limit"),
+    (Kind::Error, "error"),
+    (Kind::Timeout, "timeout"),
+    (Kind::Drop, "drop"),
+    (Kind::Stale, "stale"),
+    (Kind::Partial, "partial"),
+    (Kind::ExpiredToken, "expired_token"),
+    (Kind::Rename, "rename"),
+];
 
 impl Metrics {
     pub(super) fn created(&self, sessions: usize) {
         self.created.fetch_add(sessions as u64, Relaxed);
+    }
+
+    pub(super) fn expired(&self) {
+        self.expired.fetch_add(1, Relaxed);
+    }
+
+    pub(super) fn fired(&self, kind: Kind) {
+        for ((known, _), count) in KINDS.iter().zip(&self.faults) {
+            if *known == kind {
+                count.fetch_add(1, Relaxed);
+            }
+        }
     }
 
     pub(super) fn called(&self, status: u16) {
@@ -40,6 +70,12 @@ impl Metrics {
         };
         plain("diorama_sessions", "gauge", "Sessions now.", live as u64);
         plain("diorama_sessions_created_total", "counter", "Sessions created.", self.created.load(Relaxed));
+        plain(
+            "diorama_sessions_expired_total",
+            "counter",
+            "Sessions whose lease ended.",
+            self.expired.load(Relaxed),
+        );
         plain("diorama_episodes_graded_total", "counter", "Episodes graded.", self.graded.load(Relaxed));
         plain(
             "diorama_episodes_solved_total",
@@ -57,6 +93,11 @@ impl Metrics {
         };
         classes("diorama_calls_total", "Calls of APIs, by status.", &self.calls);
         classes("diorama_http_responses_total", "HTTP responses, by status.", &self.responses);
+        let name = "diorama_faults_total";
+        let _ = write!(out, "# HELP {name} Faults that fired, by kind.\n# TYPE {name} counter\n");
+        for ((_, kind), count) in KINDS.iter().zip(&self.faults) {
+            let _ = writeln!(out, "{name}{{kind=\"{kind}\"}} {}", count.load(Relaxed));
+        }
         out
     }
 }

@@ -1,7 +1,7 @@
 //! Problem documents (RFC 9457): every error of the server has one form.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use serde_json::{Value as Json, json};
@@ -19,11 +19,17 @@ pub(super) struct Problem {
     detail: String,
     members: Vec<(&'static str, Json)>,
     allow: Option<String>,
+    retry_after: Option<u32>,
 }
 
 impl Problem {
     pub(super) fn new(status: u16, detail: impl Into<String>) -> Self {
-        Self { status, detail: detail.into(), members: Vec::new(), allow: None }
+        Self { status, detail: detail.into(), members: Vec::new(), allow: None, retry_after: None }
+    }
+
+    /// What was found, what was expected, what to do.
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
     }
 
     /// Adds a member beside those of RFC 9457.
@@ -37,6 +43,12 @@ impl Problem {
         Self::new(422, format!("`{parameter}`: expected {expected}, found {found}"))
             .with("parameter", parameter)
             .with("expected", expected)
+    }
+
+    /// Says when to try again, in seconds.
+    pub(super) const fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after = Some(seconds);
+        self
     }
 
     /// The methods that the resource has, for 405.
@@ -60,6 +72,9 @@ impl IntoResponse for Problem {
         let mut response = text(self.status, PROBLEM_JSON, body.to_string());
         if let Some(allow) = self.allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
             response.headers_mut().insert(ALLOW, allow);
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
     }

@@ -1,18 +1,16 @@
 //! A world's REST API: `/s/{id}/...`.
 
-use std::sync::Mutex;
-
 use axum::body::Body;
-use axum::http::header::{ALLOW, HeaderValue};
 use axum::http::{Method, Response};
 use diorama_seeds::task::Call;
 
 use super::App;
+use super::negotiate::{Document, options, tagged};
 use super::openapi::document;
-use super::problem::{Problem, of_world, reply, text};
+use super::problem::{Problem, of_world};
 use super::request::{Request, arguments};
 use super::route::Found;
-use super::sessions::{Live, lock};
+use super::sessions::{Slot, lock};
 use super::surface::{Incoming, not_allowed};
 use super::text::decode;
 
@@ -28,21 +26,17 @@ impl App {
             None => (rest, ""),
         };
         let id = decode(id).unwrap_or_default();
-        let live = self.sessions.get(&id)?;
+        let slot = self.sessions.get(&id, self.now_ms())?;
         if path == "openapi.json" && matches!(*request.method, Method::GET | Method::HEAD) {
-            let live = lock(&live);
-            return Ok(reply(200, &document(live.world.world(), &self.base_url(&live.id))));
+            let world = std::sync::Arc::clone(&lock(&slot).world);
+            let document = Document::new(&document(world.world(), &self.base_url(&id)));
+            return Ok(tagged(document, request.headers));
         }
-        self.route(&live, &format!("/{path}"), request)
+        self.route(&slot, &format!("/{path}"), request)
     }
 
-    fn route(
-        &self,
-        live: &Mutex<Live>,
-        path: &str,
-        request: &Incoming<'_>,
-    ) -> Result<Response<Body>, Problem> {
-        let mut live = lock(live);
+    fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let mut live = lock(slot);
         let world = std::sync::Arc::clone(&live.world);
         let method = request.method.as_str();
         let mut found = world.routes.find(method, path);
@@ -60,11 +54,7 @@ impl App {
                 if request.method != Method::OPTIONS {
                     return Err(not_allowed(request.method, allow));
                 }
-                let mut response = text(204, "application/json", String::new());
-                if let Ok(allow) = HeaderValue::from_str(&allow) {
-                    response.headers_mut().insert(ALLOW, allow);
-                }
-                return Ok(response);
+                return Ok(options(&allow));
             }
             Found::Nothing(near) => {
                 let shown: String = path.chars().take(200).collect();
@@ -81,16 +71,15 @@ impl App {
         let declared = world.world().api(api);
         let arguments = arguments(declared, parts)?;
         let call = Call { api: declared.name.to_string(), arguments };
-        live.takes_calls()?;
         // HEAD asks what GET would answer, and leaves no trace.
-        let entry = if request.method == Method::HEAD {
-            live.session.fork().call(&call)
-        } else {
-            live.session.call(&call)
-        };
+        if request.method == Method::HEAD {
+            live.takes_calls(&self.settings)?;
+            let entry = live.session.fork().call(&call);
+            return Ok(of_world(&entry.reply, entry.reply.to_json(&world.world().zone)));
+        }
+        let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
-        self.metrics.called(entry.reply.status);
-        Ok(of_world(&entry.reply, entry.reply.to_json(&world.world().zone)))
+        Ok(after.on(of_world(&entry.reply, entry.reply.to_json(&world.world().zone))))
     }
 
     /// The absolute URL of a session's REST API.

@@ -1,17 +1,16 @@
 //! The live sessions of a server, by ids that cannot be guessed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use serde_json::Value as Json;
 
 use super::problem::Problem;
+use super::settings::Settings;
 use super::tasks::TaskSpec;
 use super::worlds::Ready;
 use crate::session::Session;
-
-/// Calls of one session between resets: its log is kept whole.
-pub(super) const MAX_CALLS: usize = 10_000;
 
 /// A session that is served.
 pub(super) struct Live {
@@ -21,10 +20,16 @@ pub(super) struct Live {
     pub(super) world: Arc<Ready>,
     pub(super) session: Session,
     pub(super) task: Option<Arc<TaskSpec>>,
-    /// How many turns of the task the user has said.
-    pub(super) said: usize,
+    /// For each turn of the user after the first, how many calls there were before it.
+    pub(super) said: Vec<usize>,
     /// The result, once the episode has ended.
     pub(super) grade: Option<Json>,
+    /// How long it lives when nobody asks for it; 0 is for ever.
+    pub(super) lease_ms: u64,
+    /// The number of its next event in the store.
+    pub(super) next_event: u64,
+    /// The second of the last call, and the calls in it.
+    window: (u64, u32),
 }
 
 impl Live {
@@ -32,81 +37,177 @@ impl Live {
         world: Arc<Ready>,
         session: Session,
         task: Option<Arc<TaskSpec>>,
+        lease_ms: u64,
     ) -> Result<Self, Problem> {
-        Ok(Self { id: unguessable()?, token: unguessable()?, world, session, task, said: 1, grade: None })
-    }
-
-    /// Another live session that starts where this one is.
-    pub(super) fn fork(&self) -> Result<Self, Problem> {
         Ok(Self {
             id: unguessable()?,
             token: unguessable()?,
-            world: Arc::clone(&self.world),
-            session: self.session.fork(),
-            task: self.task.clone(),
-            said: self.said,
-            grade: self.grade.clone(),
+            world,
+            session,
+            task,
+            said: Vec::new(),
+            grade: None,
+            lease_ms,
+            next_event: 0,
+            window: (0, 0),
         })
+    }
+
+    /// Another live session that starts where this one is, or where it was after so many calls.
+    pub(super) fn fork(&self, at: Option<usize>) -> Result<Self, Problem> {
+        let calls = self.session.log().len();
+        let at = at.unwrap_or(calls);
+        if at > calls {
+            return Err(Problem::about("at", &format!("a number of calls from 0 to {calls}"), at));
+        }
+        let session = self.session.fork_at(at);
+        let mut fork = Self::new(Arc::clone(&self.world), session, self.task.clone(), self.lease_ms)?;
+        fork.said = self.said.iter().copied().filter(|before| *before <= at).collect();
+        fork.grade = self.grade.clone().filter(|_| at == calls);
+        Ok(fork)
     }
 
     pub(super) fn reset(&mut self) {
         self.session.reset();
-        self.said = 1;
+        self.said.clear();
         self.grade = None;
     }
 
+    /// How many of the task's turns the user has said.
+    pub(super) const fn turns_said(&self) -> usize {
+        self.said.len() + 1
+    }
+
     /// Refuses what an episode that has ended, or a session with too long a log, does not take.
-    pub(super) fn takes_calls(&self) -> Result<(), Problem> {
+    pub(super) fn takes_calls(&self, settings: &Settings) -> Result<(), Problem> {
         if self.grade.is_some() {
             return Err(Problem::new(
                 409,
                 "the episode has been graded and has ended; reset the session or create another",
             ));
         }
-        if self.session.log().len() >= MAX_CALLS {
+        let most = settings.max_calls;
+        if self.session.log().len() >= most {
             let detail =
-                format!("the session has had {MAX_CALLS} calls, expected fewer; reset it or create another");
-            return Err(Problem::new(429, detail));
+                format!("the session has had {most} calls, expected fewer; reset it or create another");
+            return Err(Problem::new(429, detail).with("limit", most as u64));
         }
         Ok(())
+    }
+
+    /// Refuses a call that comes too soon after others.
+    pub(super) fn takes_one_now(&mut self, settings: &Settings, now_ms: u64) -> Result<(), Problem> {
+        let Some(most) = settings.max_calls_per_s else { return Ok(()) };
+        let second = now_ms / 1_000;
+        let count = if self.window.0 == second { self.window.1.saturating_add(1) } else { 1 };
+        if count > most {
+            let detail =
+                format!("the session has had {most} calls in this second, expected no more; wait one");
+            return Err(Problem::new(429, detail).with("limit", most).retry_after(1));
+        }
+        self.window = (second, count);
+        Ok(())
+    }
+}
+
+/// A session's place among the live ones: what is known of it without its lock.
+pub(super) struct Slot {
+    live: Mutex<Live>,
+    /// Sessions are numbered as they are made.
+    pub(super) number: u64,
+    lease_ms: AtomicU64,
+    touched_ms: AtomicU64,
+}
+
+impl Slot {
+    fn is_over(&self, now_ms: u64) -> bool {
+        let lease = self.lease_ms.load(Relaxed);
+        lease > 0 && now_ms.saturating_sub(self.touched_ms.load(Relaxed)) > lease
+    }
+
+    /// Whether nobody else is at the session.
+    pub(super) fn is_free(&self) -> bool {
+        !matches!(self.live.try_lock(), Err(TryLockError::WouldBlock))
+    }
+
+    pub(super) fn set_lease(&self, lease_ms: u64) {
+        self.lease_ms.store(lease_ms, Relaxed);
     }
 }
 
 /// All live sessions.
 pub(super) struct Sessions {
-    live: RwLock<HashMap<String, Arc<Mutex<Live>>>>,
+    live: RwLock<HashMap<String, Arc<Slot>>>,
+    made: AtomicU64,
     most: usize,
 }
 
 impl Sessions {
     pub(super) fn new(most: usize) -> Self {
-        Self { live: RwLock::default(), most }
+        Self { live: RwLock::default(), made: AtomicU64::new(0), most }
     }
 
-    /// Adds sessions: all, or none where they do not fit.
-    pub(super) fn add(&self, new: Vec<Live>) -> Result<(), Problem> {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-        if live.len().saturating_add(new.len()) > self.most {
+    /// Refuses sessions that do not fit beside those there are.
+    pub(super) fn room_for(&self, more: usize) -> Result<(), Problem> {
+        let (found, most) = (self.count(), self.most);
+        if found.saturating_add(more) > most {
             let detail = format!(
-                "found {} sessions and {} to add, expected at most {}; delete some first",
-                live.len(),
-                new.len(),
-                self.most
+                "found {found} sessions and {more} to add, expected at most {most}; delete some first"
             );
-            return Err(Problem::new(429, detail));
+            return Err(Problem::new(429, detail).with("limit", most as u64));
         }
-        live.extend(new.into_iter().map(|live| (live.id.clone(), Arc::new(Mutex::new(live)))));
         Ok(())
     }
 
-    pub(super) fn get(&self, id: &str) -> Result<Arc<Mutex<Live>>, Problem> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.get(id).cloned().ok_or_else(|| no_session(id))
+    /// Adds sessions: all, or none where they do not fit.
+    pub(super) fn add(&self, new: Vec<Live>, now_ms: u64) -> Result<(), Problem> {
+        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
+        if live.len().saturating_add(new.len()) > self.most {
+            drop(live);
+            return self.room_for(new.len());
+        }
+        for new in new {
+            let slot = Slot {
+                number: self.made.fetch_add(1, Relaxed),
+                lease_ms: AtomicU64::new(new.lease_ms),
+                touched_ms: AtomicU64::new(now_ms),
+                live: Mutex::new(new),
+            };
+            let id = lock(&slot).id.clone();
+            live.insert(id, Arc::new(slot));
+        }
+        Ok(())
     }
 
-    pub(super) fn remove(&self, id: &str) -> Result<(), Problem> {
+    /// A session, whose lease begins anew.
+    pub(super) fn get(&self, id: &str, now_ms: u64) -> Result<Arc<Slot>, Problem> {
+        let slot = self.peek(id).filter(|slot| !slot.is_over(now_ms)).ok_or_else(|| no_session(id))?;
+        slot.touched_ms.store(now_ms, Relaxed);
+        Ok(slot)
+    }
+
+    /// A session as it is, whether or not its lease is over.
+    pub(super) fn peek(&self, id: &str) -> Option<Arc<Slot>> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    pub(super) fn remove(&self, id: &str) -> Result<Arc<Slot>, Problem> {
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-        live.remove(id).map(|_| ()).ok_or_else(|| no_session(id))
+        live.remove(id).ok_or_else(|| no_session(id))
+    }
+
+    /// The ids of sessions whose leases are over.
+    pub(super) fn over(&self, now_ms: u64) -> Vec<String> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        live.iter().filter(|(_, slot)| slot.is_over(now_ms)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// All sessions in the order they were made.
+    pub(super) fn all(&self) -> Vec<Arc<Slot>> {
+        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = live.values().cloned().collect();
+        all.sort_unstable_by_key(|slot| slot.number);
+        all
     }
 
     pub(super) fn count(&self) -> usize {
@@ -116,13 +217,16 @@ impl Sessions {
 
 /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced
 /// whole.
-pub(super) fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
-    live.lock().unwrap_or_else(PoisonError::into_inner)
+pub(super) fn lock(slot: &Slot) -> MutexGuard<'_, Live> {
+    slot.live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn no_session(id: &str) -> Problem {
     let shown: String = id.chars().take(60).collect();
-    Problem::new(404, format!("no session has the id `{shown}`; create one with POST /v1/sessions"))
+    Problem::new(
+        404,
+        format!("no session has the id `{shown}`, or its lease is over; create one with POST /v1/sessions"),
+    )
 }
 
 /// 128 bits from the machine, in hexadecimal. The only randomness of the server, and no reply of a world depends on it.

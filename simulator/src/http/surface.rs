@@ -1,15 +1,18 @@
 //! Which request is for which surface, who may make it, and what answers it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::App;
+use super::negotiate::{Document, acceptable, options, tagged};
 use super::problem::{Problem, reply, text};
-use super::sessions::{Live, lock};
+use super::sessions::{Slot, lock};
 use super::text::decode;
 
 /// A request whose body has been read.
@@ -35,18 +38,22 @@ pub(super) enum Surface {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Health,
+    Ready,
     Metrics,
     Document,
     Worlds,
     World,
     Tasks,
     Search,
+    Sessions,
     Create,
     Show,
     Delete,
     Reset,
     Fork,
     Clock,
+    Heartbeat,
+    Export,
     State,
     Diff,
     Log,
@@ -54,6 +61,7 @@ pub(super) enum Action {
     Call,
     Task,
     Message,
+    Mcp,
 }
 
 /// A route of the server itself.
@@ -66,8 +74,9 @@ pub(super) struct Route {
 }
 
 /// All routes of the server itself; the document of the server is made from them.
-pub(super) const ROUTES: [Route; 20] = [
+pub(super) const ROUTES: [Route; 25] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
+    route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
     route(
         "GET",
@@ -80,6 +89,7 @@ pub(super) const ROUTES: [Route; 20] = [
     route("GET", "/v1/worlds/{id}", Surface::Control, Action::World, "Shows a world's APIs and resources"),
     route("GET", "/v1/tasks", Surface::Control, Action::Tasks, "Lists the tasks, in pages"),
     route("POST", "/v1/search", Surface::Agent, Action::Search, "Finds APIs by what they do"),
+    route("GET", "/v1/sessions", Surface::Control, Action::Sessions, "Lists the sessions, in pages"),
     route("POST", "/v1/sessions", Surface::Control, Action::Create, "Creates sessions of a world or a task"),
     route("GET", "/v1/sessions/{id}", Surface::Control, Action::Show, "Shows a session"),
     route("DELETE", "/v1/sessions/{id}", Surface::Control, Action::Delete, "Deletes a session"),
@@ -98,6 +108,20 @@ pub(super) const ROUTES: [Route; 20] = [
         "Makes sessions that start where this one is",
     ),
     route("POST", "/v1/sessions/{id}/clock", Surface::Control, Action::Clock, "Sets a session's clock"),
+    route(
+        "POST",
+        "/v1/sessions/{id}/heartbeat",
+        Surface::Control,
+        Action::Heartbeat,
+        "Renews a session's lease, or sets another",
+    ),
+    route(
+        "GET",
+        "/v1/sessions/{id}/export",
+        Surface::Control,
+        Action::Export,
+        "Gives a session's log as a dialogue, a HAR file or a curl script",
+    ),
     route(
         "GET",
         "/v1/sessions/{id}/state",
@@ -135,6 +159,13 @@ pub(super) const ROUTES: [Route; 20] = [
         Action::Message,
         "Says something to the user",
     ),
+    route(
+        "POST",
+        "/v1/sessions/{id}/mcp",
+        Surface::Agent,
+        Action::Mcp,
+        "Speaks the Model Context Protocol (streamable HTTP) with the session's world",
+    ),
 ];
 
 const fn route(
@@ -154,6 +185,9 @@ impl Incoming<'_> {
     /// The body as JSON of a type; nothing is an empty object.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T, Problem> {
         let blank = self.body.iter().all(u8::is_ascii_whitespace);
+        if !blank {
+            self.is_json()?;
+        }
         let body = if blank { b"{}".as_slice() } else { self.body };
         let json: Json = serde_json::from_slice(body)
             .map_err(|error| Problem::new(400, format!("the body: expected JSON, found {error}")))?;
@@ -161,6 +195,22 @@ impl Incoming<'_> {
             return Err(Problem::new(422, "the body: expected a JSON object, found another JSON value"));
         }
         serde_json::from_value(json).map_err(|error| Problem::new(422, format!("the body: {error}")))
+    }
+
+    /// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
+    /// asking first, so nothing is taken for JSON that does not say so.
+    fn is_json(&self) -> Result<(), Problem> {
+        let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
+        let found = match kind {
+            // Programs may leave it out; a browser always says what it sends.
+            None if !self.headers.contains_key(ORIGIN) => return Ok(()),
+            None => "no content type".to_owned(),
+            Some(kind) if kind == "application/json" || kind.ends_with("+json") => return Ok(()),
+            Some(kind) => kind.chars().take(60).collect(),
+        };
+        let detail = format!("the body: expected application/json, found {found}");
+        Err(Problem::new(415, detail).with("expected", "application/json"))
     }
 
     /// A number of the query string.
@@ -181,6 +231,7 @@ impl Incoming<'_> {
 impl App {
     pub(super) fn dispatch(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let path = request.uri.path();
+        acceptable(request)?;
         if let Some(rest) = path.strip_prefix("/s/") {
             return self.world_request(rest, request);
         }
@@ -200,46 +251,67 @@ impl App {
             allow.push("HEAD");
         }
         allow.push("OPTIONS");
+        if request.method == Method::OPTIONS {
+            return Ok(options(&allow.join(", ")));
+        }
         Err(not_allowed(request.method, allow.join(", ")))
     }
 
     fn act(&self, route: &Route, id: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let live =
-            if route.path.starts_with("/v1/sessions/{id}") { Some(self.sessions.get(id)) } else { None };
+        let live = if route.path.starts_with("/v1/sessions/{id}") {
+            Some(self.sessions.get(id, self.now_ms()))
+        } else {
+            None
+        };
         if route.surface == Surface::Control {
             self.authorise(request, live.as_ref().and_then(|live| live.as_ref().ok()))?;
         }
         let live = live.transpose()?;
         let none = || Problem::new(500, "the route has no session");
         let of = || live.as_deref().ok_or_else(none);
+        if route.surface == Surface::Control {
+            self.at_home(request)?;
+        }
         match route.action {
             Action::Health => Ok(reply(200, &serde_json::json!({"status": "ok"}))),
+            Action::Ready if self.ending.load(Relaxed) => {
+                Err(Problem::new(503, "the server is ending; ask another").retry_after(1))
+            }
+            Action::Ready => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
             Action::Metrics => {
                 Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count())))
             }
-            Action::Document => Ok(reply(200, &super::manage::document(&self.settings.public_url))),
+            Action::Document => Ok(tagged(
+                Document::new(&super::manage::document(&self.settings.public_url)),
+                request.headers,
+            )),
             Action::Worlds => Ok(self.list_worlds()),
             Action::World => self.show_world(id),
             Action::Tasks => self.list_tasks(request),
             Action::Search => self.find_apis(request),
+            Action::Sessions => self.list_sessions(request),
             Action::Create => self.create(request),
             Action::Show => Ok(self.show_session(of()?)),
             Action::Delete => self.delete(id),
-            Action::Reset => Ok(self.reset(of()?)),
+            Action::Reset => self.reset(of()?),
             Action::Fork => self.fork(of()?, request),
             Action::Clock => self.set_clock(of()?, request),
+            Action::Heartbeat => self.heartbeat(of()?, request),
+            Action::Export => self.export(of()?, request),
             Action::State => super::control::state(of()?, request),
             Action::Diff => Ok(super::control::diff(of()?)),
             Action::Log => super::control::log(of()?, request),
             Action::Grade => self.grade(of()?, request),
             Action::Call => self.call(of()?, request),
             Action::Task => super::episode::task(of()?),
-            Action::Message => super::episode::message(of()?, request),
+            Action::Message => self.message(of()?, request),
+            // Connections answer it before this; a request that gets here did not come by one.
+            Action::Mcp => Err(Problem::new(501, "this needs a connection")),
         }
     }
 
     /// Lets the experimenter in: with the server's token, or with a session's own for that session.
-    fn authorise(&self, request: &Incoming<'_>, live: Option<&Arc<Mutex<Live>>>) -> Result<(), Problem> {
+    fn authorise(&self, request: &Incoming<'_>, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
         let Some(token) = &self.settings.control_token else { return Ok(()) };
         let given = request.headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
         let given = given
@@ -249,6 +321,79 @@ impl App {
         }
         Err(Problem::new(401, "the token in the header Diorama-Token is not the control token"))
     }
+}
+
+impl App {
+    /// Where the surface is open because only this machine reaches it, a page of another site must not reach it through
+    /// a browser on this machine: the request has to name this server, not a name that someone points here.
+    fn at_home(&self, request: &Incoming<'_>) -> Result<(), Problem> {
+        if self.settings.control_token.is_some() {
+            return Ok(());
+        }
+        let Some(host) = request.headers.get(HOST).and_then(|host| host.to_str().ok()) else { return Ok(()) };
+        let public = self.settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
+        let name = host_name(host);
+        let loopback = name.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+        if loopback || name == "localhost" || name == host_name(public.split('/').next().unwrap_or_default())
+        {
+            return Ok(());
+        }
+        let shown: String = name.chars().take(60).collect();
+        let detail =
+            format!("found the host {shown}, expected this server's; set --public-url or a control token");
+        Err(Problem::new(403, detail))
+    }
+}
+
+/// The name of a host without its port.
+fn host_name(host: &str) -> &str {
+    if let Some(inner) = host.strip_prefix('[') {
+        return inner.split_once(']').map_or(inner, |(name, _)| name);
+    }
+    host.rsplit_once(':').map_or(host, |(name, _)| name)
+}
+
+/// Whose a path is: its least guarded route's.
+pub(super) fn surface_of(path: &str) -> Surface {
+    if path.starts_with("/s/") {
+        return Surface::Agent;
+    }
+    let route = ROUTES.iter().find(|route| fits(route.path, path).is_some());
+    route.map_or(Surface::Open, |route| route.surface)
+}
+
+/// Where a session speaks MCP.
+pub(super) fn is_mcp(path: &str) -> bool {
+    path.starts_with("/v1/sessions/") && path.ends_with("/mcp") && session_of(path).is_some()
+}
+
+/// The session of a path below `/v1/sessions/`.
+pub(super) fn session_of(path: &str) -> Option<&str> {
+    let (id, _) = path.strip_prefix("/v1/sessions/")?.split_once('/')?;
+    (!id.is_empty()).then_some(id)
+}
+
+/// The session of a request that takes microseconds.
+pub(super) fn quick_session(path: &str) -> Option<&str> {
+    if let Some(rest) = path.strip_prefix("/s/") {
+        let (id, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        return (rest != "openapi.json").then_some(id);
+    }
+    let what = path.strip_prefix("/v1/sessions/")?.split_once('/')?.1;
+    matches!(what, "call" | "reset" | "clock" | "messages" | "heartbeat" | "fork")
+        .then(|| session_of(path))
+        .flatten()
+}
+
+/// A path as logs may show it: ids of sessions are keys to them, and are cut.
+pub(super) fn discreet(path: &str) -> String {
+    let cut = |segment: &str| match segment {
+        long if long.len() == 32 && long.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            format!("{}...", long.get(..8).unwrap_or_default())
+        }
+        other => other.chars().take(200).collect(),
+    };
+    path.split('/').map(cut).collect::<Vec<_>>().join("/")
 }
 
 /// The refusal of a method.

@@ -12,6 +12,8 @@ use crate::engine::tests::shop;
 use crate::session::{Session, SessionOptions};
 
 mod fits;
+mod service;
+mod state;
 
 fn catalog_world(name: &str) -> WorldSource {
     let text = catalog::source(name).unwrap_or(include_str!("../engine/tests/shop.yaml"));
@@ -46,7 +48,7 @@ async fn send(app: &App, token: &str, line: &str, body: Json) -> (u16, HeaderMap
         body.as_bytes(),
     );
     let (parts, body) = response.into_parts();
-    let bytes = whole(body, usize::MAX).await.unwrap();
+    let bytes = server::whole(body, usize::MAX).await.unwrap();
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
     (parts.status.as_u16(), parts.headers, body)
 }
@@ -385,7 +387,12 @@ fn errors_say_what_is_wrong_and_what_was_expected() {
     };
     check("POST /v1/sessions", Json::Null, 422, "one of hotel_rooms, smart_home");
     check("POST /v1/sessions", json!({"world": "x"}), 422, "one of hotel_rooms, smart_home");
-    check("POST /v1/sessions", json!({"world": "smart_home", "faults": [{"status": 500}]}), 422, "`faults`");
+    check(
+        "POST /v1/sessions",
+        json!({"world": "smart_home", "faults": [{"status": 500}]}),
+        422,
+        "`faults[0]`",
+    );
     check("POST /v1/sessions", json!({"world": "smart_home", "n": 0}), 422, "`n`");
     check("POST /v1/sessions", json!({"world": "smart_home", "n": 3}), 429, "at most 2");
     check("POST /v1/sessions", json!({"world": "smart_home", "clock": "soon"}), 422, "`clock`");

@@ -6,6 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::sessions::Live;
 use crate::engine::RecordChange;
+use crate::fault::Faults;
 use crate::session::LogEntry;
 
 /// A session in short.
@@ -23,6 +24,8 @@ pub(super) fn session(live: &Live, base_url: &str) -> Json {
         "calls": live.session.log().len(),
         "state_hash": live.session.digest().to_string(),
         "graded": live.grade.is_some(),
+        "faults": live.session.faults().map(Faults::rules).unwrap_or_default(),
+        "lease_seconds": live.lease_ms / 1_000,
     })
 }
 
@@ -86,6 +89,7 @@ pub(super) fn entry(world: &World, position: usize, entry: &LogEntry) -> Json {
         "status": entry.reply.status,
         "body": entry.reply.json_tree(&world.zone),
         "changes": changes(world, &entry.changes),
+        "faults": entry.faults,
     })
 }
 

@@ -1,0 +1,70 @@
+//! What is still to do once a response is made: wait, hang up, or see its event on the disk.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
+use tokio::sync::oneshot;
+
+use super::problem::Problem;
+use crate::fault::{Fired, Kind};
+
+/// What becomes of a response before it leaves.
+#[derive(Clone, Default)]
+pub(super) struct After {
+    /// How long it is held back.
+    pub(super) delay: Duration,
+    /// Whether the connection ends instead.
+    pub(super) dropped: bool,
+    retry_after: Option<u32>,
+    /// The event that has to be on the disk first.
+    pub(super) saved: Option<Saved>,
+}
+
+/// An event on its way to the disk.
+#[derive(Clone)]
+pub(super) struct Saved(std::sync::Arc<std::sync::Mutex<Option<oneshot::Receiver<Result<(), String>>>>>);
+
+impl Saved {
+    pub(super) fn new(told: oneshot::Receiver<Result<(), String>>) -> Self {
+        Self(std::sync::Arc::new(std::sync::Mutex::new(Some(told))))
+    }
+
+    /// Waits until the event is on the disk.
+    pub(super) async fn wait(self) -> Result<(), Problem> {
+        let told = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let Some(told) = told else { return Ok(()) };
+        let failed =
+            |error: String| Problem::new(500, format!("the event could not be written down: {error}"));
+        told.await.map_err(|_| failed("the store is gone".to_owned()))?.map_err(failed)
+    }
+}
+
+impl After {
+    /// What faults ask for.
+    pub(super) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
+        Self {
+            delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
+            dropped: faults.iter().any(|fault| fault.kind == Kind::Drop),
+            retry_after: faults.iter().find_map(|fault| fault.retry_after),
+            saved,
+        }
+    }
+
+    /// What only an event asks for.
+    pub(super) fn saving(saved: Option<Saved>) -> Self {
+        Self { saved, ..Self::default() }
+    }
+
+    /// The response with what is to do about it.
+    pub(super) fn on(self, mut response: Response<Body>) -> Response<Body> {
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.dropped || self.saved.is_some() || !self.delay.is_zero() {
+            response.extensions_mut().insert(self);
+        }
+        response
+    }
+}

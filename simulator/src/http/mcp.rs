@@ -1,0 +1,185 @@
+//! Each session as an MCP server over streamable HTTP.
+//!
+//! Nothing is kept between requests: the session's id is in the path, and all state is the session's. So ten thousand
+//! sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
+//! to list, clients see the search and a tool that calls what it found.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Weak};
+
+use axum::http::request::Parts;
+use diorama_seeds::model::{Api, ApiId};
+use diorama_seeds::task::Call;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value as Json, json};
+
+use super::App;
+use super::problem::Problem;
+use super::sessions::{Slot, lock};
+use super::surface::session_of;
+use crate::engine::Base;
+use crate::engine::tools::TOOL_SEARCHER;
+
+/// APIs that are listed one by one, at most.
+pub(super) const LISTED: usize = 100;
+
+/// The tool that calls an API by name, where there are too many to list.
+pub(super) const TOOL_CALLER: &str = "ToolCaller";
+
+/// What answers the MCP requests of all sessions.
+pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
+
+/// Set by a request that is to end without a response.
+#[derive(Clone)]
+pub(super) struct Hangup(pub(super) Arc<AtomicBool>);
+
+/// The MCP side of a server.
+#[derive(Clone)]
+pub(super) struct Mcp(Weak<App>);
+
+/// The service of a server.
+pub(super) fn service(app: &Arc<App>) -> Service {
+    let mcp = Mcp(Arc::downgrade(app));
+    // The host is not looked at: the unguessable id in the path is what lets a client in.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .disable_allowed_hosts()
+        .with_max_request_body_bytes(app.settings.max_body_bytes);
+    StreamableHttpService::new(move || Ok(mcp.clone()), Arc::new(NeverSessionManager::default()), config)
+}
+
+impl Mcp {
+    /// The server and the session of a request.
+    fn session(&self, context: &RequestContext<RoleServer>) -> Result<(Arc<App>, Arc<Slot>), ErrorData> {
+        let app = self.0.upgrade().ok_or_else(|| ErrorData::internal_error("the server is ending", None))?;
+        let parts = context.extensions.get::<Parts>();
+        let id = parts.and_then(|parts| session_of(parts.uri.path())).unwrap_or_default();
+        let slot = app.sessions.get(id, app.now_ms()).map_err(refused)?;
+        Ok((app, slot))
+    }
+}
+
+impl ServerHandler for Mcp {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("diorama", env!("CARGO_PKG_VERSION")))
+            .with_instructions(format!(
+                "The tools are the APIs of one simulated world; their calls read and change its records. {TOOL_SEARCHER} \
+                 finds APIs by keywords. Where few tools are listed, {TOOL_CALLER} calls what it found."
+            ))
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let (_, slot) = self.session(&context)?;
+        let live = lock(&slot);
+        let base = &live.world.base;
+        let visible: Vec<ApiId> = live.session.visible().collect();
+        let mut tools: Vec<Tool> = function(base.tool_searcher_schema()).into_iter().collect();
+        if visible.len() > LISTED {
+            tools.push(caller());
+        } else {
+            tools.extend(visible.into_iter().filter_map(|api| tool(base, api)));
+        }
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let (app, slot) = self.session(&context)?;
+        let call = named(request)?;
+        let (result, after) = {
+            let mut live = lock(&slot);
+            let (entry, after) = app.step(&mut live, &call).map_err(refused)?;
+            let zone = &live.world.world().zone;
+            let text = entry.reply.to_json(zone);
+            let mut result = if entry.reply.is_success() {
+                CallToolResult::success(vec![ContentBlock::text(text)])
+            } else {
+                CallToolResult::error(vec![ContentBlock::text(text)])
+            };
+            // Structured content is an object; replies that are lists are in the text alone.
+            result.structured_content = Some(entry.reply.json_tree(zone)).filter(Json::is_object);
+            (result, after)
+        };
+        if let Some(saved) = after.saved {
+            saved.wait().await.map_err(refused)?;
+        }
+        tokio::time::sleep(after.delay).await;
+        if after.dropped
+            && let Some(hangup) =
+                context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Hangup>())
+        {
+            hangup.0.store(true, Relaxed);
+        }
+        Ok(result.into())
+    }
+}
+
+/// The call that a tool call stands for.
+fn named(request: CallToolRequestParams) -> Result<Call, ErrorData> {
+    let arguments = request.arguments.unwrap_or_default();
+    if request.name != TOOL_CALLER {
+        return Ok(Call { api: request.name.into_owned(), arguments });
+    }
+    let wrong = || ErrorData::invalid_params("expected {api: string, arguments?: object}", None);
+    let api = arguments.get("api").and_then(Json::as_str).ok_or_else(wrong)?.to_owned();
+    let arguments = match arguments.get("arguments") {
+        None | Some(Json::Null) => JsonObject::new(),
+        Some(Json::Object(arguments)) => arguments.clone(),
+        Some(_) => return Err(wrong()),
+    };
+    Ok(Call { api, arguments })
+}
+
+fn tool(base: &Base, id: ApiId) -> Option<Tool> {
+    let api: &Api = base.world().api(id);
+    let mut tool = function(base.tool_schema(id)?)?;
+    tool.annotations = Some(ToolAnnotations::new().read_only(!api.writes()).open_world(false));
+    Some(tool)
+}
+
+/// A tool from OpenAI's function format.
+fn function(schema: &Json) -> Option<Tool> {
+    let function = schema.get("function")?;
+    let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
+    let parameters = function.get("parameters").and_then(Json::as_object).cloned();
+    let parameters = parameters.unwrap_or_else(|| {
+        let empty = json!({"type": "object", "properties": {}});
+        empty.as_object().cloned().unwrap_or_default()
+    });
+    Some(Tool::new(text("name"), text("description"), parameters))
+}
+
+fn caller() -> Tool {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "api": {"type": "string", "description": format!("Name of an API, as {TOOL_SEARCHER} shows it")},
+            "arguments": {"type": "object", "description": "Its arguments, as its schema says"},
+        },
+        "required": ["api"],
+    });
+    let description = format!("Calls an API that {TOOL_SEARCHER} has found, by its name.");
+    Tool::new(TOOL_CALLER, description, schema.as_object().cloned().unwrap_or_default())
+}
+
+fn refused(problem: Problem) -> ErrorData {
+    ErrorData::invalid_request(problem.detail().to_owned(), None)
+}

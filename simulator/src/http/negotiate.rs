@@ -1,0 +1,172 @@
+//! What HTTP asks of every response: kinds of content, tags of documents, pages, other origins, ids of requests.
+
+use axum::body::Body;
+use axum::http::header::{
+    ACCEPT, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, LINK,
+    ORIGIN,
+};
+use axum::http::{HeaderMap, Method, Response, StatusCode};
+use hyper::body::Body as _;
+
+use super::problem::{Problem, text};
+use super::surface::{Incoming, Surface, surface_of};
+
+/// The header that carries a request's id.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Refuses a request that takes no answer this server has.
+pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
+    let mut given = request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
+    if given.peek().is_none() {
+        return Ok(());
+    }
+    let text = request.uri.path() == "/metrics";
+    let fits = |range: &str| {
+        let mut parts = range.split(';').map(str::trim);
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let refused = parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
+        let fitting = match &*kind {
+            "*/*" => true,
+            "text/*" | "text/plain" => text,
+            "application/*" | "application/json" | "application/problem+json" => !text,
+            "text/event-stream" => true,
+            _ => false,
+        };
+        fitting && !refused
+    };
+    if given.flat_map(|value| value.split(',')).any(|range| fits(range.trim())) {
+        return Ok(());
+    }
+    let kind = if text { "text/plain" } else { "application/json" };
+    Err(Problem::new(406, format!("the header Accept: expected {kind} among the kinds, found others"))
+        .with("expected", kind))
+}
+
+/// The methods of a path.
+pub(super) fn options(allow: &str) -> Response<Body> {
+    let mut response = text(204, "application/json", String::new());
+    if let Ok(allow) = HeaderValue::from_str(allow) {
+        response.headers_mut().insert(ALLOW, allow);
+    }
+    response
+}
+
+/// A document with a tag of its bytes: 304 for a caller that has it.
+pub(super) fn tagged(mut document: Document, headers: &HeaderMap) -> Response<Body> {
+    let tag = format!("\"{}\"", document.hash());
+    let known = headers.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    let same = |one: &str| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag;
+    if known.is_some_and(|known| known.split(',').any(same)) {
+        document.forget();
+    }
+    let mut response = document.into_response();
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response
+}
+
+/// A list's response with links to the pages beside this one.
+pub(super) fn pages(
+    mut response: Response<Body>,
+    request: &Incoming<'_>,
+    offset: usize,
+    limit: usize,
+    total: usize,
+) -> Response<Body> {
+    let path = request.uri.path();
+    let mut links = Vec::new();
+    let mut link = |offset: usize, rel: &str| {
+        links.push(format!("<{path}?offset={offset}&limit={limit}>; rel=\"{rel}\""));
+    };
+    if limit > 0 && offset.saturating_add(limit) < total {
+        link(offset.saturating_add(limit), "next");
+    }
+    if limit > 0 && offset > 0 {
+        link(offset.saturating_sub(limit).min(total), "prev");
+    }
+    if let (false, Ok(links)) = (links.is_empty(), HeaderValue::from_str(&links.join(", "))) {
+        response.headers_mut().insert(LINK, links);
+    }
+    response
+}
+
+/// What every response gets. A request's own id is handed back; one is given only outside sessions, where replies need
+/// not be the same in every run.
+pub(super) fn finish(
+    request: &Incoming<'_>,
+    mut response: Response<Body>,
+    number: impl FnOnce() -> u64,
+) -> Response<Body> {
+    if response.body().is_end_stream() {
+        response.headers_mut().remove(CONTENT_TYPE);
+    }
+    let surface = surface_of(request.uri.path());
+    let headers = response.headers_mut();
+    let usable =
+        |id: &&HeaderValue| id.len() <= 128 && id.as_bytes().iter().all(|byte| byte.is_ascii_graphic());
+    match request.headers.get(&REQUEST_ID).filter(usable) {
+        Some(id) => {
+            headers.insert(REQUEST_ID, id.clone());
+        }
+        None if surface == Surface::Agent => {}
+        None => {
+            if let Ok(id) = HeaderValue::from_str(&format!("r{}", number())) {
+                headers.insert(REQUEST_ID, id);
+            }
+        }
+    }
+    if surface != Surface::Control && request.headers.contains_key(ORIGIN) {
+        share(request, headers);
+    }
+    response
+}
+
+/// Lets pages of other origins read what agents may: a session's id or a world's token is the key to it, not a cookie.
+fn share(request: &Incoming<'_>, headers: &mut HeaderMap) {
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id"),
+    );
+    if request.method != Method::OPTIONS || !request.headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD) {
+        return;
+    }
+    if let Some(allow) = headers.get(ALLOW).cloned() {
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, allow);
+    }
+    let asked = request.headers.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(HeaderValue::from_static("*")));
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+}
+
+/// A document on its way out.
+pub(super) struct Document {
+    text: Option<String>,
+    hash: String,
+}
+
+impl Document {
+    pub(super) fn new(json: &serde_json::Value) -> Self {
+        let text = json.to_string();
+        let hash = blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect();
+        Self { text: Some(text), hash }
+    }
+
+    fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    fn forget(&mut self) {
+        self.text = None;
+    }
+
+    fn into_response(self) -> Response<Body> {
+        match self.text {
+            Some(json) => text(200, "application/json", json),
+            None => text(StatusCode::NOT_MODIFIED.as_u16(), "application/json", String::new()),
+        }
+    }
+}

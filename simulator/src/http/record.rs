@@ -1,0 +1,169 @@
+//! A session's log for other programs: a dialogue's skeleton, a HAR file, a curl script.
+//!
+//! Moments are the session's own, so that the same session gives the same bytes.
+
+mod form;
+
+use axum::body::Body;
+use axum::http::Response;
+use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
+use serde_json::{Value as Json, json};
+
+use self::form::Form;
+use super::App;
+use super::problem::{Problem, reply, text};
+use super::sessions::{Live, Slot, lock};
+use super::surface::Incoming;
+use super::view;
+use crate::session::LogEntry;
+
+/// The forms of an export.
+pub(super) const FORMATS: [&str; 3] = ["dialogue", "har", "curl"];
+
+impl App {
+    /// A session's log in the form that the query names.
+    pub(super) fn export(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let format = request.query("format").unwrap_or_else(|| "dialogue".to_owned());
+        let live = lock(slot);
+        let base = self.base_url(&live.id);
+        let by_name = format!("{}/v1/sessions/{}/call", self.settings.public_url, live.id);
+        let (mut response, name) = match &*format {
+            "dialogue" => (reply(200, &dialogue(&live)), "dialogue.json"),
+            "har" => (reply(200, &har(&live, &base, &by_name)), "session.har"),
+            "curl" => {
+                (text(200, "text/x-shellscript; charset=utf-8", curl(&live, &base, &by_name)), "session.sh")
+            }
+            other => {
+                let shown: String = other.chars().take(60).collect();
+                let expected = format!("one of {}", FORMATS.join(", "));
+                return Err(Problem::about("format", &expected, format!("`{shown}`")));
+            }
+        };
+        if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
+            response.headers_mut().insert(CONTENT_DISPOSITION, value);
+        }
+        Ok(response)
+    }
+}
+
+/// The messages of a dialogue as far as the log tells them: turns of the user and the assistant's texts between calls
+/// are for a person to fill in, and are null.
+fn dialogue(live: &Live) -> Json {
+    let world = live.world.world();
+    let task = live.task.as_deref();
+    let mut messages = vec![
+        json!({"role": "system", "content": task.map(|task| &task.system)}),
+        json!({"role": "user", "content": task.and_then(|task| task.turns.first())}),
+    ];
+    let mut turns = live.said.iter().enumerate().peekable();
+    let mut turn_before = |call: usize, messages: &mut Vec<Json>| {
+        while let Some((turn, _)) = turns.next_if(|(_, before)| **before <= call) {
+            messages.push(json!({"role": "assistant", "content": null}));
+            let said = task.and_then(|task| task.turns.get(turn + 1));
+            messages.push(json!({"role": "user", "content": said}));
+        }
+    };
+    let mut calls = 0;
+    for (position, entry) in live.session.log().enumerate() {
+        turn_before(position, &mut messages);
+        let id = format!("call_{position}");
+        let arguments = Json::Object(entry.call.arguments.clone()).to_string();
+        let function = json!({"name": entry.call.api, "arguments": arguments});
+        messages.push(json!({
+            "role": "assistant",
+            "content": null,
+            "tool_calls": [{"id": id, "type": "function", "function": function}],
+        }));
+        messages.push(json!({
+            "role": "tool",
+            "tool_call_id": id,
+            "name": entry.call.api,
+            "content": entry.reply.to_json(&world.zone),
+        }));
+        calls = position + 1;
+    }
+    turn_before(calls, &mut messages);
+    messages.push(json!({"role": "assistant", "content": null}));
+    json!({
+        "world": live.world.id,
+        "world_hash": live.world.hash,
+        "seed": live.session.seed(),
+        "clock": view::clock(live.session.initial().clock(), &world.zone),
+        "zone": world.zone.name(),
+        "messages": messages,
+    })
+}
+
+fn har(live: &Live, base: &str, by_name: &str) -> Json {
+    let entries: Vec<Json> = live.session.log().map(|entry| har_entry(live, entry, base, by_name)).collect();
+    json!({
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "diorama", "version": env!("CARGO_PKG_VERSION")},
+            "comment": "Moments are the session's clock.",
+            "entries": entries,
+        },
+    })
+}
+
+fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
+    let world = live.world.world();
+    let form = Form::of(world, entry, base, by_name);
+    let named = |pairs: &[(String, String)]| -> Vec<Json> {
+        pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+    };
+    let status = entry.reply.status;
+    let said = entry.reply.to_json(&world.zone);
+    let kind = if entry.reply.is_success() { "application/json" } else { "application/problem+json" };
+    let delay = entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
+    let mut request = json!({
+        "method": form.method,
+        "url": form.url(),
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": named(&form.headers),
+        "queryString": named(&form.query),
+        "headersSize": -1,
+        "bodySize": form.body.as_ref().map_or(0, String::len),
+    });
+    if let (Json::Object(request), Some(body)) = (&mut request, &form.body) {
+        request.insert("postData".to_owned(), json!({"mimeType": "application/json", "text": body}));
+    }
+    json!({
+        "startedDateTime": view::clock(entry.clock, &world.zone),
+        "time": delay,
+        "request": request,
+        "response": {
+            "status": status,
+            "statusText": form::reason(status),
+            "httpVersion": "HTTP/1.1",
+            "cookies": [],
+            "headers": [{"name": "content-type", "value": kind}],
+            "content": {"size": said.len(), "mimeType": kind, "text": said},
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": said.len(),
+        },
+        "cache": {},
+        "timings": {"send": 0, "wait": delay, "receive": 0},
+        "_api": entry.call.api,
+        "_faults": entry.faults,
+    })
+}
+
+/// A script that makes the calls again. Keys and tokens are those of the session's seed: on another session of the same
+/// world, seed and clock, it gives the same replies.
+fn curl(live: &Live, base: &str, by_name: &str) -> String {
+    let world = live.world.world();
+    let mut out = String::from("#!/bin/sh\n");
+    out.push_str("# The calls of a session. Takes the base URL of another session as its argument.\n");
+    out.push_str(&format!("# world {}, seed {}, clock ", live.world.id, live.session.seed()));
+    out.push_str(&view::clock(live.session.initial().clock(), &world.zone));
+    out.push_str(&format!("\nset -eu\nBASE=${{1:-{}}}\n", form::quoted(base)));
+    for entry in live.session.log() {
+        out.push_str(&format!("\n# {}: {}\n", form::one_line(&entry.call.api), entry.reply.status));
+        out.push_str(&Form::of(world, entry, base, by_name).curl(base));
+        out.push('\n');
+    }
+    out
+}

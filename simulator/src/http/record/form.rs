@@ -1,0 +1,123 @@
+//! A call as the request of HTTP that makes it.
+
+use axum::http::StatusCode;
+use diorama_seeds::model::{Place, World};
+use serde_json::{Map, Value as Json, json};
+
+use crate::session::LogEntry;
+
+/// A request.
+pub(super) struct Form {
+    pub(super) method: &'static str,
+    /// The absolute URL without its query string.
+    address: String,
+    pub(super) query: Vec<(String, String)>,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Option<String>,
+}
+
+impl Form {
+    /// The request of a call: by its route, or by name where the world has no such API.
+    pub(super) fn of(world: &World, entry: &LogEntry, base: &str, by_name: &str) -> Self {
+        let Some(id) = entry.api else {
+            let body = json!({"api": entry.call.api, "arguments": entry.call.arguments});
+            return Self {
+                method: "POST",
+                address: by_name.to_owned(),
+                query: Vec::new(),
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: Some(body.to_string()),
+            };
+        };
+        let api = world.api(id);
+        let prefix = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
+        let mut path = format!("{prefix}{}", api.path);
+        let (mut query, mut headers, mut body) = (Vec::new(), Vec::new(), Map::new());
+        for (name, value) in &entry.call.arguments {
+            let position = api.parameters.iter().position(|parameter| &*parameter.name == name.as_str());
+            let parameter = position.and_then(|position| api.parameters.get(position));
+            if position.is_some() && api.token.map(|token| token.index()) == position {
+                headers.push(("authorization".to_owned(), format!("Bearer {}", plain(value))));
+                continue;
+            }
+            match parameter.map(|parameter| parameter.place) {
+                Some(Place::Path) => path = path.replace(&format!("{{{name}}}"), &encoded(&plain(value))),
+                Some(Place::Header) => headers.push((name.replace('_', "-"), plain(value))),
+                Some(Place::Body) => {
+                    body.insert(name.clone(), value.clone());
+                }
+                // What the API does not know is refused wherever it stands.
+                Some(Place::Query) | None => query.push((name.clone(), plain(value))),
+            }
+        }
+        let body = (!body.is_empty()).then(|| Json::Object(body).to_string());
+        if body.is_some() {
+            headers.push(("content-type".to_owned(), "application/json".to_owned()));
+        }
+        Self { method: api.method.as_str(), address: format!("{base}{path}"), query, headers, body }
+    }
+
+    pub(super) fn url(&self) -> String {
+        if self.query.is_empty() {
+            return self.address.clone();
+        }
+        let pairs = self.query.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
+        format!("{}?{}", self.address, pairs.collect::<Vec<_>>().join("&"))
+    }
+
+    /// The command that sends it; what stands below `base` follows the script's variable.
+    pub(super) fn curl(&self, base: &str) -> String {
+        let url = self.url();
+        let target = match url.strip_prefix(base) {
+            Some(rest) => format!("\"$BASE\"{}", quoted(rest)),
+            None => quoted(&url),
+        };
+        let mut out = format!("curl -sS -X {} {target}", self.method);
+        for (name, value) in &self.headers {
+            out.push_str(&format!(" \\\n  -H {}", quoted(&format!("{name}: {value}"))));
+        }
+        if let Some(body) = &self.body {
+            out.push_str(&format!(" \\\n  --data-raw {}", quoted(body)));
+        }
+        out.push_str("\necho\n");
+        out
+    }
+}
+
+/// The reason phrase of a status.
+pub(super) fn reason(status: u16) -> &'static str {
+    StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
+}
+
+/// A text as one word of a shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// A text without line breaks, for comments.
+pub(super) fn one_line(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(100).collect()
+}
+
+/// A value as it stands in a path, a query string or a header.
+fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) if !items.iter().any(|item| item.is_object() || item.is_array()) => {
+            items.iter().map(plain).collect::<Vec<_>>().join(",")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~,".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

@@ -1,0 +1,90 @@
+//! What a server is told, and why it may not start.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::store::StoreError;
+use crate::search::SearchError;
+
+/// Settings of a server.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The absolute URL under which it is reached, without a final slash.
+    pub public_url: String,
+    /// What the experimenter's surface asks for in `Diorama-Token`; open without it.
+    pub control_token: Option<String>,
+    /// Sessions at a time.
+    pub max_sessions: usize,
+    /// Bytes of a request's body.
+    pub max_body_bytes: usize,
+    /// Calls of a session between resets: its log is kept whole.
+    pub max_calls: usize,
+    /// Calls of a session in a second; any number without it.
+    pub max_calls_per_s: Option<u32>,
+    /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
+    pub lease: Option<Duration>,
+    /// Where sessions survive a restart; they do not without it.
+    pub state: Option<StateFolder>,
+}
+
+/// Where sessions are written down.
+#[derive(Clone, Debug)]
+pub struct StateFolder {
+    /// The folder; it is made where it is not there.
+    pub path: PathBuf,
+    /// Whether a write is on the disk, and not only with the operating system, before it is answered.
+    pub fsync: bool,
+}
+
+/// Sessions at a time, unless told otherwise.
+pub const MAX_SESSIONS: usize = 10_000;
+/// Bytes of a request's body, unless told otherwise.
+pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// Calls of a session between resets, unless told otherwise.
+pub const MAX_CALLS: usize = 10_000;
+
+impl Settings {
+    /// The usual bounds, with the experimenter's surface open.
+    #[must_use]
+    pub fn new(public_url: &str) -> Self {
+        Self {
+            public_url: public_url.trim_end_matches('/').to_owned(),
+            control_token: None,
+            max_sessions: MAX_SESSIONS,
+            max_body_bytes: MAX_BODY_BYTES,
+            max_calls: MAX_CALLS,
+            max_calls_per_s: None,
+            lease: None,
+            state: None,
+        }
+    }
+}
+
+/// Why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Two worlds have the same name.
+    #[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
+    SameName(String),
+    /// The experimenter's surface would be open to a network.
+    #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
+    Unprotected(IpAddr),
+    /// The index of APIs cannot be made.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The sessions of an earlier run cannot be taken up again.
+    #[error(transparent)]
+    State(#[from] StoreError),
+}
+
+/// Refuses to open the experimenter's surface to a network.
+///
+/// # Errors
+/// [`StartError::Unprotected`] without a token anywhere but on loopback.
+pub const fn check_exposure(address: IpAddr, control_token: Option<&str>) -> Result<(), StartError> {
+    if control_token.is_none() && !address.is_loopback() {
+        return Err(StartError::Unprotected(address));
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! One step of a session: a call, by whichever way it came, is refused by the caps or made, written down and counted.
+
+use std::sync::Arc;
+
+use diorama_seeds::task::Call;
+
+use super::App;
+use super::after::{After, Saved};
+use super::problem::Problem;
+use super::sessions::Live;
+use super::store::{Event, StoreError};
+use crate::session::LogEntry;
+
+impl App {
+    /// Makes a call. Where it cannot be written down it has not been made.
+    pub(super) fn step(&self, live: &mut Live, call: &Call) -> Result<(Arc<LogEntry>, After), Problem> {
+        live.takes_calls(&self.settings)?;
+        live.takes_one_now(&self.settings, self.now_ms())?;
+        let before = self.store.as_ref().map(|_| live.session.fork());
+        let entry = live.session.call(call);
+        let mut saved = None;
+        if let (Some(store), Some(before)) = (&self.store, before) {
+            match store.append(live, &Event::Call(call.clone(), entry.reply.status)) {
+                Ok(promise) => saved = promise,
+                Err(error) => {
+                    live.session = before;
+                    return Err(unwritten(&error));
+                }
+            }
+        }
+        self.metrics.called(entry.reply.status);
+        for fault in &entry.faults {
+            self.metrics.fired(fault.kind);
+        }
+        let after = After::of(&entry.faults, saved);
+        Ok((entry, after))
+    }
+
+    /// Writes down what happens to a session, before it does.
+    pub(super) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, Problem> {
+        let Some(store) = &self.store else { return Ok(None) };
+        store.append(live, event).map_err(|error| unwritten(&error))
+    }
+}
+
+/// What was asked for could not be written down, and has not been done.
+pub(super) fn unwritten(error: &StoreError) -> Problem {
+    tracing::error!(%error, "the state folder");
+    Problem::new(500, "the state folder cannot be written to, so nothing was done; see the server's log")
+}

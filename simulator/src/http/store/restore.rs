@@ -1,0 +1,132 @@
+//! Sessions from their heads and events: the engine makes every call again, and each must end as it did.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use diorama_seeds::value::Instant;
+
+use super::{Event, FORMAT, Head, Store, StoreError, damaged, parse};
+use crate::engine::ENGINE_VERSION;
+use crate::engine::tools::SEARCH_VERSION;
+use crate::fault::Faults;
+use crate::http::sessions::Live;
+use crate::http::tasks::{TaskSource, TaskSpec};
+use crate::http::worlds::{Ready, Worlds};
+use crate::session::{Session, SessionOptions};
+
+/// All sessions of a store, in the order of their ids.
+pub(in crate::http) fn restored(
+    store: &Store,
+    worlds: &Worlds,
+    tasks: Option<&dyn TaskSource>,
+) -> Result<Vec<Live>, StoreError> {
+    let mut all = Vec::new();
+    let mut prefixes = BTreeSet::new();
+    for entry in store.heads.iter() {
+        let (id, text) = entry.into_inner()?;
+        let id = String::from_utf8_lossy(&id).into_owned();
+        let head: Head = parse(&text, &id)?;
+        prefixes.extend(head.prefix.clone());
+        all.push(restore(store, worlds, tasks, &id, head)?);
+    }
+    // Prefixes that no session needs any more.
+    for entry in store.prefixes.iter() {
+        let hash = entry.key()?;
+        if !prefixes.contains(&*String::from_utf8_lossy(&hash)) {
+            store.prefixes.remove(hash)?;
+        }
+    }
+    Ok(all)
+}
+
+fn restore(
+    store: &Store,
+    worlds: &Worlds,
+    tasks: Option<&dyn TaskSource>,
+    id: &str,
+    head: Head,
+) -> Result<Live, StoreError> {
+    same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
+    same(id, "engine version", &head.engine, ENGINE_VERSION)?;
+    same(id, "search version", &head.search, SEARCH_VERSION)?;
+    let (world, task) = setting(worlds, tasks, id, &head)?;
+    same(id, &format!("world `{}` of hash", head.world), &head.world_hash, &world.hash)?;
+    let options = SessionOptions {
+        seed: head.seed,
+        clock: Some(Instant(head.clock)),
+        visible: task.as_ref().map(|task| task.visible.clone()),
+    };
+    let faults = Faults::new(head.faults).map_err(|error| damaged(id, &error.to_string()))?;
+    let session = Session::new(Arc::clone(&world.base), options).with_faults(faults);
+    let mut live = Live::new(world, session, task, head.lease_ms)
+        .map_err(|_| damaged(id, "the machine gives no random bytes"))?;
+    live.id = id.to_owned();
+    live.token = head.token;
+    for event in store.events(id)? {
+        replay(&mut live, event)?;
+    }
+    let last = store.events.prefix(id).next_back();
+    live.next_event = match last {
+        Some(entry) => number(&entry.key()?, id)? + 1,
+        None => 0,
+    };
+    Ok(live)
+}
+
+fn replay(live: &mut Live, event: Event) -> Result<(), StoreError> {
+    match event {
+        Event::Call(call, status) => {
+            let entry = live.session.call(&call);
+            let position = live.session.log().len();
+            let what = format!("call {position}, {}, of status", call.api);
+            same(&live.id, &what, &status.to_string(), &entry.reply.status.to_string())?;
+        }
+        Event::Clock(clock) => live.session.set_clock(Instant(clock)),
+        Event::Said => live.said.push(live.session.log().len()),
+        Event::Graded(grade) => live.grade = Some(grade),
+    }
+    Ok(())
+}
+
+/// The world and the task that a session needs.
+fn setting(
+    worlds: &Worlds,
+    tasks: Option<&dyn TaskSource>,
+    id: &str,
+    head: &Head,
+) -> Result<(Arc<Ready>, Option<Arc<TaskSpec>>), StoreError> {
+    let other = |expected: String, found: &str| StoreError::Other {
+        id: id.chars().take(8).collect(),
+        expected,
+        found: found.to_owned(),
+        hint: "serve what it was recorded with, or start with another --state folder",
+    };
+    if let Some(task) = &head.task {
+        let missing = || other(format!("task {task}"), "no such task");
+        let found = tasks.ok_or_else(missing)?.task(task);
+        let spec = Arc::new(found.map_err(|error| damaged(id, &error.0))?.ok_or_else(missing)?);
+        return Ok((worlds.of_task(&spec), Some(spec)));
+    }
+    let served = worlds.named(&head.world);
+    let served = served.map_err(|_| other(format!("world `{}`", head.world), "no world of this name"))?;
+    let ready = served.ready().map_err(|_| damaged(id, "its world cannot be made"))?;
+    Ok((ready, None))
+}
+
+fn same(id: &str, what: &str, expected: &str, found: &str) -> Result<(), StoreError> {
+    if expected == found {
+        return Ok(());
+    }
+    Err(StoreError::Other {
+        id: id.chars().take(8).collect(),
+        expected: format!("{what} {expected}"),
+        found: found.to_owned(),
+        hint: "serve what it was recorded with, or start with another --state folder",
+    })
+}
+
+/// The number of an event, from its key.
+fn number(key: &[u8], id: &str) -> Result<u64, StoreError> {
+    let bytes = key.get(id.len()..).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
+    bytes.map(u64::from_be_bytes).ok_or_else(|| damaged(id, "an event has no number"))
+}

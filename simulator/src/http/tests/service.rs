@@ -1,0 +1,259 @@
+//! Leases, caps, faults and forks over HTTP; what HTTP itself asks for; and that an agent reaches nothing else.
+
+use super::*;
+
+fn post(app: &App, path: &str, body: Json) -> Json {
+    let (status, reply) = ask(app, &format!("POST {path}"), body);
+    assert!(status < 300, "{path}: {reply}");
+    reply
+}
+
+#[test]
+fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
+    let app = app(&["shop"], |settings| settings.control_token = Some("secret".into()));
+    let created = run(send(&app, "secret", "POST /v1/sessions", json!({"task": "t1", "n": 2}))).2;
+    let id = |n: usize| created["sessions"][n]["id"].as_str().unwrap().to_owned();
+    let (own, other) = (id(0), id(1));
+    assert!(own.len() == 32 && own != other);
+    let mut agents = Vec::new();
+    for route in &surface::ROUTES {
+        let line = format!("{} {}", route.method, route.path.replace("{id}", &own));
+        let (status, _, body) = run(send(&app, "", &line, Json::Null));
+        match route.surface {
+            surface::Surface::Control => assert_eq!(status, 401, "{line}: {body}"),
+            surface::Surface::Open => assert_eq!(status, 200, "{line}: {body}"),
+            surface::Surface::Agent => {
+                agents.push(route.path);
+                let text = body.to_string();
+                // The second turn, the checks and the ids of others are nowhere in what agents get.
+                for secret in ["Thanks.", "variants", &other, created["token"].as_str().unwrap()] {
+                    assert!(!text.contains(secret), "{line}: {text}");
+                }
+            }
+        }
+    }
+    let expected = ["call", "task", "messages", "mcp"].map(|what| format!("/v1/sessions/{{id}}/{what}"));
+    assert_eq!(agents, std::iter::once("/v1/search".to_owned()).chain(expected).collect::<Vec<_>>());
+    // Below its base path there is nothing but the world.
+    for path in ["state", "log", "diff", "grade", "v1/sessions", "../v1/sessions", "%2e%2e/v1/tasks"] {
+        assert_eq!(run(send(&app, "", &format!("GET /s/{own}/{path}"), Json::Null)).0, 404, "{path}");
+    }
+}
+
+#[test]
+fn a_lease_ends_with_silence_and_begins_anew_with_every_request() {
+    let app = app(&["shop"], |settings| settings.lease = Some(std::time::Duration::from_secs(60)));
+    let pass = |seconds: u64| {
+        app.ahead_ms.fetch_add(seconds * 1_000, Relaxed);
+        app.sweep();
+    };
+    let (short, usual, forever) = (
+        session(&app, json!({"lease_seconds": 10})),
+        session(&app, json!({})),
+        session(&app, json!({"lease_seconds": 0})),
+    );
+    let is_there = |id: &str| ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).0 == 200;
+    pass(8);
+    assert!(is_there(&short), "not over yet, and begun anew");
+    pass(8);
+    assert_eq!(post(&app, &format!("/v1/sessions/{short}/heartbeat"), Json::Null)["lease_seconds"], 10);
+    pass(11);
+    assert!(!is_there(&short));
+    assert_eq!(app.sessions(), 2);
+    post(&app, &format!("/v1/sessions/{usual}/heartbeat"), json!({"lease_seconds": 500}));
+    pass(400);
+    assert!(is_there(&usual));
+    pass(501);
+    assert!(!is_there(&usual) && is_there(&forever));
+    let text = ask(&app, "GET /metrics", Json::Null).1;
+    assert!(text.as_str().unwrap().contains("\ndiorama_sessions_expired_total 2\n"), "{text}");
+    let (status, problem) = ask(&app, "POST /v1/sessions", json!({"lease_seconds": 99_999_999}));
+    assert_eq!((status, &problem["parameter"]), (422, &json!("lease_seconds")));
+}
+
+#[test]
+fn caps_say_what_they_are() {
+    let app = app(&["shop"], |settings| {
+        settings.max_calls = 3;
+        settings.max_calls_per_s = Some(2);
+        settings.max_sessions = 2;
+    });
+    let id = session(&app, json!({}));
+    let call = || run(send(&app, "", &format!("GET /s/{id}/products/11"), Json::Null));
+    assert_eq!((call().0, call().0), (200, 200));
+    let (status, headers, problem) = call();
+    assert_eq!((status, &headers["retry-after"], &problem["limit"]), (429, &"1".parse().unwrap(), &json!(2)));
+    app.ahead_ms.fetch_add(1_000, Relaxed);
+    assert_eq!(call().0, 200);
+    app.ahead_ms.fetch_add(1_000, Relaxed);
+    let (status, _, problem) = call();
+    assert_eq!((status, &problem["limit"]), (429, &json!(3)), "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("reset it"), "{problem}");
+    assert_eq!(ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1["total"], 3);
+    let (status, problem) = ask(&app, "POST /v1/sessions", json!({"n": 2}));
+    assert_eq!((status, &problem["limit"]), (429, &json!(2)));
+}
+
+#[test]
+fn a_fork_starts_at_any_earlier_call() {
+    let app = app(&["shop"], |_| ());
+    let id = session(&app, json!({"seed": 9}));
+    let call = |id: &str, api: &str, arguments: Json| {
+        post(&app, &format!("/v1/sessions/{id}/call"), json!({"api": api, "arguments": arguments}))
+    };
+    let shown = |id: &str| ask(&app, &format!("GET /v1/sessions/{id}"), Json::Null).1;
+    let mut hashes = vec![shown(&id)["state_hash"].clone()];
+    for product in [11, 12, 14] {
+        call(&id, "PatchProduct", json!({"product_id": product, "name": format!("P{product}")}));
+        hashes.push(shown(&id)["state_hash"].clone());
+    }
+    for (at, hash) in hashes.iter().enumerate() {
+        let forks = post(&app, &format!("/v1/sessions/{id}/fork"), json!({"at": at, "n": 2}));
+        for fork in forks["sessions"].as_array().unwrap() {
+            let fork = shown(fork["id"].as_str().unwrap());
+            assert_eq!((&fork["state_hash"], &fork["calls"]), (hash, &json!(at)));
+        }
+    }
+    let (status, problem) = ask(&app, &format!("POST /v1/sessions/{id}/fork"), json!({"at": 4}));
+    assert_eq!((status, &problem["parameter"]), (422, &json!("at")), "{problem}");
+    let listed = ask(&app, "GET /v1/sessions?limit=2&offset=2", Json::Null).1;
+    assert_eq!((&listed["total"], listed["sessions"].as_array().unwrap().len()), (&json!(9), 2));
+}
+
+#[test]
+fn faults_are_seen_logged_and_excused() {
+    let app = app(&["shop"], |_| ());
+    let faults = json!([
+        {"kind": "rate_limit", "retry_after": 3, "until": 1},
+        {"kind": "latency", "ms": 40, "from": 1, "until": 2},
+        {"kind": "drop", "from": 2, "until": 3},
+    ]);
+    let id = session(&app, json!({"task": "t1", "faults": faults}));
+    let get = || {
+        let line = format!("/s/{id}/products/14");
+        app.respond(&Method::GET, &line.parse().unwrap(), &HeaderMap::new(), &[])
+    };
+    let limited = get();
+    assert_eq!((limited.status().as_u16(), &limited.headers()["retry-after"]), (429, &"3".parse().unwrap()));
+    let late = get();
+    let after = late.extensions().get::<after::After>().unwrap();
+    assert_eq!((late.status().as_u16(), after.delay.as_millis(), after.dropped), (200, 40, false));
+    assert!(get().extensions().get::<after::After>().unwrap().dropped);
+    assert!(get().extensions().get::<after::After>().is_none());
+    let log = ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1;
+    let kinds: Vec<&Json> =
+        log["calls"].as_array().unwrap().iter().map(|call| &call["faults"][0]["kind"]).collect();
+    assert_eq!(kinds, [&json!("rate_limit"), &json!("latency"), &json!("drop"), &Json::Null]);
+    let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({"answer": "Sorry."}));
+    assert_eq!(
+        (&graded["success"], &graded["attribution"], &graded["masked"]),
+        (&json!(false), &json!("fault"), &json!(true)),
+        "{graded}"
+    );
+    assert_eq!(
+        graded["faults"],
+        json!([{"call": 0, "kind": "rate_limit"}, {"call": 2, "kind": "drop"}]),
+        "being late excuses nothing"
+    );
+    let check = |faults: Json, part: &str| {
+        let (status, problem) = ask(&app, "POST /v1/sessions", json!({"world": "shop", "faults": faults}));
+        assert!(status == 422 && problem["detail"].as_str().unwrap().contains(part), "{problem}");
+    };
+    check(json!([{"kind": "drop"}, {"kind": "explode"}]), "`faults[1]`");
+    check(json!([{"kind": "drop", "apis": ["NoSuchApi"]}]), "faults[0].apis");
+    check(json!([{"kind": "error", "status": 200}]), "`faults[0].status`");
+}
+
+#[test]
+fn the_log_of_a_session_is_exported_for_other_programs() {
+    let app = app(&["shop"], |_| ());
+    let id = session(&app, json!({"task": "t1", "seed": 4}));
+    let base = format!("/s/{id}");
+    ask(&app, &format!("GET {base}/products/14"), Json::Null);
+    post(&app, &format!("/v1/sessions/{id}/messages"), json!({"content": "Sure?"}));
+    ask(&app, &format!("DELETE {base}/products/14"), Json::Null);
+    let export =
+        |format: &str| ask(&app, &format!("GET /v1/sessions/{id}/export?format={format}"), Json::Null);
+    let (_, dialogue) = export("dialogue");
+    let roles: Vec<&str> =
+        dialogue["messages"].as_array().unwrap().iter().map(|said| said["role"].as_str().unwrap()).collect();
+    assert_eq!(
+        roles,
+        ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool", "assistant"]
+    );
+    assert_eq!(dialogue["messages"][5]["content"], "Thanks.");
+    let (_, har) = export("har");
+    let entries = har["log"]["entries"].as_array().unwrap();
+    assert_eq!(entries[1]["request"]["method"], "DELETE");
+    assert_eq!(entries[1]["request"]["url"], format!("http://test{base}/products/14"));
+    assert_eq!(entries[1]["response"]["status"], 200);
+    let (_, script) = export("curl");
+    let script = script.as_str().unwrap();
+    assert!(script.contains(&format!("BASE=${{1:-'http://test{base}'}}")), "{script}");
+    assert!(script.contains("curl -sS -X DELETE \"$BASE\"'/products/14'"), "{script}");
+    assert_eq!(export("xml").0, 422);
+}
+
+#[test]
+fn http_gets_what_it_asks_for() {
+    let app = app(&["shop"], |_| ());
+    let id = session(&app, json!({}));
+    let send = |line: &str, headers: &[(&str, &str)], body: &str| {
+        let (method, path) = line.split_once(' ').unwrap();
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(axum::http::HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+        }
+        app.respond(&method.parse().unwrap(), &path.parse().unwrap(), &map, body.as_bytes())
+    };
+    let status =
+        |line: &str, headers: &[(&str, &str)], body: &str| send(line, headers, body).status().as_u16();
+    let product = format!("GET /s/{id}/products/11");
+
+    for document in ["GET /openapi.json".to_owned(), format!("GET /s/{id}/openapi.json")] {
+        let first = send(&document, &[], "");
+        let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+        let again = send(&document, &[("if-none-match", &tag)], "");
+        assert_eq!((again.status().as_u16(), &again.headers()["etag"]), (304, &tag.parse().unwrap()));
+        assert_eq!(status(&document, &[("if-none-match", "\"other\"")], ""), 200);
+    }
+    assert_eq!(status(&product, &[("accept", "text/html")], ""), 406);
+    assert_eq!(status(&product, &[("accept", "text/html, */*;q=0.1")], ""), 200);
+    assert_eq!(status(&product, &[("accept", "application/json;q=0, text/html")], ""), 406);
+    assert_eq!(status("GET /metrics", &[("accept", "text/plain")], ""), 200);
+    assert_eq!(status("POST /v1/search", &[("content-type", "text/plain")], "{\"query\": \"x\"}"), 415);
+    assert_eq!(status("POST /v1/search", &[("origin", "http://a.example")], "{\"query\": \"x\"}"), 415);
+    assert_eq!(status("GET /v1/worlds", &[("host", "evil.example:8080")], ""), 403);
+    assert_eq!(status("GET /v1/worlds", &[("host", "127.0.0.1:8080")], ""), 200);
+    assert_eq!(status("GET /v1/worlds", &[("host", "[::1]:8080")], ""), 200);
+    assert_eq!(status("GET /v1/worlds", &[("host", "test")], ""), 200, "the public name");
+
+    let shared = send(&product, &[("origin", "http://a.example"), ("x-request-id", "abc-1")], "");
+    assert_eq!(shared.headers()["access-control-allow-origin"], "*");
+    assert_eq!(shared.headers()["x-request-id"], "abc-1");
+    assert!(!send(&product, &[], "").headers().contains_key("x-request-id"), "the same bytes in every run");
+    let control = send("GET /v1/worlds", &[("origin", "http://a.example")], "");
+    assert!(!control.headers().contains_key("access-control-allow-origin"), "pages have no business there");
+    assert!(control.headers().contains_key("x-request-id"));
+    let asked = [
+        ("origin", "http://a.example"),
+        ("access-control-request-method", "PATCH"),
+        ("access-control-request-headers", "authorization, content-type"),
+    ];
+    let preflight = send(&format!("OPTIONS /s/{id}/products/11"), &asked, "");
+    assert_eq!(preflight.status().as_u16(), 204);
+    assert_eq!(preflight.headers()["access-control-allow-headers"], "authorization, content-type");
+    assert!(preflight.headers()["access-control-allow-methods"].to_str().unwrap().contains("PATCH"));
+    assert_eq!(send("OPTIONS /v1/worlds", &[], "").headers()["allow"], "GET, HEAD, OPTIONS");
+
+    let before = ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1["total"].clone();
+    assert_eq!(status(&product.replace("GET", "HEAD"), &[], ""), 200);
+    assert_eq!(ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null).1["total"], before);
+    let page = send(&format!("GET /v1/sessions/{id}/log?offset=1&limit=1"), &[], "");
+    let links = page.headers()["link"].to_str().unwrap();
+    assert!(links.contains("offset=2&limit=1>; rel=\"next\"") && links.contains("rel=\"prev\""), "{links}");
+
+    assert_eq!(status("GET /readyz", &[], ""), 200);
+    app.ending.store(true, Relaxed);
+    assert_eq!((status("GET /readyz", &[], ""), status("GET /healthz", &[], "")), (503, 200));
+}
