@@ -3,6 +3,7 @@
 //! Owns running `diorama` in the test's own process or as a child, and comparing folders. No fixed ports, no sleeps, no
 //! shared state.
 
+pub mod requests;
 pub mod server;
 
 use std::collections::BTreeMap;
@@ -62,4 +63,11 @@ pub fn shared_data(file: &str) -> Option<PathBuf> {
     }
     println!("skipped: {} is not here", path.display());
     None
+}
+
+/// Whether this is `.ci/run`, where nothing is skipped.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "tests are told by their environment")]
+pub fn is_ci() -> bool {
+    std::env::var("DIORAMA_CI").is_ok_and(|value| value == "1")
 }

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 pub struct Server {
     /// Its address.
     pub url: String,
+    pub(crate) agent: ureq::Agent,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<Done, CliError>>>,
 }
@@ -58,7 +59,8 @@ impl Server {
             }
         }
         let url = text.trim().trim_start_matches("listening on ").to_owned();
-        Ok(Self { url, stop: Some(stop), thread: Some(thread) })
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        Ok(Self { url, agent, stop: Some(stop), thread: Some(thread) })
     }
 
     /// A new session, as the server describes it.
@@ -73,13 +75,16 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Ends the server; what the command said, unless it has ended before.
+    pub(crate) fn end(&mut self) -> Option<Result<Done, CliError>> {
+        let _ = self.stop.take()?.send(());
+        self.thread.take()?.join().ok()
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        let _ = self.end();
     }
 }

@@ -8,133 +8,17 @@
     reason = "a test or bench may end this way"
 )]
 
-use std::io::Write;
-use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
-
-use clap::Parser;
-use diorama_agents::cli::error::CliError;
-use diorama_agents::cli::{Arguments, Command, Done, Streams};
 use diorama_agents::episode::Task;
 use diorama_output::folder::Folder;
 use diorama_tests::diorama;
+use diorama_tests::requests::{NOTES, serve};
 use serde_json::{Value as Json, json};
-use tokio::sync::oneshot;
-
-/// A server in a thread of the test.
-struct Server {
-    url: String,
-    agent: ureq::Agent,
-    stop: oneshot::Sender<()>,
-    thread: JoinHandle<Result<Done, CliError>>,
-}
-
-/// Hands on what is written to it.
-struct Lines(Sender<Vec<u8>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let _ = self.0.send(bytes.to_vec());
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-fn serve(arguments: &[&str]) -> Server {
-    let line = ["diorama", "serve", "--port", "0"].iter().chain(arguments);
-    let parsed = Arguments::try_parse_from(line).unwrap();
-    let Command::Serve(command) = parsed.command else { panic!("not `serve`") };
-    let (stop, stopped) = oneshot::channel();
-    let (out, written) = channel();
-    let thread = std::thread::spawn(move || {
-        let (mut out, mut err) = (Lines(out), std::io::sink());
-        let mut streams = Streams { out: &mut out, err: &mut err, json: false };
-        command.run_until(&mut streams, async move {
-            let _ = stopped.await;
-        })
-    });
-    let mut text = String::new();
-    while !text.ends_with('\n') {
-        let Ok(bytes) = written.recv() else { panic!("the server ended: {:?}", thread.join()) };
-        text.push_str(&String::from_utf8(bytes).unwrap());
-    }
-    let url = text.trim().strip_prefix("listening on ").unwrap().to_owned();
-    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    Server { url, agent, stop, thread }
-}
-
-impl Server {
-    fn send(&self, line: &str, headers: &[(&str, &str)], body: &Json) -> (u16, String, Json) {
-        let (method, path) = line.split_once(' ').unwrap();
-        let url = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", self.url) };
-        let mut request = ureq::http::Request::builder().method(method).uri(url);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = request.header("content-type", "application/json").body(body).unwrap();
-        let mut response = self.agent.run(request).unwrap();
-        let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
-        let text = response.body_mut().read_to_string().unwrap();
-        let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
-        (response.status().as_u16(), kind.unwrap_or_default(), json)
-    }
-
-    fn post(&self, path: &str, body: Json) -> Json {
-        let (status, _, reply) = self.send(&format!("POST {path}"), &[], &body);
-        assert!((200..300).contains(&status), "POST {path} {body}: {status} {reply}");
-        reply
-    }
-
-    fn get(&self, path: &str) -> Json {
-        let (status, _, reply) = self.send(&format!("GET {path}"), &[], &Json::Null);
-        assert_eq!(status, 200, "GET {path}: {reply}");
-        reply
-    }
-
-    fn stop(self) {
-        self.stop.send(()).unwrap();
-        assert!(matches!(self.thread.join().unwrap(), Ok(Done::Met)));
-    }
-}
-
-const WORLD: &str = "
-world: 1
-name: notes
-clock: 2026-03-02T09:00
-domain: {name: notes, auth: {user: user, login: name, secret: pin}}
-resources:
-  user:
-    key: user_id
-    fields:
-      user_id: {type: integer}
-      name: {type: string, unique: true}
-      pin: {type: string}
-    records:
-      - {user_id: 1, name: ann, pin: '1234'}
-  note:
-    key: note_id
-    fields:
-      note_id: {type: integer}
-      title: {type: string}
-      stars: {type: integer, min: 0, default: 0}
-    records:
-      - {note_id: 1, title: Milk}
-apis:
-  - {name: SignIn, method: POST, path: /sign-in, parameters: {name: {type: string}, pin: {type: string}}, behaviour: {sign_in: true}}
-  - {name: ListNotes, method: GET, path: /notes, behaviour: {list: note}}
-  - {name: AddNote, method: POST, path: /notes, parameters: {title: {type: string}, stars: {type: integer, min: 0, optional: true}}, behaviour: {create: note}}
-  - {name: DeleteNote, method: DELETE, path: '/notes/{note_id}', auth: true, parameters: {note_id: {ref: note}}, behaviour: {delete: note}}
-";
 
 #[test]
 fn a_write_through_rest_shows_in_state_diff_and_log_of_its_session_alone() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.yaml");
-    std::fs::write(&file, WORLD).unwrap();
+    std::fs::write(&file, NOTES).unwrap();
     let server = serve(&["--world", file.to_str().unwrap()]);
     let session = server.post("/v1/sessions", Json::Null);
     let (id, base) = (session["id"].as_str().unwrap(), session["base_url"].as_str().unwrap());

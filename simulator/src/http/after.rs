@@ -1,5 +1,6 @@
 //! What is still to do once a response is made: wait, hang up, or see its event on the disk.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
@@ -24,16 +25,19 @@ pub(super) struct After {
 
 /// An event on its way to the disk.
 #[derive(Clone)]
-pub(super) struct Saved(std::sync::Arc<std::sync::Mutex<Option<oneshot::Receiver<Result<(), String>>>>>);
+pub(super) struct Saved(Arc<Mutex<Option<Told>>>);
+
+/// What the flusher says of an event.
+type Told = oneshot::Receiver<Result<(), String>>;
 
 impl Saved {
-    pub(super) fn new(told: oneshot::Receiver<Result<(), String>>) -> Self {
-        Self(std::sync::Arc::new(std::sync::Mutex::new(Some(told))))
+    pub(super) fn new(told: Told) -> Self {
+        Self(Arc::new(Mutex::new(Some(told))))
     }
 
     /// Waits until the event is on the disk.
     pub(super) async fn wait(self) -> Result<(), Problem> {
-        let told = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(told) = told else { return Ok(()) };
         let failed =
             |error: String| Problem::new(500, format!("the event could not be written down: {error}"));

@@ -157,7 +157,7 @@ impl App {
     pub(super) fn delete(&self, id: &str) -> Result<Response<Body>, Problem> {
         let slot = self.sessions.remove(id)?;
         // A request that is at the session is let finish, so that nothing is written down after it is gone.
-        let _live = lock(&slot);
+        lock(&slot).gone = true;
         let saved = match &self.store {
             Some(store) => store.forget(id).map_err(|error| unwritten(&error))?,
             None => None,

@@ -83,7 +83,11 @@ pub async fn serve(
                     }
                 });
             }
-            _ = sweep.tick() => server.app.sweep(),
+            _ = sweep.tick() => {
+                // Many leases that end at once take their time in the store.
+                let app = Arc::clone(&server.app);
+                drop(tokio::task::spawn_blocking(move || app.sweep()));
+            }
             Some(_) = connections.join_next() => {}
             () = &mut shutdown => break,
         }

@@ -28,6 +28,8 @@ pub(super) struct Live {
     pub(super) lease_ms: u64,
     /// The number of its next event in the store.
     pub(super) next_event: u64,
+    /// Whether it was deleted while a request waited for it.
+    pub(super) gone: bool,
     /// The second of the last call, and the calls in it.
     window: (u64, u32),
 }
@@ -49,6 +51,7 @@ impl Live {
             grade: None,
             lease_ms,
             next_event: 0,
+            gone: false,
             window: (0, 0),
         })
     }
@@ -80,6 +83,9 @@ impl Live {
 
     /// Refuses what an episode that has ended, or a session with too long a log, does not take.
     pub(super) fn takes_calls(&self, settings: &Settings) -> Result<(), Problem> {
+        if self.gone {
+            return Err(no_session(&self.id));
+        }
         if self.grade.is_some() {
             return Err(Problem::new(
                 409,

@@ -1,0 +1,133 @@
+//! The official Python client against a session's MCP endpoint.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use diorama_tests::requests::{NOTES, serve};
+use diorama_tests::server::Server;
+use serde_json::{Value as Json, json};
+
+/// The interpreter that `.ci/run` sets up; none where a user has not.
+fn python() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let python = root.join("target/venv-mcp/bin/python");
+    if python.exists() {
+        return Some(python);
+    }
+    assert!(!diorama_tests::is_ci(), "{} is missing; .ci/run makes it", python.display());
+    println!("skipped: {} is missing; .ci/run makes it", python.display());
+    None
+}
+
+/// What the client saw at a session, after so many tool calls.
+fn client(python: &Path, server: &Server, id: &str, calls: &[(&str, Json)]) -> Json {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp/client.py");
+    let mut command = Command::new(python);
+    command.arg(script).arg(format!("{}/v1/sessions/{id}/mcp", server.url));
+    for (name, arguments) in calls {
+        command.arg(name).arg(arguments.to_string());
+    }
+    let ran = command.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+fn names(seen: &Json) -> Vec<&str> {
+    seen["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.yaml");
+    std::fs::write(&file, NOTES).unwrap();
+    let server = serve(&["--world", file.to_str().unwrap()]);
+    let [id, other] =
+        [0, 1].map(|_| server.post("/v1/sessions", Json::Null)["id"].as_str().unwrap().to_owned());
+    let calls = [
+        ("ToolSearcher", json!({"keywords": "add a note"})),
+        ("AddNote", json!({"title": "Tea", "stars": 2})),
+        ("AddNote", json!({"title": "Tea", "stars": -2})),
+        ("ListNotes", json!({})),
+        ("NoSuchTool", json!({})),
+    ];
+    let seen = client(&python, &server, &id, &calls);
+    assert_eq!(seen["server"], "diorama");
+    assert_eq!(names(&seen), ["ToolSearcher", "SignIn", "ListNotes", "AddNote", "DeleteNote"]);
+    let add = &seen["tools"][3];
+    assert_eq!(add["schema"]["properties"]["stars"]["minimum"], 0, "{add}");
+    let results = seen["results"].as_array().unwrap();
+    let failed: Vec<bool> = results.iter().map(|result| result["error"].as_bool().unwrap()).collect();
+    assert_eq!(failed, [false, false, true, false, true], "{results:?}");
+    let found: Json = serde_json::from_str(results[0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(found["tools"][0]["name"], "AddNote", "{found}");
+    assert_eq!(results[1]["structured"]["title"], "Tea");
+    assert!(results[2]["text"].as_str().unwrap().contains("stars"), "{}", results[2]);
+
+    let listed = server.get(&format!("/s/{id}/notes"));
+    assert!(listed.to_string().contains("\"Tea\""), "{listed}");
+    assert_eq!(server.get(&format!("/v1/sessions/{other}/diff")), json!({"changes": []}));
+    let log = server.get(&format!("/v1/sessions/{id}/log"));
+    assert_eq!(log["total"], 6, "five by MCP and one by REST");
+
+    // What is written over REST is read by the client.
+    server.post(&format!("/s/{id}/notes"), json!({"title": "Rice"}));
+    let seen = client(&python, &server, &id, &[("ListNotes", json!({}))]);
+    assert!(seen["results"][0]["text"].as_str().unwrap().contains("\"Rice\""), "{seen}");
+    server.stop();
+}
+
+#[test]
+fn of_a_large_pool_a_client_sees_the_search_and_the_caller() {
+    let Some(python) = python() else { return };
+    let server = serve(&["--compose"]);
+    let id = server.post("/v1/sessions", Json::Null)["id"].as_str().unwrap().to_owned();
+    let keywords = json!({"keywords": "list dentists"});
+    let seen = client(&python, &server, &id, &[("ToolSearcher", keywords.clone())]);
+    assert_eq!(names(&seen), ["ToolSearcher", "ToolCaller"]);
+    let found: Json = serde_json::from_str(seen["results"][0]["text"].as_str().unwrap()).unwrap();
+    let name = found["tools"][0]["name"].as_str().unwrap();
+    let seen = client(&python, &server, &id, &[("ToolCaller", json!({"api": name, "arguments": {}}))]);
+    let log = server.get(&format!("/v1/sessions/{id}/log"));
+    assert_eq!(log["calls"][1]["api"], name);
+    assert_eq!(seen["results"][0]["error"], json!(log["calls"][1]["status"].as_u64().unwrap() >= 400));
+    server.stop();
+}
+
+#[test]
+fn a_session_that_is_not_there_and_a_dropped_connection_are_errors() {
+    let Some(python) = python() else { return };
+    let server = serve(&[]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp/client.py");
+    let ran = Command::new(&python)
+        .arg(script)
+        .arg(format!("{}/v1/sessions/nope/mcp", server.url))
+        .output()
+        .unwrap();
+    assert!(!ran.status.success());
+    let (status, _, problem) = server.send("POST /v1/sessions/nope/mcp", &[], &json!({"jsonrpc": "2.0"}));
+    assert_eq!((status, &problem["status"]), (404, &json!(404)));
+    let faults = json!([{"kind": "drop"}]);
+    let made = server.post("/v1/sessions", json!({"world": "dental_clinic", "faults": faults}));
+    let id = made["id"].as_str().unwrap();
+    let listed = server.get("/v1/worlds/dental_clinic");
+    let name = listed["apis"][0]["name"].as_str().unwrap();
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}},
+    });
+    let headers = [("accept", "application/json, text/event-stream"), ("mcp-protocol-version", "2025-06-18")];
+    let dropped = server.try_send(&format!("POST /v1/sessions/{id}/mcp"), &headers, &call);
+    assert!(dropped.is_err(), "{dropped:?}");
+    let log = server.get(&format!("/v1/sessions/{id}/log"));
+    assert_eq!(log["calls"][0]["faults"][0]["kind"], "drop", "{log}");
+    server.stop();
+}
