@@ -1,5 +1,6 @@
 //! From a method and a path to an API: literal segments win over parameters.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use diorama_seeds::model::{ApiId, Method, World};
@@ -11,6 +12,8 @@ use crate::engine::tools::nearest;
 #[derive(Debug)]
 pub(super) struct Routes {
     routes: Vec<Route>,
+    /// Routes by how many segments they have: only those can fit.
+    by_length: Vec<Vec<usize>>,
 }
 
 #[derive(Debug)]
@@ -53,15 +56,28 @@ impl Routes {
             let segments = segments.collect();
             Route { api: ApiId(position as u16), method: api.method, template, segments }
         });
-        Self { routes: routes.collect() }
+        let routes: Vec<Route> = routes.collect();
+        let mut by_length: Vec<Vec<usize>> = Vec::new();
+        for (position, route) in routes.iter().enumerate() {
+            let length = route.segments.len();
+            if by_length.len() <= length {
+                by_length.resize_with(length + 1, Vec::new);
+            }
+            if let Some(same) = by_length.get_mut(length) {
+                same.push(position);
+            }
+        }
+        Self { routes, by_length }
     }
 
     /// Finds the API of a request. The path is as it stands in the request, still encoded.
     pub(super) fn find(&self, method: &str, path: &str) -> Found {
-        let Some(given) = split(path).map(decode).collect::<Option<Vec<String>>>() else {
+        let Some(given) = split(path).map(decoded).collect::<Option<Vec<Cow<'_, str>>>>() else {
             return Found::Nothing(Vec::new());
         };
-        let fitting: Vec<&Route> = self.routes.iter().filter(|route| route.fits(&given)).collect();
+        let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
+        let as_long = as_long.iter().filter_map(|position| self.routes.get(*position));
+        let fitting: Vec<&Route> = as_long.filter(|route| route.fits(&given)).collect();
         if fitting.is_empty() {
             return Found::Nothing(self.near(path));
         }
@@ -95,10 +111,10 @@ impl Routes {
 }
 
 impl Route {
-    fn fits(&self, given: &[String]) -> bool {
+    fn fits(&self, given: &[Cow<'_, str>]) -> bool {
         self.segments.len() == given.len()
             && self.segments.iter().zip(given).all(|(segment, given)| match segment {
-                Segment::Literal(text) => text == given,
+                Segment::Literal(text) => *text == **given,
                 Segment::Parameter(_) => !given.is_empty(),
             })
     }
@@ -108,15 +124,20 @@ impl Route {
         self.segments.iter().map(|segment| matches!(segment, Segment::Parameter(_))).collect()
     }
 
-    fn values(&self, given: Vec<String>) -> Vec<(String, String)> {
+    fn values(&self, given: Vec<Cow<'_, str>>) -> Vec<(String, String)> {
         let pairs = self.segments.iter().zip(given);
         pairs
             .filter_map(|(segment, given)| match segment {
-                Segment::Parameter(name) => Some((name.clone(), given)),
+                Segment::Parameter(name) => Some((name.clone(), given.into_owned())),
                 Segment::Literal(_) => None,
             })
             .collect()
     }
+}
+
+/// A segment with its escapes decoded; most have none.
+fn decoded(segment: &str) -> Option<Cow<'_, str>> {
+    if segment.contains('%') { decode(segment).map(Cow::Owned) } else { Some(Cow::Borrowed(segment)) }
 }
 
 /// The segments of a path; slashes at its ends do not count.
