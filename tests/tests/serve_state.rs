@@ -32,7 +32,11 @@ fn child_that_serves() {
     if std::env::var("DIORAMA_TEST_FSYNC").is_ok() {
         line.push("--fsync");
     }
-    let code = diorama_agents::cli::main(line, &mut std::io::stdout(), &mut std::io::stderr());
+    let code = diorama_agents::cli::main(
+        line.into_iter().map(Into::into),
+        &mut std::io::stdout(),
+        &mut std::io::stderr(),
+    );
     println!("ended with {code:?}");
 }
 
