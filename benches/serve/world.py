@@ -17,19 +17,19 @@ else:
         "stock": {"type": "integer", "min": 0},
         "kind": {"enum": ["food", "tool", "toy"]},
     }
-    like = {name: {"like": f"item.{name}"} for name in ("name", "price", "stock", "kind")}
+    like = {name: {"like": f"thing.{name}"} for name in ("name", "price", "stock", "kind")}
     world = {
         "world": 1,
         "name": "items",
         "materialised": 0,
         "clock": "2026-03-02T09:00",
         "domain": {"name": "items", "title": "Items"},
-        "resources": {"item": {"key": "id", "display": "name", "fields": fields, "records": items}},
+        "resources": {"thing": {"key": "id", "display": "name", "fields": fields, "records": items}},
         "apis": [
-            {"name": "GetItem", "method": "GET", "path": "/items/{id}", "description": "Gets an item.", "parameters": {"id": {"ref": "item"}}, "behaviour": {"get": "item"}},
-            {"name": "ListItems", "method": "GET", "path": "/items", "description": "Lists items.", "behaviour": {"list": "item"}},
-            {"name": "AddItem", "method": "POST", "path": "/items", "description": "Adds an item.", "parameters": like, "behaviour": {"create": "item"}},
-            {"name": "SetStock", "method": "PATCH", "path": "/items/{id}", "description": "Changes an item.", "parameters": {"id": {"ref": "item"}, "stock": {"like": "item.stock"}}, "behaviour": {"patch": "item"}},
+            {"name": "GetItem", "method": "GET", "path": "/items/{id}", "description": "Gets an item.", "parameters": {"id": {"ref": "thing"}}, "behaviour": {"get": "thing"}},
+            {"name": "ListItems", "method": "GET", "path": "/items", "description": "Lists items.", "behaviour": {"list": "thing"}},
+            {"name": "AddItem", "method": "POST", "path": "/items", "description": "Adds an item.", "parameters": like, "behaviour": {"create": "thing"}},
+            {"name": "SetStock", "method": "PATCH", "path": "/items/{id}", "description": "Changes an item.", "parameters": {"id": {"ref": "thing"}, "stock": {"like": "thing.stock"}}, "behaviour": {"patch": "thing"}},
         ],
     }
     # JSON is YAML.

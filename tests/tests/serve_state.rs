@@ -9,9 +9,9 @@
     reason = "a test or bench may end this way; the child is told by its environment"
 )]
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use diorama_tests::requests::NOTES;
@@ -42,6 +42,8 @@ fn child_that_serves() {
 
 struct Served {
     child: Child,
+    /// Kept open: the child still prints when it ends.
+    _lines: Lines<BufReader<ChildStdout>>,
     url: String,
     agent: ureq::Agent,
 }
@@ -62,7 +64,7 @@ fn start(folder: &Path, fsync: bool) -> Served {
         assert!(!line.contains("ended with"), "{line}");
     };
     let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    Served { child, url, agent }
+    Served { child, _lines: lines, url, agent }
 }
 
 impl Served {

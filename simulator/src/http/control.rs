@@ -16,6 +16,8 @@ use crate::search::ApiQuery;
 
 /// Items on a page of a list, at most.
 const MAX_PAGE: usize = 1_000;
+/// The first item of a page, at most: what JSON readers can count to.
+const MAX_OFFSET: usize = i64::MAX as usize;
 /// Items on a page of a list, unless told otherwise.
 const PAGE: usize = 100;
 /// Hits of a search, unless told otherwise.
@@ -87,7 +89,7 @@ impl App {
     }
 
     pub(super) fn list_tasks(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let offset = request.number("offset", 0, usize::MAX)?;
+        let offset = request.number("offset", 0, MAX_OFFSET)?;
         let limit = request.number("limit", PAGE, MAX_PAGE)?;
         let (total, tasks) = match &self.tasks {
             Some(tasks) => (tasks.count(), tasks.list(offset, limit)),
@@ -98,7 +100,7 @@ impl App {
     }
 
     pub(super) fn list_sessions(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let offset = request.number("offset", 0, usize::MAX)?;
+        let offset = request.number("offset", 0, MAX_OFFSET)?;
         let limit = request.number("limit", PAGE, MAX_PAGE)?;
         let all = self.sessions.all();
         let shown: Vec<Json> = all
@@ -152,7 +154,7 @@ pub(super) fn diff(slot: &Slot) -> Response<Body> {
 
 /// A page of a session's calls.
 pub(super) fn log(slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-    let offset = request.number("offset", 0, usize::MAX)?;
+    let offset = request.number("offset", 0, MAX_OFFSET)?;
     let limit = request.number("limit", PAGE, MAX_PAGE)?;
     let live = lock(slot);
     let world = live.world.world();

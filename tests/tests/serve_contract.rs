@@ -1,0 +1,85 @@
+//! schemathesis against the server's own API: nothing it sends is answered outside the document, and nothing fails.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use diorama_tests::requests::{NOTES, serve};
+use serde_json::{Value as Json, json};
+
+/// The program that `.ci/run` sets up; none where a user has not.
+fn schemathesis() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let program = root.join("target/venv-schemathesis/bin/st");
+    if program.exists() {
+        return Some(program);
+    }
+    assert!(!diorama_tests::is_ci(), "{} is missing; .ci/run makes it", program.display());
+    println!("skipped: {} is missing; .ci/run makes it", program.display());
+    None
+}
+
+/// The document with names that are there: ids made up at random would meet nothing but 404.
+fn with_names(mut document: Json, session: &str, spare: &str, world: &str) -> Json {
+    let paths = document["paths"].as_object_mut().unwrap();
+    // It speaks a protocol of its own, and has tests of its own.
+    paths.remove("/v1/sessions/{id}/mcp");
+    for (path, item) in paths.iter_mut() {
+        let id = if path.starts_with("/v1/worlds") { world } else { session };
+        for (method, operation) in item.as_object_mut().unwrap() {
+            // The session is needed to the end; another is deleted.
+            let id = if method == "delete" { spare } else { id };
+            let parameters = operation["parameters"].as_array_mut().unwrap();
+            for parameter in parameters.iter_mut().filter(|parameter| parameter["in"] == "path") {
+                parameter["schema"] = json!({"enum": [id]});
+            }
+        }
+    }
+    document
+}
+
+#[test]
+fn the_management_api_keeps_to_its_document() {
+    let Some(program) = schemathesis() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.yaml");
+    std::fs::write(&file, NOTES).unwrap();
+    let server = serve(&["--world", file.to_str().unwrap(), "--max-sessions", "100000"]);
+    let [id, spare] =
+        [0, 1].map(|_| server.post("/v1/sessions", Json::Null)["id"].as_str().unwrap().to_owned());
+    let document = with_names(server.get("/openapi.json"), &id, &spare, "notes");
+    let file = folder.path().join("openapi.json");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let ran = Command::new(program)
+        .current_dir(folder.path())
+        .arg("run")
+        .arg(&file)
+        .args([
+            "--url",
+            &server.url,
+            "--seed",
+            "1",
+            "--max-examples",
+            "30",
+            "--phases",
+            "examples,coverage,fuzzing",
+        ])
+        .args(["--checks", "all", "--continue-on-failure", "--generation-deterministic"])
+        // Without a control token nothing asks for one. Which worlds, tasks and calls there are is not in the schemas:
+        // what fits them may still be refused.
+        .args(["--exclude-checks", "ignored_auth,positive_data_acceptance"])
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{out}{}", String::from_utf8_lossy(&ran.stderr));
+    // What it sent arrived.
+    assert!(server.get("/v1/sessions?limit=1")["total"].as_u64().unwrap() > 10, "{out}");
+    server.stop();
+}
