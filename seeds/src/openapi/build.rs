@@ -234,7 +234,7 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
 pub(super) fn storable(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::Any | Kind::Cycle(_) | Kind::Union(_) => false,
-        Kind::Object(members) => !members.is_empty(),
+        Kind::Object(members) => members.values().any(|member| storable(&member.shape)),
         Kind::Array(item) => storable(item),
         _ => true,
     }
@@ -425,6 +425,14 @@ fn field(
         doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": 0.9, "of": of}));
     } else if fact.needs_default() && doc.default.is_none() {
         doc.default = Some(super::replies::constant(&shape, 0));
+    } else if matches!(shape.kind, Kind::Object(_))
+        && !entity.given.is_empty()
+        && !entity.given.contains(&identifier(name))
+        && doc.default.is_none()
+        && !fact.nullable()
+    {
+        // Who makes a record cannot give it, and no expression can make an object.
+        doc.optional = true;
     }
     if ["paragraph", "sentence"].iter().any(|long| doc.fake.as_ref() == Some(&json!(long))) {
         doc.free_text = true;

@@ -248,7 +248,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
     if let Kind::Object(members) = &shape.kind {
         doc.fields = members
             .iter()
-            .filter(|(_, member)| !matches!(member.shape.kind, Kind::Any | Kind::Cycle(_) | Kind::Union(_)))
+            .filter(|(_, member)| super::build::storable(&member.shape))
             .map(|(name, member)| {
                 let mut inner = field(name, &member.shape, span, depth + 1);
                 inner.nullable = false;

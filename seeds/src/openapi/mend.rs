@@ -5,12 +5,12 @@ use indexmap::IndexMap;
 use super::Note;
 use super::document::Operation;
 use super::operations;
-use crate::doc::{FieldDoc, WorldDoc};
+use crate::doc::{FieldDoc, RecordsDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::world::{self, Finding, Report};
 
 /// Rounds in which a document is made simpler before it is given up.
-const ROUNDS: u32 = 12;
+const ROUNDS: u32 = 24;
 
 /// Makes a document simpler until it compiles and its records can be made up.
 ///
@@ -56,9 +56,11 @@ fn simpler(
             if *times > 2 {
                 return false;
             }
-            let reason =
-                format!("it answers with constants, as its behaviour was refused: {}", finding.message);
-            notes.push(Note::on(&operation.route(), reason));
+            if *times == 1 {
+                let reason =
+                    format!("it answers with constants, as its behaviour was refused: {}", finding.message);
+                notes.push(Note::on(&operation.route(), reason));
+            }
             *api = operations::constant(operation, &api.name, *times > 1);
             true
         }
@@ -69,7 +71,8 @@ fn simpler(
             };
             match *times {
                 1 => {
-                    (field.fake, field.pattern, field.unique) = (None, None, false);
+                    (field.fake, field.pattern, field.default, field.unique) = (None, None, None, false);
+                    field.nullable |= finding.message == "found no value";
                     (field.min_length, field.max_length) = (None, None);
                 }
                 2 => {
@@ -86,7 +89,11 @@ fn simpler(
             if *times > 1 {
                 resource.examples.clear();
             }
-            *times <= 3
+            if *times > 2 {
+                resource.each.clear();
+                resource.records = RecordsDoc::Count(20);
+            }
+            *times <= 4
         }
     }
 }
@@ -134,17 +141,26 @@ impl std::fmt::Display for Place<'_> {
     }
 }
 
-/// What `world check` would warn of in a document that runs: `enum` values that no record has are dealt by more
-/// records.
+/// What `world check` would warn of in a document that runs: resources that no API shows go, and values of an enum
+/// that no record has are dealt by more records.
 pub(super) fn settle(doc: &mut WorldDoc) {
     let Ok(compiled) = world::compile(doc) else { return };
     for finding in world::check(doc, &compiled) {
-        let Some(Place::Field(resource, _)) = Place::of(&finding.path) else { continue };
+        let Some(place) = Place::of(&finding.path) else { continue };
+        let (Place::Field(resource, _) | Place::Resource(resource)) = place else { continue };
+        if finding.message.contains("no API can show") {
+            let mut without = doc.clone();
+            without.resources.shift_remove(resource);
+            if world::compile(&without).is_ok() {
+                *doc = without;
+            }
+            continue;
+        }
         if !finding.message.contains("which no record has") {
             continue;
         }
         if let Some(resource) = doc.resources.get_mut(resource)
-            && let crate::doc::RecordsDoc::Count(count) = &mut resource.records
+            && let RecordsDoc::Count(count) = &mut resource.records
             && *count > 1
             && *count < 200
         {

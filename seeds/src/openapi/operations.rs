@@ -183,14 +183,16 @@ impl Maker<'_> {
         if self.api.behaviour == BehaviourDoc::default() {
             self.fallback();
         }
-        if self.api.reply.status.is_none() && self.operation.status != 200 && self.operation.status != 204 {
+        if self.api.reply.status.is_none() && ![200, 204, 205].contains(&self.operation.status) {
             self.api.reply.status = Some(self.operation.status);
         }
-        if self.operation.status == 204
+        if matches!(self.operation.status, 204 | 205)
             || (self.operation.reply.is_none() && self.operation.method == "DELETE")
         {
             self.api.reply.status = Some(200);
         }
+        self.page_by_offset();
+        phrases::complete(&mut self.api.phrases, &self.api.parameters);
         let mut unused: Vec<&str> = Vec::new();
         for (name, doc) in &mut self.api.parameters {
             if !self.used.contains(name) {
@@ -273,7 +275,7 @@ impl Maker<'_> {
         let step = self.route.chain.get(depth)?.clone();
         let entity = self.model.entity(&step.entity)?;
         if step.kind != StepKind::Key {
-            return Some(self.only(entity));
+            return Some(self.only(entity, step.kind));
         }
         self.used.insert(step.parameter.clone());
         let argument = argument(&step.parameter);
@@ -290,21 +292,44 @@ impl Maker<'_> {
     }
 
     /// The key of the only record, or of the signed-in user among several.
-    fn only(&mut self, entity: &Entity) -> String {
+    fn only(&mut self, entity: &Entity, kind: StepKind) -> String {
         if entity.singleton {
             return format!("{}.first(x, true).{}", entity.name, entity.key);
         }
         let field = format!("{}_id", entity.name);
+        let name = match kind {
+            StepKind::Me => SIGNED_IN.to_owned(),
+            _ => format!("current_{}", entity.name),
+        };
         let who = FieldDoc { reference: Some(entity.name.clone()), ..FieldDoc::default() };
-        self.more.entry(SIGNED_IN.to_owned()).or_insert_with(|| ResourceDoc {
-            key: format!("{SIGNED_IN}_id"),
-            label: Some("signed-in user".to_owned()),
+        self.more.entry(name.clone()).or_insert_with(|| ResourceDoc {
+            key: format!("{name}_id"),
+            label: (kind == StepKind::Me).then(|| "signed-in user".to_owned()),
             singleton: true,
             fields: IndexMap::from([(field.clone(), who)]),
             records: RecordsDoc::Count(1),
             ..ResourceDoc::default()
         });
-        format!("{SIGNED_IN}.first(x, true).{field}")
+        format!("{name}.first(x, true).{field}")
+    }
+
+    /// A page size alone needs a way to the rest: the world adds the offset that the document lacks.
+    fn page_by_offset(&mut self) {
+        let Some(page) = &self.api.behaviour.page else { return };
+        if page.style != "offset" || page.parameter.is_some() || self.api.parameters.contains_key("offset") {
+            return;
+        }
+        let doc = FieldDoc {
+            kind: Some("integer".to_owned()),
+            min: Some(json!(0)),
+            optional: true,
+            place: Some("query".to_owned()),
+            description: Some("How many to leave out.".to_owned()),
+            ..FieldDoc::default()
+        };
+        self.api.parameters.insert("offset".to_owned(), doc);
+        self.used.insert("offset".to_owned());
+        self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
     }
 
     /// The record that a behaviour acts on; the only one of its kind needs no key.
@@ -395,7 +420,7 @@ impl Maker<'_> {
     /// The reply shows a record by this schema.
     pub(super) fn show(&mut self, entity: &Entity, shape: &Shape, envelope: Option<&str>) {
         let fields = self.fields(entity, shape);
-        self.api.reply.fields = Some(fields);
+        self.api.reply.fields = Some(fields).filter(|fields| !fields.is_empty());
         self.api.reply.envelope = envelope.map(str::to_owned);
     }
 

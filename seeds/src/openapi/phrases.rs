@@ -108,6 +108,36 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
     }
 }
 
+/// Adds what a request must say: required parameters that no words stand for yet.
+pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, FieldDoc>) {
+    let required: Vec<&String> = parameters
+        .iter()
+        .filter(|(_, doc)| !doc.optional && doc.default.is_none())
+        .map(|(name, _)| name)
+        .collect();
+    for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
+        for name in &required {
+            let said = format!("{{{name}}}");
+            // Brackets hold what may be left out.
+            let mut depth = 0_u32;
+            let outside: String = phrase
+                .chars()
+                .filter(|c| {
+                    match c {
+                        '[' => depth += 1,
+                        ']' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    depth == 0
+                })
+                .collect();
+            if !outside.contains(&said) {
+                phrase.push_str(&format!(" with {} {said}", label(name)));
+            }
+        }
+    }
+}
+
 /// How people ask for what is theirs, or the only one of its kind.
 pub(super) fn own(entity: &Entity, route: &super::routes::Route) -> PhrasesDoc {
     use super::routes::StepKind;

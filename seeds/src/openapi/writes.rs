@@ -157,6 +157,21 @@ fn create(maker: &mut Maker<'_>, entity: &Entity) {
         maker.must_exist(owner_entity, &key);
         maker.api.behaviour.set.insert(field, key);
     }
+    for name in &optional {
+        let field = identifier(name);
+        let Some(reference) = entity.references.get(&field).filter(|known| !known.many && !known.nullable)
+        else {
+            continue;
+        };
+        if let Some(target) =
+            maker.model.entity(&reference.target).filter(|target| target.name != entity.name)
+            && super::words::is_identifier(name)
+            && maker.api.parameters.get(name).is_some_and(|doc| doc.default.is_none())
+        {
+            let first = format!("{}.first(x, true).{}", target.name, target.key);
+            maker.api.behaviour.set.insert(field, format!("given(args.{name}) ? args.{name} : {first}"));
+        }
+    }
     fill(maker, entity);
     refer(maker, entity);
     reply(maker, entity);

@@ -304,6 +304,9 @@ impl Model {
     }
 
     pub(super) fn own(&mut self, owner: &str, group: &str, name: &str) {
+        if owner == name {
+            return;
+        }
         if let Some(entity) = self.entities.get_mut(name) {
             entity.owners.entry(owner.to_owned()).or_default().insert(group.to_owned());
         }

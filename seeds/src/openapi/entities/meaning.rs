@@ -172,7 +172,8 @@ impl Model {
         }
         let titled =
             shape.title.as_ref().map(|title| routes::entity_name(title)).filter(|_| hints.is_empty());
-        let mut name = hints.first().cloned().or(titled).unwrap_or_else(|| "item".to_owned());
+        let name = hints.first().cloned().or(titled).unwrap_or_else(|| "entry".to_owned());
+        let mut name = snake(&name);
         let key = key_member(shape, &name, None);
         if key.is_none() && !force {
             return None;
