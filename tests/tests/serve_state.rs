@@ -304,15 +304,15 @@ fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing
         .collect();
     delete(&served, &listed);
 
-    // The first rounds warm allocator and store up; after them no round may leave more than the one before.
+    // The first rounds warm the allocator and fill the store's buffers; after them memory stays.
     let mut resident = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..8 {
         let (ids, _) = soak_round(&served, 2_000, None);
         delete(&served, &ids);
         resident.push(resident_kib(served.child.id()));
     }
     println!("resident after each round: {resident:?} KiB");
-    let (before, after) = (resident[2], resident[3]);
+    let (before, after) = (resident[3], resident[7]);
     assert!(after * 10 <= before * 11, "memory grows: {resident:?}");
     assert_eq!(
         metric(&served, "diorama_http_responses_total{status=\"5xx\"}"),

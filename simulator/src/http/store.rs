@@ -25,6 +25,9 @@ use crate::fault::Rule;
 
 pub(super) use self::restore::restored;
 
+/// Bytes of what was last written that are held in memory, for each of three keyspaces.
+const MEMTABLE_BYTES: u64 = 8 << 20;
+
 /// The version of what is written.
 const FORMAT: u32 = 1;
 
@@ -121,7 +124,8 @@ impl Store {
     /// Opens the store of a folder, or makes one.
     pub(super) fn open(folder: &StateFolder) -> Result<Self, StoreError> {
         let database = open(&folder.path)?;
-        let keyspace = |name: &str| database.keyspace(name, KeyspaceCreateOptions::default);
+        let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES);
+        let keyspace = |name: &str| database.keyspace(name, options);
         let (heads, events, prefixes) = (keyspace("heads")?, keyspace("events")?, keyspace("prefixes")?);
         let sync = folder.fsync.then(|| {
             let (ask, asked) = channel();
