@@ -19,6 +19,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::world;
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
+use diorama_tests::{Ran, diorama};
 use serde_json::{Map, Value, json};
 
 const TMDB: &str = "../shared/data/restbench/tmdb_oas.json";
@@ -631,4 +632,65 @@ fn parcels_know_their_senders_depots_and_scans() {
     assert!(scans.as_array().unwrap().contains(&scan), "{scans}");
     let (status, back) = post.call("POST", "/parcels/{trackingCode}/return", code);
     assert_eq!((status, &back["status"]), (200, &json!("returned")));
+}
+
+/// Runs `world import-openapi` on a text in a folder with other files.
+fn import_text(folder: &Path, name: &str, text: &[u8], more: &[&str]) -> Ran {
+    let (file, out) = (folder.join(name), folder.join("out.yaml"));
+    std::fs::write(&file, text).unwrap();
+    let line = ["world", "import-openapi"].into_iter().map(std::ffi::OsString::from);
+    let rest = [file.as_os_str(), "--out".as_ref(), out.as_os_str()].map(std::ffi::OsString::from);
+    diorama(line.chain(rest).chain(more.iter().map(std::ffi::OsString::from)))
+}
+
+#[test]
+fn corrections_are_kept_apart_from_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let over = folder.path().join("over.yaml");
+    std::fs::write(
+        &over,
+        "resources: {owner: {records: 3}}\napis:\n  - {name: GetStatus, remove: true}\n  - {name: ListPets, description: All animals.}\n",
+    )
+    .unwrap();
+    let text = std::fs::read(fixture(CLINIC)).unwrap();
+    let ran = import_text(folder.path(), "clinic.yaml", &text, &["--overlay", over.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let doc = world::read("out.yaml", &std::fs::read(folder.path().join("out.yaml")).unwrap()).unwrap();
+    assert_eq!(doc.resources["owner"].records, diorama_seeds::doc::RecordsDoc::Count(3));
+    assert!(doc.apis.iter().all(|api| api.name != "GetStatus"));
+    assert!(doc.apis.iter().any(|api| api.name == "ListPets" && api.description == "All animals."));
+}
+
+#[test]
+fn dialogues_over_a_document_write_and_replay() {
+    for path in [TUNEHALL, PARCELS] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("rows");
+        let (out, document) = (out.to_str().unwrap(), fixture(path));
+        let ran = diorama([
+            "generate",
+            "--out",
+            out,
+            "--dialogues",
+            "40",
+            "--openapi",
+            document.to_str().unwrap(),
+            "--threads",
+            "1",
+        ]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let ran = diorama(["verify", out, "--json"]);
+        let verified: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!((ran.code, &verified["failed"]), (0, &json!(0)), "{} {}", ran.out, ran.err);
+        let rows = folder.path().join("rows.jsonl");
+        let ran = diorama(["export", out, "--format", "jsonl", "--out", rows.to_str().unwrap()]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let text = std::fs::read_to_string(rows).unwrap();
+        let changed = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|row| row["initial_state_hash"] != row["final_state_hash"])
+            .count();
+        assert!(changed >= 10, "{path}: only {changed} of 40 rows change anything");
+    }
 }

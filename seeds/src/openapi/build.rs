@@ -308,6 +308,11 @@ fn reference_field(
         };
     }
     let mut doc = FieldDoc { nullable: reference.nullable, ..to };
+    // Parts go with their whole; others that refer to a record keep it from being deleted.
+    let part = entity.nest.as_ref().is_some_and(|nest| nest.parent == reference.target);
+    if part || (ends.hub.is_none() && ends.alternatives.contains_key(&reference.target)) {
+        doc.on_delete = Some("cascade".to_owned());
+    }
     let ancestors = model.ancestors(&entity.name);
     if let Some(nest) = &entity.nest
         && ancestors.contains(&reference.target)
