@@ -220,6 +220,8 @@ pub struct Api {
     pub parameters: Vec<Parameter>,
     /// The parameter that carries the token.
     pub token: Option<ParameterId>,
+    /// JSON Schemas of error bodies over HTTP, by status; without a status, of all others.
+    pub errors: Vec<(Option<u16>, Arc<serde_json::Value>)>,
     /// What an HTTP caller must show: one of these sets of schemes. Nothing is needed when there is none.
     pub security: Vec<Vec<Need>>,
     /// What a call does.

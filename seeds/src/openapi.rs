@@ -19,6 +19,7 @@ mod build;
 mod bundle;
 mod document;
 mod entities;
+mod errors;
 mod fakes;
 mod members;
 mod mend;
@@ -164,6 +165,7 @@ pub fn import_with(
         apis,
         ..WorldDoc::default()
     };
+    errors::declare(&root, &mut doc);
     mend::mend(&mut doc, &document.operations, &mut notes)?;
     mend::settle(&mut doc);
     Ok(Imported { doc, notes })

@@ -31,6 +31,10 @@ pub struct ApiDoc {
     /// the token must have. An empty set lets callers without any in. Tool calls need none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security: Vec<IndexMap<String, Vec<String>>>,
+    /// JSON Schemas of error bodies over HTTP, by status or `default`. An error takes the schema of its status, with
+    /// the members of a problem document added where it allows more; without one it is a problem document.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub errors: IndexMap<String, Json>,
     /// What the call does.
     pub behaviour: BehaviourDoc,
     /// What the reply shows; default: the whole record.

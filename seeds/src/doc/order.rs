@@ -57,6 +57,8 @@ impl FieldDoc {
 impl ApiDoc {
     fn sort_keys(&mut self) {
         self.security.iter_mut().for_each(IndexMap::sort_unstable_keys);
+        self.errors.sort_unstable_keys();
+        self.errors.values_mut().for_each(serde_json::Value::sort_all_objects);
         self.parameters.sort_unstable_keys();
         self.parameters.values_mut().for_each(FieldDoc::sort_keys);
         let behaviour = &mut self.behaviour;

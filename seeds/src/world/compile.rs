@@ -5,6 +5,7 @@
 
 mod api;
 mod behaviour;
+mod errors;
 mod field;
 mod options;
 mod path;

@@ -170,6 +170,7 @@ fn searcher() -> Api {
         description: "Finds APIs by keywords and shows how to call them.".into(),
         parameters: vec![keywords],
         token: None,
+        errors: Vec::new(),
         security: Vec::new(),
         behaviour: Behaviour {
             kind: BehaviourKind::Compute(Vec::new()),

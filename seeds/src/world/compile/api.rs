@@ -54,6 +54,7 @@ pub(super) fn compile(
             let shared = Shared { names, resources, secrets, zone, domain: id, auth: domain.auth.as_ref() };
             let mut api = api(doc, &path, &types, &shared, findings);
             api.security = super::security::needs(doc, domain, &path, findings);
+            api.errors = super::errors::schemas(doc, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {
@@ -153,6 +154,7 @@ fn api(
         description: nfc(&doc.description),
         parameters,
         token,
+        errors: Vec::new(),
         security: Vec::new(),
         behaviour,
         reply,
