@@ -8,9 +8,11 @@
 //! server can be tested without a network. No reply of a session holds the time of the machine or a random number.
 
 mod after;
+mod auth;
 mod control;
 mod create;
 mod episode;
+mod format;
 mod manage;
 mod mcp;
 mod metrics;
@@ -40,6 +42,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::response::IntoResponse;
 
+pub use self::auth::Auth;
 use self::metrics::Metrics;
 pub use self::server::serve;
 use self::sessions::Sessions;

@@ -18,9 +18,6 @@ use serde_json::Value as Json;
 /// leaves a look-up out (a company's before `GET /company/{company_id}`, a film's credits before its director's).
 const LOOK_UP_LEFT_OUT: [u64; 3] = [30, 87, 93];
 
-/// `/trending/tv/...` lists films: a known gap of the import.
-const TRENDING: [u64; 5] = [64, 65, 66, 67, 68];
-
 fn files() -> Option<[PathBuf; 2]> {
     Some([shared_data("restbench/tmdb_oas.json")?, shared_data("restbench/tmdb_queries.json")?])
 }
@@ -48,8 +45,11 @@ fn check(summary: &Json) {
         .filter(|outcome| outcome["faults"] != Json::Array(vec![]))
         .collect();
     let indices: Vec<u64> = failed.iter().map(|outcome| outcome["index"].as_u64().unwrap()).collect();
-    let known = |index: &u64| LOOK_UP_LEFT_OUT.contains(index) || TRENDING.contains(index);
-    assert!(indices.iter().all(known), "{failed:#?}");
+    assert_eq!(indices, LOOK_UP_LEFT_OUT, "{failed:#?}");
+    let fault =
+        |outcome: &&Json| outcome["faults"][0].as_str().unwrap().starts_with("no id: no earlier reply");
+    assert!(failed.iter().all(fault), "{failed:#?}");
+    assert_eq!(summary["calls"], summary["calls_succeeded"]);
     assert_eq!(summary["queries"], 100);
     assert!(summary["ids_agreeing"].as_u64().unwrap() > 900, "{}", summary["ids_agreeing"]);
 }
@@ -85,5 +85,11 @@ fn gold_paths_of_tmdb_run_through_over_http() {
             .unwrap();
     let session = server.session().unwrap();
     let base = session["base_url"].as_str().unwrap();
-    check(&run(&["--base-url", base]));
+    check(&run(&["--base-url", base, "--with", "api_key=any"]));
+    let without = run(&["--base-url", base]);
+    assert_eq!(
+        (&without["passed"], &without["calls_succeeded"]),
+        (&Json::from(0), &Json::from(0)),
+        "no key, no call"
+    );
 }

@@ -11,7 +11,7 @@ use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::openapi;
 use diorama_simulator::http::tasks::TaskSource;
-use diorama_simulator::http::{self, App, Settings, StateFolder, WorldSource, check_exposure};
+use diorama_simulator::http::{self, App, Auth, Settings, StateFolder, WorldSource, check_exposure};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -76,9 +76,22 @@ pub struct Serve {
     /// With --state: what was answered is there after the power failed, too.
     #[arg(long, requires = "state")]
     pub fsync: bool,
+    /// How far callers must prove who they are, where a document's `security` asks for it. Unless given, a key or
+    /// password must be there and may be any, and an OAuth2 token must have been issued by the session.
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub auth: Option<AuthChoice>,
     /// Log requests on stderr.
     #[arg(long, value_name = "FORM", value_enum, default_value_t = Log::Off)]
     pub log: Log,
+}
+
+/// How far callers must prove who they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AuthChoice {
+    /// Only the session's own credentials are let in; the reply that makes a session lists them.
+    Enforce,
+    /// Nothing is asked for.
+    Off,
 }
 
 /// How requests are logged.
@@ -130,6 +143,11 @@ impl Serve {
         settings.max_body_bytes = self.max_body;
         settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
         settings.state = self.state.clone().map(|path| StateFolder { path, fsync: self.fsync });
+        settings.auth = match self.auth {
+            None => Auth::Shown,
+            Some(AuthChoice::Enforce) => Auth::Enforced,
+            Some(AuthChoice::Off) => Auth::Off,
+        };
         start_log(self.log);
         let tasks = self.tasks.as_deref().map(DatasetTasks::open).transpose()?;
         let worlds = self.worlds(streams)?;

@@ -3,25 +3,41 @@
 //! A function of the world alone: what a parameter is comes from its declaration, what a reply holds from the
 //! behaviour and the reply's members.
 
+mod error;
+mod limits;
 mod reply;
+
+pub(super) use error::{declared, shaped};
 
 use std::collections::BTreeSet;
 
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Place, World};
 use serde_json::{Map, Value as Json, json};
 
+use super::auth::{self, Auth, requirements};
 use crate::engine::tools::tool_schema;
 
 /// The document of a world. `server` is the absolute URL that its paths are below.
 #[must_use]
 pub fn document(world: &World, server: &str) -> Json {
+    described(world, server, Auth::default())
+}
+
+/// The document of a world whose security is checked so far.
+pub(super) fn described(world: &World, server: &str, auth: Auth) -> Json {
     let mut paths = Map::new();
     for (position, api) in world.apis.iter().enumerate() {
         let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
         let item = paths.entry(format!("{base}{}", api.path)).or_insert_with(|| json!({}));
         if let Json::Object(item) = item {
             let method = api.method.as_str().to_ascii_lowercase();
-            item.insert(method, operation(world, ApiId(position as u16), api));
+            let mut operation = operation(world, ApiId(position as u16), api);
+            if let (Json::Object(operation), false) = (&mut operation, auth == Auth::Off)
+                && let Some(needs) = requirements(world, api)
+            {
+                operation.insert("security".to_owned(), needs);
+            }
+            item.insert(method, operation);
         }
     }
     let tags: Vec<Json> = world
@@ -31,7 +47,10 @@ pub fn document(world: &World, server: &str) -> Json {
         .collect();
     let mut components = Map::new();
     components.insert("schemas".to_owned(), json!({"Problem": problem_schema()}));
-    let schemes = security_schemes(world);
+    let mut schemes = security_schemes(world);
+    if auth != Auth::Off {
+        schemes.extend(auth::schemes(world, server));
+    }
     if !schemes.is_empty() {
         components.insert("securitySchemes".to_owned(), Json::Object(schemes));
     }
@@ -78,6 +97,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         }
         let name = &*parameter.name;
         let mut schema = properties.and_then(|all| all.get(name)).cloned().unwrap_or_else(|| json!({}));
+        limits::bound(&mut schema);
         let place = match parameter.place {
             Place::Path => "path",
             Place::Query => "query",
@@ -91,6 +111,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
             }
         };
         let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
+        limits::split(&mut schema);
         let list = schema.get("type").and_then(Json::as_str) == Some("array");
         let mut entry = json!({
             "name": name,
@@ -117,7 +138,12 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
     });
     if let Json::Object(operation) = &mut operation {
         if !body.is_empty() {
-            let schema = json!({"type": "object", "properties": body, "required": required});
+            let schema = json!({
+                "type": "object",
+                "properties": body,
+                "required": required,
+                "additionalProperties": false,
+            });
             let content = json!({"application/json": {"schema": schema}});
             operation.insert(
                 "requestBody".to_owned(),
@@ -144,8 +170,7 @@ fn responses(world: &World, api: &Api) -> Json {
     };
     responses.insert(api.reply.status.to_string(), success);
     for status in refusals(api) {
-        let content =
-            json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+        let content = error_content(api, Some(status));
         let said: BTreeSet<&str> = api
             .behaviour
             .require
@@ -159,9 +184,23 @@ fn responses(world: &World, api: &Api) -> Json {
         };
         responses.insert(status.to_string(), json!({"description": description, "content": content}));
     }
-    let any = json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    let any = error_content(api, None);
     responses.insert("default".to_owned(), json!({"description": "Another problem.", "content": any}));
     Json::Object(responses)
+}
+
+/// What an error of a status holds: what the world declares for it, or a problem document.
+fn error_content(api: &Api, status: Option<u16>) -> Json {
+    let mut content =
+        json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
+    let schema = match status {
+        Some(status) => declared(api, status),
+        None => api.errors.iter().find(|(code, _)| code.is_none()).map(|(_, schema)| schema),
+    };
+    if let (Json::Object(content), Some(schema)) = (&mut content, schema) {
+        content.insert("application/json".to_owned(), json!({"schema": &**schema}));
+    }
+    content
 }
 
 /// The statuses with which an API can refuse.
@@ -170,9 +209,13 @@ fn refusals(api: &Api) -> BTreeSet<u16> {
     if !api.parameters.is_empty() {
         statuses.insert(400);
     }
-    if api.token.is_some() {
+    if api.token.is_some() || !api.security.is_empty() {
         statuses.insert(401);
     }
+    if api.security.iter().flatten().any(|need| !need.scopes.is_empty()) {
+        statuses.insert(403);
+    }
+    statuses.extend(api.errors.iter().filter_map(|(status, _)| *status));
     let own: &[u16] = match &api.behaviour.kind {
         BehaviourKind::Get { .. } | BehaviourKind::Members { .. } => &[404],
         BehaviourKind::Lookup { .. } | BehaviourKind::Delete { .. } | BehaviourKind::RemoveMembers { .. } => {

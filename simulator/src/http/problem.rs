@@ -4,8 +4,10 @@ use axum::body::Body;
 use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
+use diorama_seeds::model::Api;
 use serde_json::{Value as Json, json};
 
+use super::openapi::{declared, shaped};
 use crate::engine::Reply;
 use crate::engine::refusal::Refusal;
 
@@ -58,8 +60,28 @@ impl Problem {
     }
 }
 
-impl IntoResponse for Problem {
-    fn into_response(self) -> Response<Body> {
+impl Problem {
+    pub(super) const fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The response of a call of an API, in the shape that the API declares for its errors.
+    pub(super) fn of_api(self, api: &Api) -> Response<Body> {
+        let challenge = (self.status == 401).then(|| challenge(api));
+        let mut response = match declared(api, self.status) {
+            Some(schema) => {
+                let body = shaped(schema, &self.body());
+                self.respond("application/json", &body)
+            }
+            None => self.into_response(),
+        };
+        if let Some(challenge) = challenge {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
+        response
+    }
+
+    fn body(&self) -> Json {
         let mut body = json!({
             "type": "about:blank",
             "title": title(self.status),
@@ -67,9 +89,14 @@ impl IntoResponse for Problem {
             "detail": self.detail,
         });
         if let Json::Object(members) = &mut body {
-            members.extend(self.members.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            let own = self.members.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+            members.extend(own);
         }
-        let mut response = text(self.status, PROBLEM_JSON, body.to_string());
+        body
+    }
+
+    fn respond(self, kind: &'static str, body: &Json) -> Response<Body> {
+        let mut response = text(self.status, kind, body.to_string());
         if let Some(allow) = self.allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
             response.headers_mut().insert(ALLOW, allow);
         }
@@ -77,6 +104,13 @@ impl IntoResponse for Problem {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response<Body> {
+        let body = self.body();
+        self.respond(PROBLEM_JSON, &body)
     }
 }
 
@@ -98,17 +132,33 @@ pub(super) fn reply(status: u16, body: &Json) -> Response<Body> {
     text(status, "application/json", body.to_string())
 }
 
-/// A world's reply as it stands; an error as a problem document.
-pub(super) fn of_world(reply: &Reply, body: String) -> Response<Body> {
+/// A world's reply as it stands; an error in the shape that its API declares, else as a problem document.
+pub(super) fn of_world(api: &Api, reply: &Reply, body: String) -> Response<Body> {
     if reply.status == 204 {
         return text(204, "application/json", String::new());
     }
-    let kind = if reply.is_success() { "application/json" } else { PROBLEM_JSON };
-    let mut response = text(reply.status, kind, body);
+    if reply.is_success() {
+        return text(reply.status, "application/json", body);
+    }
+    let schema = declared(api, reply.status);
+    let mut response = match schema.zip(serde_json::from_str::<Json>(&body).ok()) {
+        Some((schema, problem)) => {
+            text(reply.status, "application/json", shaped(schema, &problem).to_string())
+        }
+        None => text(reply.status, PROBLEM_JSON, body),
+    };
     if reply.status == 401 {
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge(api)));
     }
     response
+}
+
+/// What `WWW-Authenticate` asks for.
+fn challenge(api: &Api) -> &'static str {
+    match (api.token.is_none(), api.security.is_empty()) {
+        (true, false) => "Bearer, Basic, ApiKey",
+        _ => "Bearer",
+    }
 }
 
 /// A response of a text.

@@ -1,16 +1,21 @@
 //! A world's REST API: `/s/{id}/...`.
 
+use std::sync::MutexGuard;
+
 use axum::body::Body;
 use axum::http::{Method, Response};
+use diorama_seeds::model::Api;
 use diorama_seeds::task::Call;
 
 use super::App;
+use super::auth::{self, Asked, Holder};
+use super::format;
 use super::negotiate::{Document, options, tagged};
-use super::openapi::document;
+use super::openapi::described;
 use super::problem::{Problem, of_world};
 use super::request::{Request, arguments};
 use super::route::Found;
-use super::sessions::{Slot, lock};
+use super::sessions::{Live, Slot, lock};
 use super::surface::{Incoming, not_allowed};
 use super::text::decode;
 
@@ -29,14 +34,20 @@ impl App {
         let slot = self.sessions.get(&id, self.now_ms())?;
         if path == "openapi.json" && matches!(*request.method, Method::GET | Method::HEAD) {
             let world = std::sync::Arc::clone(&lock(&slot).world);
-            let document = Document::new(&document(world.world(), &self.base_url(&id)));
+            let document = Document::new(&described(world.world(), &self.base_url(&id), self.settings.auth));
             return Ok(tagged(document, request.headers));
         }
-        self.route(&slot, &format!("/{path}"), request)
+        let path = format!("/{path}");
+        if *request.method == Method::POST
+            && let Some(issued) = self.token(&slot, &path, request)
+        {
+            return Ok(issued);
+        }
+        self.route(&slot, &path, request)
     }
 
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let mut live = lock(slot);
+        let live = lock(slot);
         let world = std::sync::Arc::clone(&live.world);
         let method = request.method.as_str();
         let mut found = world.routes.find(method, path);
@@ -66,24 +77,63 @@ impl App {
                 return Err(Problem::new(404, detail).with("near", near));
             }
         };
-        let query = request.uri.query().unwrap_or_default();
-        let parts = Request { path: values, query, headers: request.headers, body: request.body };
         let declared = world.world().api(api);
-        let arguments = arguments(declared, parts)?;
-        let call = Call { api: declared.name.to_string(), arguments };
+        let answered = self.call_by_route(live, declared, values, request);
+        Ok(answered.unwrap_or_else(|problem| problem.of_api(declared)))
+    }
+
+    fn call_by_route(
+        &self,
+        mut live: MutexGuard<'_, Live>,
+        api: &Api,
+        path: Vec<(String, String)>,
+        request: &Incoming<'_>,
+    ) -> Result<Response<Body>, Problem> {
+        let world = std::sync::Arc::clone(&live.world);
+        let query = request.uri.query().unwrap_or_default();
+        auth::check(&holder(&live), api, self.settings.auth, request.headers, query)?;
+        let own = auth::without_keys(world.world(), api, query);
+        let query = own.as_deref().unwrap_or(query);
+        let parts = Request { path, query, headers: request.headers, body: request.body };
+        let arguments = arguments(api, parts)?;
+        format::check(api, &arguments)?;
+        let call = Call { api: api.name.to_string(), arguments };
         // HEAD asks what GET would answer, and leaves no trace.
         if request.method == Method::HEAD {
             live.takes_calls(&self.settings)?;
             let entry = live.session.fork().call(&call);
-            return Ok(of_world(&entry.reply, entry.reply.to_json(&world.world().zone)));
+            return Ok(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone)));
         }
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
-        Ok(after.on(of_world(&entry.reply, entry.reply.to_json(&world.world().zone))))
+        Ok(after.on(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone))))
+    }
+
+    /// A token of the session, where the path is one at which tokens are issued and no API of the world.
+    fn token(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Option<Response<Body>> {
+        let live = lock(slot);
+        let below = path.strip_prefix(&*live.world.server_path).unwrap_or(path);
+        let world = live.world.world();
+        let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
+        if matches!(live.world.routes.find("POST", path), Found::Api(..)) {
+            return None;
+        }
+        let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
+        Some(auth::issue(&holder(&live), domain, scheme, &asked))
     }
 
     /// The absolute URL of a session's REST API.
     pub(super) fn base_url(&self, id: &str) -> String {
         format!("{}/s/{id}", self.settings.public_url)
+    }
+}
+
+/// A session, as far as its keys follow from it.
+pub(super) fn holder(live: &Live) -> Holder<'_> {
+    Holder {
+        world: live.world.world(),
+        world_hash: &live.world.hash,
+        seed: live.session.seed(),
+        clock: live.session.state().clock(),
     }
 }

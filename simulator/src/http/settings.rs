@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::auth::Auth;
 use super::store::StoreError;
 use crate::search::SearchError;
 
@@ -24,6 +25,8 @@ pub struct Settings {
     pub max_calls_per_s: Option<u32>,
     /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
     pub lease: Option<Duration>,
+    /// What of the worlds' security is checked.
+    pub auth: Auth,
     /// Where sessions survive a restart; they do not without it.
     pub state: Option<StateFolder>,
 }
@@ -56,6 +59,7 @@ impl Settings {
             max_calls: MAX_CALLS,
             max_calls_per_s: None,
             lease: None,
+            auth: Auth::default(),
             state: None,
         }
     }

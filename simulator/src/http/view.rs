@@ -4,6 +4,8 @@ use diorama_seeds::model::{Record, Resource, World};
 use diorama_seeds::value::{Instant, Value, Zone};
 use serde_json::{Map, Value as Json, json};
 
+use super::auth;
+use super::rest::holder;
 use super::sessions::Live;
 use crate::engine::RecordChange;
 use crate::fault::Faults;
@@ -24,6 +26,7 @@ pub(super) fn session(live: &Live, base_url: &str) -> Json {
         "calls": live.session.log().len(),
         "state_hash": live.session.digest().to_string(),
         "graded": live.grade.is_some(),
+        "credentials": auth::credentials(&holder(live), base_url),
         "faults": live.session.faults().map(Faults::rules).unwrap_or_default(),
         "lease_seconds": live.lease_ms / 1_000,
     })

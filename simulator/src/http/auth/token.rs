@@ -1,0 +1,247 @@
+//! OAuth 2.0 tokens (RFC 6749): issued at the world's token path, checked at each call.
+
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use axum::http::{HeaderMap, Response};
+use diorama_seeds::model::{Domain, SecurityKind, SecurityScheme};
+use diorama_seeds::value::Str;
+use serde_json::{Value as Json, json};
+
+use super::{Auth, CLIENT, Holder, authorization, same};
+use crate::http::problem::{Problem, reply};
+use crate::http::text::pairs;
+
+/// How long a token holds, in seconds of the session's clock.
+const LIFE_S: i64 = 3_600;
+
+/// A request for a token.
+pub(in crate::http) struct Asked<'a> {
+    pub(in crate::http) headers: &'a HeaderMap,
+    pub(in crate::http) body: &'a [u8],
+    pub(in crate::http) mode: Auth,
+}
+
+/// Issues a token, or says in the words of RFC 6749 why not.
+pub(in crate::http) fn issue(
+    holder: &Holder<'_>,
+    domain: &Domain,
+    scheme: &SecurityScheme,
+    asked: &Asked<'_>,
+) -> Response<Body> {
+    let mut response = match grant(holder, domain, scheme, asked) {
+        Ok(token) => reply(200, &token),
+        Err((status, error, detail)) => reply(status, &json!({"error": error, "error_description": detail})),
+    };
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+type Refused = (u16, &'static str, String);
+
+fn grant(
+    holder: &Holder<'_>,
+    domain: &Domain,
+    scheme: &SecurityScheme,
+    asked: &Asked<'_>,
+) -> Result<Json, Refused> {
+    let form = form(asked).ok_or_else(|| {
+        (400, "invalid_request", "expected a form (application/x-www-form-urlencoded) or JSON".to_owned())
+    })?;
+    let given = |name: &str| form.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str());
+    let of_header = authorization(asked.headers, "basic").and_then(basic);
+    let of_form =
+        || Some((given("client_id")?.to_owned(), given("client_secret").unwrap_or_default().to_owned()));
+    let (client, secret) = of_header.or_else(of_form).ok_or_else(|| {
+        (401, "invalid_client", "give client_id and client_secret, in the form or as Basic".to_owned())
+    })?;
+    let known = client == CLIENT && same(&secret, &holder.secret(domain, scheme, "secret"));
+    if (asked.mode == Auth::Enforced && !known) || client.is_empty() {
+        return Err((401, "invalid_client", "the client is not the session's".to_owned()));
+    }
+    let missing = |name: &str| (400, "invalid_request", format!("`{name}` is missing"));
+    let kept = match given("grant_type") {
+        Some("client_credentials") => None,
+        Some("password") => given("username").map(|_| None).ok_or_else(|| missing("username"))?,
+        Some("authorization_code") => given("code").map(|_| None).ok_or_else(|| missing("code"))?,
+        Some("refresh_token") => {
+            let token = given("refresh_token").ok_or_else(|| missing("refresh_token"))?;
+            let read = Token::read(token)
+                .filter(|token| token.seal == holder.seal(domain, scheme, "refresh", token));
+            Some(
+                read.ok_or_else(|| (400, "invalid_grant", "the token was not issued here".to_owned()))?
+                    .scopes,
+            )
+        }
+        None => return Err(missing("grant_type")),
+        Some(other) => {
+            let other: String = other.chars().take(60).collect();
+            return Err((
+                400,
+                "unsupported_grant_type",
+                format!("found `{other}`, expected client_credentials"),
+            ));
+        }
+    };
+    let SecurityKind::OAuth2 { scopes: known, .. } = &scheme.kind else {
+        return Err((400, "invalid_request", "the scheme issues no tokens".to_owned()));
+    };
+    let all = || known.iter().map(|(name, _)| name.to_string()).collect::<Vec<_>>();
+    let allowed = kept.unwrap_or_else(all);
+    let scopes: Vec<String> = match given("scope").map(|text| text.split_whitespace()) {
+        Some(asked) => asked.map(str::to_owned).collect(),
+        None => allowed.clone(),
+    };
+    if let Some(unknown) = scopes.iter().find(|scope| !allowed.contains(scope)) {
+        let unknown: String = unknown.chars().take(60).collect();
+        return Err((400, "invalid_scope", format!("found `{unknown}`, expected {}", allowed.join(" "))));
+    }
+    let expires = holder.clock.0.saturating_add(LIFE_S);
+    Ok(json!({
+        "access_token": holder.sealed(domain, scheme, "access", expires, &scopes),
+        "token_type": "Bearer",
+        "expires_in": LIFE_S,
+        "scope": scopes.join(" "),
+        "refresh_token": holder.sealed(domain, scheme, "refresh", i64::MAX, &scopes),
+    }))
+}
+
+fn form(asked: &Asked<'_>) -> Option<Vec<(String, String)>> {
+    let kind = asked.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let text = std::str::from_utf8(asked.body).ok()?;
+    if !kind.to_ascii_lowercase().starts_with("application/json") {
+        return pairs(text);
+    }
+    let Json::Object(members) = serde_json::from_str(text).ok()? else { return None };
+    members.into_iter().map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
+}
+
+/// Lets a token in that was issued, still holds, and has the scopes.
+pub(super) fn check(
+    holder: &Holder<'_>,
+    domain: &Domain,
+    scheme: &SecurityScheme,
+    given: &str,
+    scopes: &[Str],
+) -> Result<(), Problem> {
+    let refuse = |detail: &str| Problem::new(401, detail).with("parameter", "Authorization");
+    let token = Token::read(given)
+        .filter(|token| same(&token.seal, &holder.seal(domain, scheme, "access", token)))
+        .ok_or_else(|| refuse("the bearer token was not issued by this session's token endpoint"))?;
+    if token.expires <= holder.clock.0 {
+        return Err(refuse("the bearer token has expired; ask for another"));
+    }
+    match scopes.iter().find(|scope| !token.scopes.iter().any(|own| own == &***scope)) {
+        None => Ok(()),
+        Some(scope) => {
+            let detail = format!("the bearer token lacks the scope `{scope}`");
+            Err(Problem::new(403, detail).with("parameter", "Authorization").with("expected", &**scope))
+        }
+    }
+}
+
+/// `<expiry>.<scopes>.<seal>`, each in hexadecimal.
+struct Token {
+    expires: i64,
+    scopes: Vec<String>,
+    seal: String,
+}
+
+impl Token {
+    fn read(text: &str) -> Option<Self> {
+        let mut parts = text.split('.');
+        let (expires, scopes, seal) = (parts.next()?, parts.next()?, parts.next()?);
+        let scopes = String::from_utf8(bytes(scopes)?).ok()?;
+        let token = Self {
+            expires: i64::from_str_radix(expires, 16).ok()?,
+            scopes: scopes.split_whitespace().map(str::to_owned).collect(),
+            seal: seal.to_owned(),
+        };
+        parts.next().is_none().then_some(token)
+    }
+}
+
+impl Holder<'_> {
+    fn seal(&self, domain: &Domain, scheme: &SecurityScheme, kind: &str, token: &Token) -> String {
+        self.secret(domain, scheme, &format!("{kind} {:x} {}", token.expires, token.scopes.join(" ")))
+    }
+
+    fn sealed(
+        &self,
+        domain: &Domain,
+        scheme: &SecurityScheme,
+        kind: &str,
+        expires: i64,
+        scopes: &[String],
+    ) -> String {
+        let token = Token { expires, scopes: scopes.to_vec(), seal: String::new() };
+        let seal = self.seal(domain, scheme, kind, &token);
+        let scopes: String = scopes.join(" ").bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("{expires:x}.{scopes}.{seal}")
+    }
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        hex.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    digits.len().is_multiple_of(2).then(|| {
+        digits
+            .chunks(2)
+            .map(|pair| pair.iter().fold(0_u8, |byte, digit| byte.wrapping_mul(16).wrapping_add(*digit)))
+            .collect()
+    })
+}
+
+/// The name and password of `Authorization: Basic`.
+pub(super) fn basic(text: &str) -> Option<(String, String)> {
+    let decoded = String::from_utf8(base64(text)?).ok()?;
+    let (name, password) = decoded.split_once(':')?;
+    Some((name.to_owned(), password.to_owned()))
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| -> Option<u32> {
+        Some(u32::from(match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        }))
+    };
+    let digits: Vec<u32> = text.trim_end_matches('=').bytes().map(digit).collect::<Option<_>>()?;
+    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
+    for four in digits.chunks(4) {
+        let joined =
+            four.iter().fold(0_u32, |joined, digit| (joined << 6) | digit) << (6 * (4 - four.len()) as u32);
+        let three = joined.to_be_bytes();
+        out.extend(three.iter().skip(1).take(four.len().checked_sub(1)?));
+        if four.len() == 1 {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_passwords_are_read_from_their_encoding() {
+        let check = |text: &str, expect: Option<(&str, &str)>| {
+            assert_eq!(
+                basic(text),
+                expect.map(|(name, password)| (name.to_owned(), password.to_owned())),
+                "{text}"
+            );
+        };
+        check("YWRhOnNlY3JldA==", Some(("ada", "secret")));
+        check("YWRhOg", Some(("ada", "")));
+        check("YWRh", None);
+        check("Y", None);
+        check("%%%", None);
+        assert_eq!(bytes("6a7"), None);
+        assert_eq!(bytes("6a7f"), Some(vec![0x6a, 0x7f]));
+    }
+}
