@@ -1,0 +1,171 @@
+//! schemathesis, a property-based tester of APIs by their documents, against worlds made of OpenAPI documents: no 5xx,
+//! no response outside its schema, no accepted request that the document forbids, and no ignored sign-in.
+//!
+//! What it is told to accept, and why, is in `data/schemathesis/checks.toml`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test or bench may end this way"
+)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use diorama_tests::server::Server;
+use diorama_tests::{is_ci, shared_data};
+use serde_json::{Value as Json, json};
+
+/// Random requests for each operation, beside those that cover its schema.
+const EXAMPLES: &str = "6";
+
+fn schemathesis() -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/venv-schemathesis/bin/st");
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(!is_ci(), "{} is not here", path.display());
+    println!("skipped: {} is not here; .ci/run installs it", path.display());
+    None
+}
+
+fn get(url: &str) -> Json {
+    ureq::get(url).call().unwrap().body_mut().read_json().unwrap()
+}
+
+/// A configuration with the session's credentials; OAuth2 tokens are asked for where the session issues them.
+fn credentials(session: &Json) -> String {
+    let mut text = String::new();
+    for (name, shown) in session["credentials"].as_object().unwrap() {
+        let of = |member: &str| shown[member].as_str().unwrap().to_owned();
+        let entry = match of("type").as_str() {
+            "apiKey" => format!("api_key = \"{}\"", of("value")),
+            "bearer" => format!("bearer = \"{}\"", of("value")),
+            "basic" => format!("username = \"{}\"\npassword = \"{}\"", of("username"), of("password")),
+            "oauth2" => {
+                let form = [
+                    ("grant_type", "client_credentials".to_owned()),
+                    ("client_id", of("client_id")),
+                    ("client_secret", of("client_secret")),
+                ];
+                let body = form.map(|(name, value)| format!("{name}={value}")).join("&");
+                let kind = "application/x-www-form-urlencoded";
+                let mut issued = ureq::post(of("token_url")).header("content-type", kind).send(body).unwrap();
+                let token: Json = issued.body_mut().read_json().unwrap();
+                format!("bearer = \"{}\"", token["access_token"].as_str().unwrap())
+            }
+            other => panic!("{other}"),
+        };
+        text.push_str(&format!("[auth.openapi.{name}]\n{entry}\n\n"));
+    }
+    text
+}
+
+/// Keys of records that there are, for the parameters of paths: without them every call ends at 404.
+fn keys(server: &Server, session: &Json, document: &Json) -> String {
+    let id = session["id"].as_str().unwrap();
+    let state = get(&format!("{}/v1/sessions/{id}/state", server.url));
+    let paths = document["paths"].as_object().unwrap().keys();
+    let names: BTreeSet<&str> =
+        paths.flat_map(|path| path.split('{').skip(1)).filter_map(|rest| rest.split('}').next()).collect();
+    let key = |name: &str| {
+        let resources = state["resources"].as_object().unwrap();
+        let plain = |text: &str| text.to_lowercase().replace('_', "");
+        let own = resources.iter().find(|(resource, _)| plain(name).starts_with(&plain(resource)));
+        let record = own.and_then(|(_, records)| records.get(0)).or_else(|| {
+            resources.values().filter_map(|records| records.get(0)).find(|record| !record[name].is_null())
+        })?;
+        record
+            .as_object()
+            .unwrap()
+            .iter()
+            .find(|(field, _)| plain(field) == plain(name))
+            .map(|(_, value)| value.clone())
+    };
+    let known: Vec<String> =
+        names.iter().filter_map(|name| Some(format!("\"path.{name}\" = {}\n", key(name)?))).collect();
+    assert!(!known.is_empty(), "no key of {names:?} is known");
+    format!("[parameters]\n{}\n", known.concat())
+}
+
+fn check(document: &Path) {
+    let Some(schemathesis) = schemathesis() else { return };
+    let server = Server::start(&["--openapi", document.to_str().unwrap(), "--auth", "enforce"]).unwrap();
+    for with_keys in [false, true] {
+        let session = server.session().unwrap();
+        let base = session["base_url"].as_str().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let served = get(&format!("{base}/openapi.json"));
+        let keys = if with_keys { keys(&server, &session, &served) } else { String::new() };
+        let config = folder.path().join("schemathesis.toml");
+        let checks = include_str!("../data/schemathesis/checks.toml");
+        std::fs::write(&config, format!("{keys}{}{checks}", credentials(&session))).unwrap();
+        let ran = Command::new(&schemathesis)
+            .arg("--config-file")
+            .arg(&config)
+            .args(["run", &format!("{base}/openapi.json")])
+            .args(["--phases", "examples,coverage,fuzzing", "--max-examples", EXAMPLES])
+            .args(["--generation-deterministic", "--continue-on-failure", "--warnings", "off"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
+        answered(&server, &session, &served, with_keys);
+    }
+}
+
+/// The run was no empty one: it reached every operation, and with keys most of them answered with success.
+fn answered(server: &Server, session: &Json, document: &Json, with_keys: bool) {
+    let id = session["id"].as_str().unwrap();
+    let (mut called, mut succeeded) = (BTreeSet::new(), BTreeSet::new());
+    for offset in (0..).step_by(1000) {
+        let page = get(&format!("{}/v1/sessions/{id}/log?offset={offset}&limit=1000", server.url));
+        let calls = page["calls"].as_array().unwrap();
+        for call in calls {
+            let api = call["api"].as_str().unwrap().to_owned();
+            if (200..300).contains(&call["status"].as_u64().unwrap()) {
+                succeeded.insert(api.clone());
+            }
+            called.insert(api);
+        }
+        if calls.is_empty() {
+            break;
+        }
+    }
+    let paths = document["paths"].as_object().unwrap().values();
+    let operations: usize = paths.map(|item| item.as_object().unwrap().len()).sum();
+    assert_eq!(called.len(), operations, "operations that were reached: {called:?}");
+    let least = if with_keys { operations * 3 / 4 } else { 1 };
+    assert!(succeeded.len() >= least, "{} of {operations} succeeded: {succeeded:?}", succeeded.len());
+    println!("{}", json!({"operations": operations, "succeeded": succeeded.len(), "keys": with_keys}));
+}
+
+fn own(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("data/openapi").join(name)
+}
+
+#[test]
+fn tmdb_holds() {
+    if let Some(document) = shared_data("restbench/tmdb_oas.json") {
+        check(&document);
+    }
+}
+
+#[test]
+fn a_document_with_writes_and_oauth_holds() {
+    check(&own("tunehall.yaml"));
+}
+
+#[test]
+fn a_document_of_swagger_2_holds() {
+    check(&own("parcel_post.json"));
+}
+
+#[test]
+fn a_document_without_security_holds() {
+    check(&own("vet_clinic.yaml"));
+}
