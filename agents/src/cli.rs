@@ -3,6 +3,8 @@
 //! The only part of the library that reads the environment, looks at the terminal or measures time. Data goes to
 //! stdout, everything else to stderr.
 
+pub mod bench_search;
+pub mod embedder;
 pub mod error;
 pub mod eval;
 pub mod export;
@@ -65,6 +67,8 @@ pub enum Command {
     Serve(serve::Serve),
     /// Find APIs by what they do.
     Search(search::Search),
+    /// Measure how well APIs are found.
+    BenchSearch(bench_search::BenchSearch),
     /// Print a JSON Schema.
     Schema(schema::Schema),
 }
@@ -124,6 +128,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),
+        Command::BenchSearch(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
     }
 }

@@ -11,6 +11,7 @@ use diorama_output::row::{Dialogue, Role};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::{Checks, GoldCall};
 use diorama_seeds::world::{Report, compile, read};
+use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
 use diorama_simulator::grade::Vocabulary;
 use diorama_simulator::session::{Session, SessionOptions};
@@ -204,7 +205,12 @@ impl Task {
         let clock = clock
             .ok_or_else(|| wrong(format!("found the clock {}, expected a date-time", self.episode.clock)))?;
         let visible = Some(self.visible(world)?);
-        Ok(Session::new(world.base.clone(), SessionOptions { seed, clock: Some(clock), visible }))
+        let search = SearchVersion::named(&self.episode.search).ok_or_else(|| {
+            let names = SearchVersion::ALL.map(SearchVersion::name).join(" or ");
+            wrong(format!("found the search {}, expected {names}", self.episode.search))
+        })?;
+        let options = SessionOptions { seed, clock: Some(clock), visible, search: Some(search) };
+        Ok(Session::new(world.base.clone(), options))
     }
 }
 

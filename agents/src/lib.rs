@@ -7,6 +7,7 @@ pub mod cli;
 pub mod episode;
 pub mod evaluation;
 pub mod restbench;
+pub mod retrieval;
 pub mod synthesis;
 pub mod tasks;
 pub mod verify;

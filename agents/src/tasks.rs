@@ -74,6 +74,7 @@ impl DatasetTasks {
             base: world.base.clone(),
             clock: session.state().clock(),
             seed: session.seed(),
+            search: session.state().search(),
             visible: task.visible(&world).map_err(fail)?,
             system: task.system,
             turns: task.turns,

@@ -72,7 +72,7 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
             return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name)));
         }
         let arguments = arguments::parse(&base.tools.searcher, &call.arguments, &base.world().zone)?;
-        let reply = tools::search_reply(base, &arguments);
+        let reply = tools::search_reply(base, state.search(), &arguments);
         return Ok(Applied { reply, state: state.clone(), changes: Vec::new() });
     };
     let api = base.world().api(id);

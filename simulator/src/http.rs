@@ -54,13 +54,14 @@ use self::store::{Store, restored};
 use self::tasks::TaskSource;
 use self::worlds::Worlds;
 pub use self::worlds::{Ready, WorldSource};
-use crate::search::{ApiSearch, LexicalSearch, entries};
+use crate::embed::embedded;
+use crate::search::{ApiIndex, SearchError, entries};
 
 /// Everything a server answers from.
 pub struct App {
     worlds: Worlds,
     tasks: Option<Box<dyn TaskSource>>,
-    search: Box<dyn ApiSearch>,
+    search: ApiIndex,
     sessions: Sessions,
     store: Option<Store>,
     metrics: Metrics,
@@ -83,9 +84,8 @@ impl App {
         tasks: Option<Box<dyn TaskSource>>,
         settings: Settings,
     ) -> Result<Arc<Self>, StartError> {
-        let search = LexicalSearch::new(
-            worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect(),
-        )?;
+        let apis = worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect();
+        let search = ApiIndex::new(apis, embedded().map_err(SearchError::from)?)?;
         let worlds = Worlds::new(worlds)?;
         let store = settings.state.as_ref().map(Store::open).transpose()?;
         let earlier = match &store {
@@ -98,7 +98,7 @@ impl App {
         Ok(Arc::new(Self {
             worlds,
             tasks,
-            search: Box::new(search),
+            search,
             sessions,
             store,
             metrics: Metrics::default(),

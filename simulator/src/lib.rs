@@ -1,8 +1,9 @@
 //! A world you can call.
 //!
 //! Owns the engine (a pure function from a state and a call to a reply and the next state), sessions, the
-//! only grader, the search for APIs, and the HTTP surfaces. It knows nothing of chat models, datasets or files.
+//! only grader, texts as vectors, the search for APIs, and the HTTP surfaces. It knows nothing of chat models, datasets or files.
 
+pub mod embed;
 pub mod engine;
 pub mod fault;
 pub mod grade;

@@ -1,30 +1,84 @@
 //! Search for APIs among many worlds, for people and agents outside a session.
 //!
-//! Improves freely, unlike `ToolSearcher`, which is part of the replay contract. [`ApiSearch`] is the seam where a
-//! search by embeddings stands beside the one by words.
+//! Improves freely, unlike `ToolSearcher`, which is part of the replay contract. Three parts, each with its score in
+//! a hit: words ([`lexical`], BM25), meaning ([`vectors`], the cosine of an embedder's vectors), and need
+//! ([`needs`]: what returns the arguments that a hit asks for). [`ApiIndex`] joins them.
 
+mod entry;
+mod fused;
 mod lexical;
+mod needs;
+pub(crate) mod vectors;
 
-use diorama_seeds::model::{Api, World};
+use diorama_seeds::model::Method;
 use serde::Serialize;
 
-pub use self::lexical::{LexicalSearch, SearchError};
+pub use self::entry::{ApiEntry, Port, entries};
+pub use self::fused::ApiIndex;
+use crate::embed::EmbedError;
 
-/// An API as searches see it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApiEntry {
-    /// The world that has it.
-    pub world: String,
-    /// Its name.
-    pub api: String,
-    /// The name of its domain.
-    pub domain: String,
-    /// The domain's title.
-    pub domain_title: String,
-    /// What it does.
-    pub description: String,
-    /// Names and descriptions of its parameters.
-    pub parameters: String,
+/// Why APIs cannot be searched.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The index of words cannot be made or read.
+    #[error("the index of APIs: {0}")]
+    Index(#[from] tantivy::TantivyError),
+    /// Texts cannot be embedded.
+    #[error(transparent)]
+    Embed(#[from] EmbedError),
+}
+
+/// Which parts of the search count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SearchBy {
+    /// BM25 only.
+    Words,
+    /// Vectors only.
+    Meaning,
+    /// Both, fused by rank.
+    Fused,
+    /// Both, and what the hits need.
+    #[default]
+    FusedAndNeeds,
+}
+
+impl SearchBy {
+    /// All, in the order of their power.
+    pub const ALL: [Self; 4] = [Self::Words, Self::Meaning, Self::Fused, Self::FusedAndNeeds];
+
+    /// Its name: `lexical`, `embedding`, `fused`, `fused+needs`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Words => "lexical",
+            Self::Meaning => "embedding",
+            Self::Fused => "fused",
+            Self::FusedAndNeeds => "fused+needs",
+        }
+    }
+
+    /// The one of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|by| by.name() == name)
+    }
+}
+
+/// What is searched for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ApiQuery<'a> {
+    /// In plain words.
+    pub text: &'a str,
+    /// So many hits at most.
+    pub k: usize,
+    /// Only APIs of this world.
+    pub world: Option<&'a str>,
+    /// Only APIs of the domain of this name.
+    pub domain: Option<&'a str>,
+    /// Only APIs of this method.
+    pub method: Option<Method>,
+    /// Which parts count.
+    pub by: SearchBy,
 }
 
 /// A found API.
@@ -36,53 +90,29 @@ pub struct ApiHit {
     pub domain: String,
     /// The world that has it.
     pub world: String,
-    /// How well it fits; greater is better. Comparable within one search only.
+    /// Its HTTP method, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<&'static str>,
+    /// How well it fits, all parts together; greater is better. Comparable within one search only.
     pub score: f32,
+    /// What each part says.
+    pub scores: PartScores,
     /// What it does.
     pub description: String,
 }
 
-/// What is searched for.
-#[derive(Clone, Copy, Debug)]
-pub struct ApiQuery<'a> {
-    /// In plain words.
-    pub text: &'a str,
-    /// So many hits at most.
-    pub k: usize,
-    /// Only APIs of this world.
-    pub world: Option<&'a str>,
+/// What each part of the search says of a hit; nothing where the part did not see it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PartScores {
+    /// BM25 of the words.
+    pub lexical: Option<f32>,
+    /// Cosine of the vectors.
+    pub embedding: Option<f32>,
+    /// The share that comes from a hit that needs it.
+    pub needed: Option<f32>,
+    /// The hit that needs it.
+    pub needed_by: Option<String>,
 }
 
-/// Finds APIs by what they do.
-pub trait ApiSearch: Send + Sync {
-    /// The APIs that fit best, best first, ties by world and name.
-    ///
-    /// # Errors
-    /// When the index cannot be read.
-    fn search(&self, query: ApiQuery<'_>) -> Result<Vec<ApiHit>, SearchError>;
-}
-
-/// The entries of a world's APIs.
-#[must_use]
-pub fn entries(name: &str, world: &World) -> Vec<ApiEntry> {
-    world.apis.iter().map(|api| entry(name, world, api)).collect()
-}
-
-fn entry(name: &str, world: &World, api: &Api) -> ApiEntry {
-    let domain = world.domains.get(api.domain.index());
-    let parameters: Vec<String> = api
-        .parameters
-        .iter()
-        .map(|parameter| format!("{} {} {}", parameter.name, parameter.label, parameter.description))
-        .collect();
-    ApiEntry {
-        world: name.to_owned(),
-        api: api.name.to_string(),
-        domain: domain.map(|domain| domain.name.to_string()).unwrap_or_default(),
-        domain_title: domain
-            .map(|domain| format!("{} {} {}", domain.title, domain.sector, domain.description))
-            .unwrap_or_default(),
-        description: api.description.to_string(),
-        parameters: parameters.join(" "),
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use rpds::{RedBlackTreeSetSync, VectorSync};
 
 pub use self::memo::Memo;
 use crate::engine::refusal::Refusal;
-use crate::engine::tools::TOOL_SEARCHER;
+use crate::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use crate::engine::{Applied, Base, Body, Digest, RecordChange, Reply, State, apply, diff, unknown_api};
 use crate::fault::{Faults, Fired};
 
@@ -27,6 +27,8 @@ pub struct SessionOptions {
     pub clock: Option<Instant>,
     /// The APIs that may be called from the start; all when not given. `ToolSearcher` always may.
     pub visible: Option<Vec<ApiId>>,
+    /// The version of the search that `ToolSearcher` does, if not the base's.
+    pub search: Option<SearchVersion>,
 }
 
 /// One isolated copy of a world. A clone is a fork and copies nothing.
@@ -105,6 +107,9 @@ impl Session {
         let mut initial = State::initial(&base, options.seed);
         if let Some(clock) = options.clock {
             initial.set_clock(clock);
+        }
+        if let Some(version) = options.search {
+            initial.set_search(version);
         }
         let visible = options.visible.map(|apis| {
             let mut set = RedBlackTreeSetSync::new_sync();

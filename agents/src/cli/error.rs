@@ -82,6 +82,9 @@ pub enum CliError {
     /// APIs that cannot be searched.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// A benchmark's material that cannot be used.
+    #[error(transparent)]
+    Material(#[from] crate::retrieval::MaterialError),
     /// A thread that ended before its time.
     #[error("a thread ended before its work was done")]
     Worker,
@@ -110,6 +113,7 @@ impl CliError {
             | Self::Pipeline(_)
             | Self::Listen { .. }
             | Self::Search(_)
+            | Self::Material(_)
             | Self::Worker
             | Self::Empty(_) => 1,
         }

@@ -10,6 +10,7 @@ use diorama_output::manifest::Identity;
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_output::row::Split;
 use diorama_seeds::task::Ability;
+use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::json;
 
 use super::error::CliError;
@@ -59,6 +60,9 @@ pub struct Generate {
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// What ToolSearcher does in the dialogues: toolsearch/1 by words, toolsearch/2 by words and meaning.
+    #[arg(long, value_enum, default_value_t = ToolSearch::V1, value_name = "VERSION")]
+    pub tool_search: ToolSearch,
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
@@ -69,6 +73,26 @@ pub struct Generate {
 pub enum Backend {
     /// Embedded and deterministic; no model.
     Offline,
+}
+
+/// A version of the search for tools, as it is named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ToolSearch {
+    /// By words.
+    #[value(name = "toolsearch/1", alias = "1")]
+    V1,
+    /// By words and meaning.
+    #[value(name = "toolsearch/2", alias = "2")]
+    V2,
+}
+
+impl From<ToolSearch> for SearchVersion {
+    fn from(name: ToolSearch) -> Self {
+        match name {
+            ToolSearch::V1 => Self::V1,
+            ToolSearch::V2 => Self::V2,
+        }
+    }
 }
 
 /// An ability, as it is named on the command line.
@@ -118,10 +142,11 @@ impl Generate {
             worlds,
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
+            search: self.tool_search.into(),
         })?;
         let plan = Plan::new(PlanSizes::new(self.dialogues), |unit| recipe.split_of(unit))?;
         let identity = Identity {
-            versions: super::verify::versions(),
+            versions: super::verify::versions(self.tool_search.into()),
             seed: self.seed,
             config: recipe.config().clone(),
             benchmark: benchmark.is_some(),
@@ -129,7 +154,7 @@ impl Generate {
         let start = if self.resume { Start::Resume } else { Start::Fresh };
         let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
         let agents = Agents {
-            domain: Box::new(OfflineDomain { apis: OfflineApis }),
+            domain: Box::new(OfflineDomain { apis: OfflineApis { search: self.tool_search.into() } }),
             query: Box::new(OfflineQuery),
             caller: Box::new(OfflineCaller),
             tester: Box::new(SixGates),

@@ -1,18 +1,22 @@
 //! `diorama search`
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diorama_seeds::materialise::Source;
-use diorama_simulator::search::{ApiQuery, ApiSearch, LexicalSearch, entries};
+use diorama_seeds::model::Method;
+use diorama_simulator::search::{ApiHit, ApiIndex, ApiQuery, SearchBy, entries};
 use serde_json::json;
 
+use super::embedder::EmbedderArguments;
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::{Done, Streams};
 
 /// Find APIs by what they do.
 ///
-/// Searches the catalog's worlds unless --world or --openapi names others. The score is BM25 over an API's name,
-/// description, parameters and domain; it is comparable within one search only.
+/// Searches the catalog's worlds unless --world or --openapi names others. Three parts are joined: words (BM25 over an
+/// API's name, description, parameters and domain), meaning (the cosine of an embedding model's vectors), and need (an
+/// API that returns what a better hit must be given). --json has the score of each part; scores are comparable within
+/// one search only.
 #[derive(Debug, Args)]
 pub struct Search {
     /// What the API should do, in plain words.
@@ -21,9 +25,54 @@ pub struct Search {
     /// At most so many hits.
     #[arg(short, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub k: u16,
+    /// Only APIs of the domain of this name.
+    #[arg(long, value_name = "NAME")]
+    pub domain: Option<String>,
+    /// Only APIs of this HTTP method.
+    #[arg(long, value_name = "METHOD", value_parser = method)]
+    pub method: Option<Method>,
+    /// Which parts count.
+    #[arg(long, value_enum, default_value_t = By::FusedAndNeeds)]
+    pub by: By,
+    /// Which embedding model is used.
+    #[command(flatten)]
+    pub embedder: EmbedderArguments,
     /// Where worlds come from.
     #[command(flatten)]
     pub inputs: Inputs,
+}
+
+/// Which parts of the search count, as they are named on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// Words only.
+    #[value(name = "lexical")]
+    Words,
+    /// Meaning only.
+    #[value(name = "embedding")]
+    Meaning,
+    /// Both.
+    #[value(name = "fused")]
+    Fused,
+    /// Both, and what the hits need.
+    #[value(name = "fused+needs")]
+    FusedAndNeeds,
+}
+
+impl From<By> for SearchBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Words => Self::Words,
+            By::Meaning => Self::Meaning,
+            By::Fused => Self::Fused,
+            By::FusedAndNeeds => Self::FusedAndNeeds,
+        }
+    }
+}
+
+fn method(name: &str) -> Result<Method, String> {
+    Method::parse(&name.to_ascii_uppercase())
+        .ok_or_else(|| "expected GET, POST, PUT, PATCH or DELETE".to_owned())
 }
 
 impl Search {
@@ -38,22 +87,27 @@ impl Search {
             let name = doc.name.clone();
             apis.extend(entries(&name, Source::new(doc)?.world()));
         }
-        let search = LexicalSearch::new(apis)?;
-        let hits =
-            search.search(ApiQuery { text: &self.query.join(" "), k: usize::from(self.k), world: None })?;
+        let index = ApiIndex::new(apis, self.embedder.embedder()?)?;
+        let hits = index.search(ApiQuery {
+            text: &self.query.join(" "),
+            k: usize::from(self.k),
+            world: None,
+            domain: self.domain.as_deref(),
+            method: self.method,
+            by: self.by.into(),
+        })?;
         streams.print(&json!({"hits": hits}), || {
-            let widest = |text: fn(&diorama_simulator::search::ApiHit) -> &str| {
+            let widest = |text: fn(&ApiHit) -> &str| {
                 hits.iter().map(|hit| text(hit).chars().count()).max().unwrap_or(0)
             };
             let (api, domain) = (widest(|hit| &hit.api), widest(|hit| &hit.domain));
-            hits.iter()
-                .map(|hit| {
-                    format!(
-                        "{:>6.2}  {:api$}  {:domain$}  {}\n",
-                        hit.score, hit.api, hit.domain, hit.description
-                    )
-                })
-                .collect()
+            let line = |hit: &ApiHit| {
+                let needed =
+                    hit.scores.needed_by.as_ref().map(|by| format!(" (for {by})")).unwrap_or_default();
+                let ApiHit { score, description, .. } = hit;
+                format!("{score:>6.2}  {:api$}  {:domain$}  {description}{needed}\n", hit.api, hit.domain)
+            };
+            hits.iter().map(line).collect()
         })?;
         Ok(Done::Met)
     }

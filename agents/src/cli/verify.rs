@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use clap::Args;
 use diorama_output::folder::{Failure, Folder, Part, Tally};
 use diorama_output::manifest::Versions;
+use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::json;
 
 use super::error::CliError;
@@ -48,7 +49,9 @@ impl Verify {
     /// When the folder has no readable manifest.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
-        let mut failures = folder.check_versions(&versions());
+        // Every version of the search is kept, so a dataset of any of them can be replayed.
+        let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
+        let mut failures = folder.check_versions(&versions(recorded));
         if failures.is_empty() {
             failures = folder.check_files();
         }
@@ -157,13 +160,13 @@ fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::Prog
     found
 }
 
-/// The versions of this program.
+/// The versions of this program, with one of its searches for tools.
 #[must_use]
-pub fn versions() -> Versions {
+pub fn versions(search: SearchVersion) -> Versions {
     Versions {
         engine: diorama_simulator::engine::ENGINE_VERSION.to_owned(),
         grader: diorama_simulator::grade::GRADER_VERSION.to_owned(),
-        search: diorama_simulator::engine::tools::SEARCH_VERSION.to_owned(),
+        search: search.name().to_owned(),
         generator: crate::GENERATOR_VERSION.to_owned(),
     }
 }

@@ -249,7 +249,8 @@ fn keywords(
             }
         }
         let text = chosen.join(" ");
-        let found = !chosen.is_empty() && tool_search(&world.base, &text).iter().any(|hit| hit.api == api);
+        let found = !chosen.is_empty()
+            && tool_search(&world.base, world.base.search(), &text).iter().any(|hit| hit.api == api);
         found.then_some(text)
     };
     if let Some(text) = attempt(&seen) {

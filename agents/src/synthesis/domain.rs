@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use diorama_output::plan::Unit;
 use diorama_simulator::engine::Base;
+use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
@@ -41,7 +42,10 @@ pub struct OfflineDomain<A> {
 
 /// The API agent without a model: the catalog's APIs, records from the seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineApis;
+pub struct OfflineApis {
+    /// What `ToolSearcher` does in its worlds.
+    pub search: SearchVersion,
+}
 
 impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
     fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
@@ -56,7 +60,7 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
 impl ApiAgent for OfflineApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
         let made = family.source.run(seed)?;
-        let base = Base::new(made.world)?;
+        let base = Base::with_search(made.world, self.search)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
         Ok(UnitWorld {

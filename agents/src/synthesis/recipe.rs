@@ -8,6 +8,7 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
+use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
@@ -46,6 +47,8 @@ pub struct Ingredients {
     pub domains_per_world: usize,
     /// Dialogues asked for: part of the plan, and so of what the rows are.
     pub dialogues: u64,
+    /// What `ToolSearcher` does.
+    pub search: SearchVersion,
 }
 
 impl Recipe {
@@ -54,7 +57,8 @@ impl Recipe {
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
-        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues } = ingredients;
+        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, search } =
+            ingredients;
         if abilities.is_empty() {
             abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
         }
@@ -68,13 +72,17 @@ impl Recipe {
                 json!({ "name": doc.name, "blake3": blake3::hash(text.as_bytes()).to_hex().to_string() })
             })
             .collect();
-        let config = BTreeMap::from([
+        let mut config = BTreeMap::from([
             ("abilities".to_owned(), json!(abilities)),
             ("backend".to_owned(), json!("offline")),
             ("dialogues".to_owned(), json!(dialogues)),
             ("domains_per_world".to_owned(), json!(domains_per_world)),
             ("sources".to_owned(), Json::Array(hashes)),
         ]);
+        // Left out for the first version, so that runs of it stay what they were.
+        if search != SearchVersion::V1 {
+            config.insert("tool_search".to_owned(), json!(search.name()));
+        }
         let text = serde_json::to_string(&config).unwrap_or_default();
         let config_hash = *blake3::hash(text.as_bytes()).as_bytes();
         let mut recipe = Self { seed, abilities, train: Vec::new(), test: Vec::new(), config_hash, config };

@@ -2,7 +2,7 @@
 
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
-use diorama_simulator::engine::tools::{SEARCH_VERSION, TOOL_SEARCHER};
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -104,7 +104,7 @@ pub fn row(
         session_seed: solution.session_seed,
         identity: None,
         faults: Vec::new(),
-        search: SEARCH_VERSION.to_owned(),
+        search: world.base.search().name().to_owned(),
         visible: solution.visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         outcome: draft.outcome,
         events: events(draft, &solution.gold),

@@ -17,7 +17,7 @@ use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
 use super::index::{Form, Index, fingerprints, placed, wanted};
 use super::overlay::Table;
-use super::tools::{TOOL_SEARCHER, ToolIndex};
+use super::tools::{SearchVersion, TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
+    search: SearchVersion,
     budget: u64,
 }
 
@@ -90,7 +91,15 @@ impl Base {
     ///
     /// # Errors
     /// [`BaseError`] where records have the wrong width, keys repeat or API names repeat.
-    pub fn new(mut world: World) -> Result<Arc<Self>, BaseError> {
+    pub fn new(world: World) -> Result<Arc<Self>, BaseError> {
+        Self::with_search(world, SearchVersion::default())
+    }
+
+    /// Freezes a world whose sessions search for tools by this version, unless they ask for another.
+    ///
+    /// # Errors
+    /// As [`Base::new`].
+    pub fn with_search(mut world: World, search: SearchVersion) -> Result<Arc<Self>, BaseError> {
         let mut apis = FxHashMap::default();
         for (position, api) in world.apis.iter().enumerate() {
             let taken = apis.insert(api.name.clone(), ApiId(position as u16)).is_some();
@@ -146,9 +155,16 @@ impl Base {
             names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
             initial: tables.into(),
             tools: ToolIndex::new(&world),
+            search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
+    }
+
+    /// The version of the search that `ToolSearcher` does in its sessions.
+    #[must_use]
+    pub const fn search(&self) -> SearchVersion {
+        self.search
     }
 
     /// The world.

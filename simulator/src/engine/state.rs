@@ -14,12 +14,14 @@ use super::digest::{Digest, Sum, record_hash, state_digest};
 use super::draft::as_key;
 use super::index::{Form, placed, wanted};
 use super::overlay::{Candidates, Merged, Picked, Table};
+use super::tools::SearchVersion;
 
 /// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
 #[derive(Clone, Debug)]
 pub struct State {
     clock: Instant,
     seed: u64,
+    search: SearchVersion,
     tables: Arc<[Table]>,
     tokens: RedBlackTreeMapSync<Str, Token>,
     token_sum: Sum,
@@ -55,6 +57,7 @@ impl State {
         Self {
             clock: base.world().clock,
             seed,
+            search: base.search(),
             tables: Arc::clone(&base.initial),
             tokens: RedBlackTreeMapSync::new_sync(),
             token_sum: Sum::default(),
@@ -89,6 +92,18 @@ impl State {
             && self.token_sum == other.token_sum
             && self.clock == other.clock
             && self.seed == other.seed
+            && self.search == other.search
+    }
+
+    /// The version of the search that `ToolSearcher` does.
+    #[must_use]
+    pub const fn search(&self) -> SearchVersion {
+        self.search
+    }
+
+    /// Has `ToolSearcher` do another version of the search than the base's.
+    pub const fn set_search(&mut self, version: SearchVersion) {
+        self.search = version;
     }
 
     /// The record of a key.

@@ -1,12 +1,15 @@
 //! APIs as the tools of a language model, and the search among them.
 //!
 //! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The search
-//! is part of the replay contract: `toolsearch/1` stays what it is, a better one gets its own version.
+//! is part of the replay contract: `toolsearch/1` and `toolsearch/2` stay what they are, a better one gets its own
+//! version.
 
+mod meaning;
 mod schema;
 mod search;
+mod version;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::model::{
     Api, ApiId, Behaviour, BehaviourKind, DomainId, Method, Parameter, Place, Reply as Shown, World,
@@ -15,15 +18,14 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::Value as Json;
 
+use self::meaning::Meaning;
 use self::search::Pool;
+pub use self::version::SearchVersion;
 use super::base::Base;
 use super::reply::{Body, Origin, Reply};
 
 /// The implicit API that finds APIs: `{keywords: string}`.
 pub const TOOL_SEARCHER: &str = "ToolSearcher";
-
-/// The version of the search that `ToolSearcher` does.
-pub const SEARCH_VERSION: &str = "toolsearch/1";
 
 /// How many hits a search has, at most.
 pub const MAX_HITS: usize = 5;
@@ -43,6 +45,8 @@ pub(super) struct ToolIndex {
     schemas: Vec<Arc<Json>>,
     bodies: Vec<Body>,
     pool: Pool,
+    /// Made when a session asks for `toolsearch/2`.
+    meaning: OnceLock<Meaning>,
     sign_in: Vec<Option<ApiId>>,
     pub(super) searcher: Api,
     searcher_schema: Json,
@@ -62,16 +66,25 @@ pub fn json_schema(world: &World, schema: &Schema) -> Json {
 
 /// The APIs that fit keywords best: at most five, best first, ties by name.
 #[must_use]
-pub fn tool_search(base: &Base, keywords: &str) -> Vec<Hit> {
-    base.tools.pool.search(base.world(), keywords)
+pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<Hit> {
+    let world = base.world();
+    let by_words = base.tools.pool.ranked(world, keywords);
+    let mut hits = match version {
+        SearchVersion::V1 => by_words,
+        SearchVersion::V2 => {
+            base.tools.meaning.get_or_init(|| Meaning::new(world)).fused(world, &by_words, keywords)
+        }
+    };
+    hits.truncate(MAX_HITS);
+    hits
 }
 
 /// The APIs that a `ToolSearcher` reply shows: the hits, each one that needs a token followed by the API that
 /// issues it.
 #[must_use]
-pub fn tools_shown(base: &Base, keywords: &str) -> Vec<ApiId> {
+pub fn tools_shown(base: &Base, version: SearchVersion, keywords: &str) -> Vec<ApiId> {
     let mut shown = Vec::new();
-    let hits = tool_search(base, keywords);
+    let hits = tool_search(base, version, keywords);
     for hit in &hits {
         if !shown.contains(&hit.api) {
             shown.push(hit.api);
@@ -122,6 +135,7 @@ impl ToolIndex {
         Self {
             bodies: bodies.collect(),
             pool: Pool::new(world),
+            meaning: OnceLock::new(),
             sign_in: sign_in.collect(),
             searcher_schema: schema::function(&searcher, world),
             searcher,
@@ -142,9 +156,9 @@ fn function_body(function: &Json) -> Body {
 }
 
 /// What `ToolSearcher` answers.
-pub(super) fn search_reply(base: &Base, arguments: &[Value]) -> Reply {
+pub(super) fn search_reply(base: &Base, version: SearchVersion, arguments: &[Value]) -> Reply {
     let keywords = arguments.first().and_then(Value::as_str).unwrap_or("");
-    let shown = tools_shown(base, keywords);
+    let shown = tools_shown(base, version, keywords);
     let tools = shown.iter().filter_map(|api| base.tools.bodies.get(api.index()).cloned()).collect();
     Reply { status: 200, body: Body::Object(vec![("tools".into(), Body::List(tools))]) }
 }
@@ -199,6 +213,11 @@ pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
 /// The words of a text as searches see them: split inside camel case, lower case, singular, without stop words.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     search::tokens(text)
+}
+
+/// The words of a name or text as they are: split where it is neither letter nor digit and inside camel case.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
+    search::split(text)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Response;
+use diorama_seeds::model::Method;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -12,7 +13,7 @@ use super::sessions::{Slot, lock};
 use super::surface::Incoming;
 use super::view;
 use super::worlds::Served;
-use crate::search::ApiQuery;
+use crate::search::{ApiQuery, SearchBy};
 
 /// Items on a page of a list, at most.
 const MAX_PAGE: usize = 1_000;
@@ -31,6 +32,12 @@ struct Search {
     k: Option<usize>,
     #[serde(default)]
     world: Option<String>,
+    #[serde(default)]
+    domain: Option<String>,
+    #[serde(default)]
+    method: Option<String>,
+    #[serde(default)]
+    by: Option<String>,
 }
 
 impl App {
@@ -126,10 +133,28 @@ impl App {
         if !(1..=MAX_PAGE).contains(&k) {
             return Err(Problem::about("k", &format!("a number from 1 to {MAX_PAGE}"), k));
         }
-        let query = ApiQuery { text: &asked.query, k, world: asked.world.as_deref() };
+        let query = ApiQuery {
+            text: &asked.query,
+            k,
+            world: asked.world.as_deref(),
+            domain: asked.domain.as_deref(),
+            method: asked.method.as_deref().map(method).transpose()?,
+            by: asked.by.as_deref().map(search_by).transpose()?.unwrap_or_default(),
+        };
         let hits = self.search.search(query).map_err(|error| Problem::new(500, error.to_string()))?;
         Ok(reply(200, &json!({"hits": hits})))
     }
+}
+
+fn method(name: &str) -> Result<Method, Problem> {
+    let found = || format!("`{}`", name.chars().take(20).collect::<String>());
+    Method::parse(name).ok_or_else(|| Problem::about("method", "GET, POST, PUT, PATCH or DELETE", found()))
+}
+
+fn search_by(name: &str) -> Result<SearchBy, Problem> {
+    let names = SearchBy::ALL.map(SearchBy::name).join(", ");
+    let found = || format!("`{}`", name.chars().take(20).collect::<String>());
+    SearchBy::named(name).ok_or_else(|| Problem::about("by", &format!("one of {names}"), found()))
 }
 
 /// Records of a session.

@@ -75,6 +75,7 @@ impl App {
             seed: asked.seed.or_else(|| task.as_ref().map(|task| task.seed)).unwrap_or(0),
             clock,
             visible: task.as_ref().map(|task| task.visible.clone()),
+            search: task.as_ref().map(|task| task.search),
         };
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults);
         let new = (0..copies).map(|_| Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms));

@@ -20,7 +20,6 @@ use super::after::Saved;
 use super::sessions::Live;
 use super::settings::StateFolder;
 use crate::engine::ENGINE_VERSION;
-use crate::engine::tools::SEARCH_VERSION;
 use crate::fault::Rule;
 
 pub(super) use self::restore::restored;
@@ -106,7 +105,7 @@ impl Head {
         Self {
             format: FORMAT,
             engine: ENGINE_VERSION.to_owned(),
-            search: SEARCH_VERSION.to_owned(),
+            search: live.session.initial().search().name().to_owned(),
             world: live.world.id.clone(),
             world_hash: live.world.hash.clone(),
             seed: live.session.seed(),

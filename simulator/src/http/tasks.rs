@@ -8,6 +8,7 @@ use diorama_seeds::value::Instant;
 use serde::Serialize;
 
 use crate::engine::Base;
+use crate::engine::tools::SearchVersion;
 
 /// A task in a list: nothing that gives its solution away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,6 +46,8 @@ pub struct TaskSpec {
     pub clock: Instant,
     /// The seed of the session, unless another is asked for.
     pub seed: u64,
+    /// The version of the search that `ToolSearcher` does.
+    pub search: SearchVersion,
 }
 
 /// Why a task cannot be used.

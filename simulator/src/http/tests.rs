@@ -121,6 +121,7 @@ impl TaskSource for OneTask {
             },
             clock: Instant(1_772_442_000),
             seed: 7,
+            search: crate::engine::tools::SearchVersion::V1,
             base,
         }))
     }

@@ -1,75 +1,50 @@
 //! BM25 over the words of APIs, in memory.
 
+use diorama_seeds::model::Method;
 use tantivy::collector::TopDocs;
+use tantivy::columnar::Column;
 use tantivy::query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, STORED, Schema, TextFieldIndexing, TextOptions, Value as _};
+use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
-use tantivy::{Index, IndexReader, Searcher, TantivyDocument, Term};
+use tantivy::{Index, Searcher, TantivyDocument, Term};
 
-use super::{ApiEntry, ApiHit, ApiQuery, ApiSearch};
+use super::{ApiEntry, ApiQuery, SearchError};
 use crate::engine::tools::words;
 
-/// Why the index cannot be made or read.
-#[derive(Debug, thiserror::Error)]
-#[error("the index of APIs: {0}")]
-pub struct SearchError(#[from] tantivy::TantivyError);
-
-/// How much a word counts by where it stands.
+/// How much a word counts by where it stands: name, description, parameters, domain.
 const WEIGHTS: [f32; 4] = [3.0, 2.0, 0.7, 1.0];
 /// Different words of a query that count, at most; the first ones.
 const MAX_WORDS: usize = 64;
-/// Hits of one search, at most.
-const MAX_HITS: usize = 1_000;
-/// The writer's memory while the index is made; the least that tantivy takes for one thread.
-const WRITER_BYTES: usize = 15_000_000;
+/// The writer's memory while the index is made, with one thread.
+const WRITER_BYTES: usize = 50_000_000;
 const ANALYSER: &str = "english";
 
-/// A search by words: BM25 over name, description, parameters and domain.
-///
-/// ```
-/// use diorama_simulator::search::{ApiEntry, ApiQuery, ApiSearch, LexicalSearch};
-///
-/// let entry = |api: &str, description: &str| ApiEntry {
-///     world: "clinic".into(), api: api.into(), domain: "clinic".into(), domain_title: "Dental clinic".into(),
-///     description: description.into(), parameters: String::new(),
-/// };
-/// let search = LexicalSearch::new(vec![
-///     entry("BookAppointment", "Books an appointment with a dentist."),
-///     entry("ListDentists", "Lists dentists."),
-/// ])?;
-/// let hits = search.search(ApiQuery { text: "book me in", k: 1, world: None })?;
-/// assert_eq!(hits[0].api, "BookAppointment");
-/// # Ok::<(), diorama_simulator::search::SearchError>(())
-/// ```
-pub struct LexicalSearch {
-    entries: Vec<ApiEntry>,
-    reader: IndexReader,
+/// An index of the words of entries, which are known by their positions.
+pub(super) struct Lexical {
+    searcher: Searcher,
+    /// The position of each document, for each segment.
+    positions: Vec<Column<u64>>,
     /// Name, description, parameters, domain.
     fields: [Field; 4],
-    world: Field,
-    position: Field,
+    /// World, domain, method.
+    filters: [Field; 3],
     analyser: TextAnalyzer,
 }
 
-impl LexicalSearch {
-    /// Indexes APIs.
-    ///
-    /// # Errors
-    /// When the index cannot be made.
-    pub fn new(mut entries: Vec<ApiEntry>) -> Result<Self, SearchError> {
-        // Ties are told apart by position, so positions follow the names.
-        entries.sort_by(|left, right| (&left.world, &left.api).cmp(&(&right.world, &right.api)));
+impl Lexical {
+    pub(super) fn new(entries: &[ApiEntry]) -> Result<Self, SearchError> {
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default()
             .set_tokenizer(ANALYSER)
             .set_index_option(IndexRecordOption::WithFreqs);
         let text = TextOptions::default().set_indexing_options(indexing);
-        let fields = ["name", "description", "parameters", "domain"]
+        let fields = ["name", "description", "parameters", "domain_title"]
             .map(|name| schema.add_text_field(name, text.clone()));
         let exact =
             TextFieldIndexing::default().set_tokenizer("raw").set_index_option(IndexRecordOption::Basic);
-        let world = schema.add_text_field("world", TextOptions::default().set_indexing_options(exact));
-        let position = schema.add_u64_field("position", STORED);
+        let exact = TextOptions::default().set_indexing_options(exact.set_fieldnorms(false));
+        let filters = ["world", "domain", "method"].map(|name| schema.add_text_field(name, exact.clone()));
+        let position = schema.add_u64_field("position", FAST);
         let index = Index::create_in_ram(schema.build());
         let analyser = TextAnalyzer::builder(WhitespaceTokenizer::default())
             .filter(Stemmer::new(Language::English))
@@ -82,25 +57,40 @@ impl LexicalSearch {
             for (field, text) in fields.into_iter().zip(texts) {
                 document.add_text(field, normalised(text));
             }
-            document.add_text(world, &entry.world);
+            let exact = [entry.world.as_str(), &entry.domain, entry.method.map_or("", Method::as_str)];
+            for (field, text) in filters.into_iter().zip(exact) {
+                document.add_text(field, text);
+            }
             document.add_u64(position, number as u64);
             writer.add_document(document)?;
         }
         writer.commit()?;
-        let reader = index.reader()?;
-        Ok(Self { entries, reader, fields, world, position, analyser })
+        let searcher = index.reader()?.searcher();
+        let positions = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| segment.fast_fields().u64("position"))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { searcher, positions, fields, filters, analyser })
+    }
+
+    /// The best entries with their scores, best first, ties by position.
+    pub(super) fn best(&self, query: ApiQuery<'_>, limit: usize) -> Result<Vec<(usize, f32)>, SearchError> {
+        let Some(wanted) = self.query(query).filter(|_| limit > 0) else { return Ok(Vec::new()) };
+        let found = self.searcher.search(&wanted, &TopDocs::with_limit(limit).order_by_score())?;
+        let mut found: Vec<(usize, f32)> = found
+            .into_iter()
+            .filter_map(|(score, address)| {
+                let position = self.positions.get(address.segment_ord as usize)?.first(address.doc_id)?;
+                Some((usize::try_from(position).ok()?, score))
+            })
+            .collect();
+        found.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        Ok(found)
     }
 
     fn query(&self, query: ApiQuery<'_>) -> Option<BooleanQuery> {
-        let mut analyser = self.analyser.clone();
-        let text = normalised(query.text);
-        let mut stream = analyser.token_stream(&text);
-        let mut wanted: Vec<String> = Vec::new();
-        while let (true, Some(token)) = (wanted.len() < MAX_WORDS, stream.next()) {
-            if !wanted.contains(&token.text) {
-                wanted.push(token.text.clone());
-            }
-        }
+        let wanted = self.words(query.text);
         if wanted.is_empty() {
             return None;
         }
@@ -112,44 +102,32 @@ impl LexicalSearch {
             }
         }
         let words = BooleanQuery::new(clauses);
-        Some(match query.world {
-            None => words,
-            Some(world) => {
-                let of = TermQuery::new(Term::from_field_text(self.world, world), IndexRecordOption::Basic);
-                // The world narrows the hits and does not count.
-                let of = BoostQuery::new(Box::new(of), 0.0);
-                BooleanQuery::new(vec![(Occur::Must, Box::new(words)), (Occur::Must, Box::new(of))])
-            }
-        })
-    }
-
-    fn entry(&self, searcher: &Searcher, address: tantivy::DocAddress) -> Result<Option<usize>, SearchError> {
-        let document: TantivyDocument = searcher.doc(address)?;
-        let position = document.get_first(self.position).and_then(|value| value.as_u64());
-        Ok(position.and_then(|position| usize::try_from(position).ok()))
-    }
-}
-
-impl ApiSearch for LexicalSearch {
-    fn search(&self, query: ApiQuery<'_>) -> Result<Vec<ApiHit>, SearchError> {
-        let k = query.k.min(MAX_HITS);
-        let Some(wanted) = self.query(query).filter(|_| k > 0) else { return Ok(Vec::new()) };
-        let searcher = self.reader.searcher();
-        let mut found: Vec<(f32, usize)> = Vec::new();
-        for (score, address) in searcher.search(&wanted, &TopDocs::with_limit(k).order_by_score())? {
-            found.extend(self.entry(&searcher, address)?.map(|position| (score, position)));
+        let exact = [query.world, query.domain, query.method.map(Method::as_str)];
+        let mut all: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        for (field, text) in self.filters.into_iter().zip(exact) {
+            let Some(text) = text else { continue };
+            let of = TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::Basic);
+            // A filter narrows the hits and does not count.
+            all.push((Occur::Must, Box::new(BoostQuery::new(Box::new(of), 0.0))));
         }
-        found.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
-        let hit = |(score, position): (f32, usize)| {
-            self.entries.get(position).map(|entry| ApiHit {
-                api: entry.api.clone(),
-                domain: entry.domain.clone(),
-                world: entry.world.clone(),
-                score,
-                description: entry.description.clone(),
-            })
-        };
-        Ok(found.into_iter().filter_map(hit).collect())
+        if all.is_empty() {
+            return Some(words);
+        }
+        all.push((Occur::Must, Box::new(words)));
+        Some(BooleanQuery::new(all))
+    }
+
+    fn words(&self, text: &str) -> Vec<String> {
+        let mut analyser = self.analyser.clone();
+        let text = normalised(text);
+        let mut stream = analyser.token_stream(&text);
+        let mut wanted: Vec<String> = Vec::new();
+        while let (true, Some(token)) = (wanted.len() < MAX_WORDS, stream.next()) {
+            if !wanted.contains(&token.text) {
+                wanted.push(token.text.clone());
+            }
+        }
+        wanted
     }
 }
 

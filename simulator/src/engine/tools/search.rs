@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use diorama_seeds::model::{Api, ApiId, World};
 
-use super::{Hit, MAX_HITS};
+use super::Hit;
 
 const NAME: u32 = 8;
 const DESCRIPTION: u32 = 3;
@@ -74,7 +74,8 @@ impl Pool {
         Self { words, name_lengths }
     }
 
-    pub(super) fn search(&self, world: &World, keywords: &str) -> Vec<Hit> {
+    /// All APIs that fit, best first, ties by name.
+    pub(super) fn ranked(&self, world: &World, keywords: &str) -> Vec<Hit> {
         let mut wanted: Vec<String> = Vec::new();
         for token in tokens(keywords) {
             if !wanted.contains(&token) {
@@ -105,7 +106,6 @@ impl Pool {
             let by_name = || world.api(left.api).name.cmp(&world.api(right.api).name);
             right.score.cmp(&left.score).then_with(by_name)
         });
-        hits.truncate(MAX_HITS);
         hits
     }
 }
@@ -130,8 +130,13 @@ fn entry(api: &Api, world: &World) -> Entry {
 /// The words of a text: split where it is neither letter nor digit and inside camel case, lower case, plurals
 /// made singular, words without meaning left out.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = String> {
+    split(text).map(|word| stem(&word.to_lowercase())).filter(|word| !STOP_WORDS.contains(&word.as_str()))
+}
+
+/// The words of a text as they are written.
+pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|character: char| !character.is_alphanumeric()).flat_map(split_camel_case);
-    words.map(|word| stem(&word.to_lowercase())).filter(|word| !STOP_WORDS.contains(&word.as_str()))
+    words.filter(|word| !word.is_empty())
 }
 
 const STOP_WORDS: [&str; 30] = [

@@ -17,8 +17,10 @@ fn parameters_become_json_schema() {
 /// The names found, best first.
 fn check(keywords: &str, expect: &[&str]) {
     let base = shop();
-    let found: Vec<&str> =
-        tool_search(&base, keywords).iter().map(|hit| &*base.world().api(hit.api).name).collect();
+    let found: Vec<&str> = tool_search(&base, SearchVersion::V1, keywords)
+        .iter()
+        .map(|hit| &*base.world().api(hit.api).name)
+        .collect();
     assert_eq!(found.get(..expect.len().min(found.len())), Some(expect), "{keywords}: {found:?}");
     assert!(found.len() <= MAX_HITS);
 }
@@ -47,4 +49,72 @@ fn a_reply_holds_the_schemas_as_they_are() {
         assert_eq!(*tool, tool_schema(base.world(), api)["function"]);
     }
     assert_eq!(tree["tools"][0]["name"], "SignIn");
+}
+
+#[test]
+fn the_second_version_fuses_words_and_meaning() {
+    let base = shop();
+    let found = |version, keywords: &str| -> Vec<(&str, u32)> {
+        let hits = tool_search(&base, version, keywords);
+        hits.iter().map(|hit| (&*base.world().api(hit.api).name, hit.score)).collect()
+    };
+    let first = |keywords: &str| found(SearchVersion::V2, keywords).first().map(|(name, _)| *name);
+    assert_eq!(first("cancel order"), Some("CancelOrder"));
+    assert_eq!(first("PlaceOrder"), Some("PlaceOrder"));
+    assert_eq!(found(SearchVersion::V1, "purchase something"), []);
+    assert_eq!(first("purchase something"), Some("GetProduct"));
+    assert_eq!(first(""), None);
+    assert_eq!(first("?!"), None);
+}
+
+/// Rows that were recorded with a version must replay: what it finds never changes, to the last point of a score.
+#[test]
+fn versions_find_what_they_found() {
+    let base = shop();
+    let keywords = [
+        "cancel order",
+        "PlaceOrder",
+        "wishlist",
+        "list my orders",
+        "log in",
+        "purchase something",
+        "cheapest products",
+        "a",
+        "what is in stock?",
+        "change the quantity of a product in an order",
+        "größe ändern",
+        "delete account",
+    ];
+    let mut lines = Vec::new();
+    for version in SearchVersion::ALL {
+        for keywords in keywords {
+            let hits = tool_search(&base, version, keywords);
+            let hits = hits.iter().map(|hit| format!("{} {}", base.world().api(hit.api).name, hit.score));
+            lines.push(format!("{} {keywords:?}: {}", version.name(), hits.collect::<Vec<_>>().join(", ")));
+        }
+    }
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!("tool_search", lines.join("\n"));
+    });
+}
+
+#[test]
+fn versions_are_chosen_by_base_and_by_session() {
+    use crate::session::{Session, SessionOptions};
+    let call = crate::engine::tests::call("ToolSearcher {\"keywords\": \"purchase something\"}");
+    let shown = |base: &Arc<Base>, search| {
+        let options = SessionOptions { search, visible: Some(Vec::new()), ..SessionOptions::default() };
+        let mut session = Session::new(base.clone(), options);
+        let entry = session.call(&call);
+        let tree = entry.reply.json_tree(&base.world().zone);
+        assert_eq!(tree["tools"].as_array().unwrap().len(), session.visible().count(), "shown is callable");
+        session.visible().next().is_some()
+    };
+    let first = shop();
+    let second = Base::with_search(first.world().clone(), SearchVersion::V2).unwrap();
+    assert!(!shown(&first, None) && shown(&first, Some(SearchVersion::V2)));
+    assert!(shown(&second, None) && !shown(&second, Some(SearchVersion::V1)));
+    for version in SearchVersion::ALL {
+        assert_eq!(SearchVersion::named(version.name()), Some(version));
+    }
 }

@@ -7,7 +7,7 @@ use diorama_seeds::value::Instant;
 
 use super::{Event, FORMAT, Head, Store, StoreError, damaged, parse};
 use crate::engine::ENGINE_VERSION;
-use crate::engine::tools::SEARCH_VERSION;
+use crate::engine::tools::SearchVersion;
 use crate::fault::Faults;
 use crate::http::sessions::Live;
 use crate::http::tasks::{TaskSource, TaskSpec};
@@ -48,13 +48,16 @@ fn restore(
 ) -> Result<Live, StoreError> {
     same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
     same(id, "engine version", &head.engine, ENGINE_VERSION)?;
-    same(id, "search version", &head.search, SEARCH_VERSION)?;
+    let search = SearchVersion::named(&head.search);
+    let ours = search.unwrap_or_default().name();
+    same(id, "search version", &head.search, ours)?;
     let (world, task) = setting(worlds, tasks, id, &head)?;
     same(id, &format!("world `{}` of hash", head.world), &head.world_hash, &world.hash)?;
     let options = SessionOptions {
         seed: head.seed,
         clock: Some(Instant(head.clock)),
         visible: task.as_ref().map(|task| task.visible.clone()),
+        search,
     };
     let faults = Faults::new(head.faults).map_err(|error| damaged(id, &error.to_string()))?;
     let session = Session::new(Arc::clone(&world.base), options).with_faults(faults);

@@ -1,0 +1,167 @@
+//! `diorama bench-search`
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use clap::Args;
+use diorama_output::folder::Folder;
+use diorama_seeds::materialise::Source;
+use diorama_simulator::embed::{Embedder, embedded};
+use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, SearchBy, SearchError, entries};
+use serde_json::{Map, Value as Json, json};
+
+use super::embedder::EmbedderArguments;
+use super::error::CliError;
+use super::inputs::{Inputs, catalog_worlds, read_file};
+use super::{Done, Streams, terminal};
+use crate::retrieval::{
+    CUTS, Interval, Material, Measured, compare, of_dataset, of_lines, of_reverse_chain, summary,
+};
+
+/// Measure how well APIs are found.
+///
+/// Prints recall at 1, 5 and 10 and the share of requests whose APIs are all among the first 10, for each way of
+/// searching, with 95 % bootstrap intervals, and what each has over the baseline (the full-size model alone where
+/// --model names one, else words alone), drawn in pairs. An interval that holds 0 tells nothing apart.
+#[derive(Debug, Args)]
+pub struct BenchSearch {
+    /// Requests with the APIs that answer them: lines of {"query", "apis": [names]} (with --pool), Reverse Chain's
+    /// compositional multi-tool JSON, or a dataset's folder (over the catalog, or --world and --openapi).
+    #[arg(long, value_name = "FILE|DIR")]
+    pub queries: PathBuf,
+    /// The APIs: lines of {"name", "description", "inputs": [names], "outputs": [names], "domain"?}.
+    #[arg(long, value_name = "FILE")]
+    pub pool: Option<PathBuf>,
+    /// A full-size model to measure beside the one in the program.
+    #[command(flatten)]
+    pub embedder: EmbedderArguments,
+    /// The worlds of a dataset's pool.
+    #[command(flatten)]
+    pub inputs: Inputs,
+}
+
+/// A way of searching and what it got.
+struct Method {
+    name: String,
+    measured: Measured,
+    micros: f64,
+}
+
+impl BenchSearch {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the material cannot be read or APIs cannot be searched.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let material = self.material(streams)?;
+        let own: Arc<dyn Embedder> = embedded().map_err(SearchError::from)?;
+        let mut methods = run(&material, own, "", &SearchBy::ALL)?;
+        if let Some(full) = self.embedder.full()? {
+            let ways = [SearchBy::Meaning, SearchBy::Fused, SearchBy::FusedAndNeeds];
+            methods.extend(run(&material, full, "model ", &ways)?);
+        }
+        let baseline = methods.iter().position(|method| method.name == "model embedding").unwrap_or(0);
+        let data = report(&material, &methods, baseline);
+        streams.print(&data, || table(&material, &methods, baseline))?;
+        Ok(Done::Met)
+    }
+
+    fn material(&self, streams: &mut Streams<'_>) -> Result<Material, CliError> {
+        let file = self.queries.display().to_string();
+        if self.queries.is_dir() {
+            let rows: Vec<_> = Folder::open(&self.queries)?.rows().collect::<Result<_, _>>()?;
+            return Ok(of_dataset(&file, &rows, self.worlds(streams)?)?);
+        }
+        let queries = text(&self.queries)?;
+        let Some(pool) = &self.pool else { return Ok(of_reverse_chain(&file, &queries)?) };
+        Ok(of_lines((&file, &queries), (&pool.display().to_string(), &text(pool)?))?)
+    }
+
+    fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<ApiEntry>, CliError> {
+        let docs = if self.inputs.is_empty() { catalog_worlds()? } else { self.inputs.read(streams)? };
+        let mut apis = Vec::new();
+        for doc in docs {
+            let name = doc.name.clone();
+            apis.extend(entries(&name, Source::new(doc)?.world()));
+        }
+        Ok(apis)
+    }
+}
+
+fn text(path: &Path) -> Result<String, CliError> {
+    String::from_utf8(read_file(path)?).map_err(|_| {
+        CliError::Usage(format!("{}: found bytes that are not UTF-8, expected text", path.display()))
+    })
+}
+
+fn run(
+    material: &Material,
+    embedder: Arc<dyn Embedder>,
+    prefix: &str,
+    ways: &[SearchBy],
+) -> Result<Vec<Method>, CliError> {
+    let index = ApiIndex::new(material.pool.clone(), embedder)?;
+    let bar = terminal::bar((ways.len() * material.cases.len()) as u64, "searches");
+    let mut methods = Vec::new();
+    for by in ways {
+        let mut measured = Measured::default();
+        let mut micros = Vec::new();
+        for case in &material.cases {
+            let started = Instant::now();
+            let query =
+                ApiQuery { text: &case.query, k: CUTS[CUTS.len() - 1], by: *by, ..ApiQuery::default() };
+            let found = index.positions(query)?;
+            micros.push(started.elapsed().as_secs_f64() * 1e6);
+            measured.add(case, &found);
+            bar.inc(1);
+        }
+        micros.sort_by(f64::total_cmp);
+        let micros = micros.get(micros.len() / 2).copied().unwrap_or(0.0);
+        methods.push(Method { name: format!("{prefix}{}", by.name()), measured, micros });
+    }
+    bar.finish_and_clear();
+    Ok(methods)
+}
+
+fn report(material: &Material, methods: &[Method], baseline: usize) -> Json {
+    let named = |intervals: [Interval; CUTS.len() + 1]| -> Map<String, Json> {
+        Measured::NAMES
+            .iter()
+            .zip(intervals)
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect()
+    };
+    let over = |method: &Method| {
+        let mut found = named(summary(&method.measured));
+        found.insert("median_us".to_owned(), json!(method.micros));
+        if let Some(base) = methods.get(baseline) {
+            found.insert("over_baseline".to_owned(), json!(named(compare(&method.measured, &base.measured))));
+        }
+        (method.name.clone(), Json::Object(found))
+    };
+    json!({
+        "requests": material.cases.len(),
+        "apis": material.pool.len(),
+        "baseline": methods.get(baseline).map(|method| &method.name),
+        "methods": methods.iter().map(over).collect::<Map<_, _>>(),
+    })
+}
+
+fn table(material: &Material, methods: &[Method], baseline: usize) -> String {
+    let mut out = format!("{} requests over {} APIs\n\n", material.cases.len(), material.pool.len());
+    let _ = writeln!(out, "{:18}  recall@1  recall@5  recall@10  complete@10  median", "");
+    for Method { name, measured, micros } in methods {
+        let [one, five, ten, whole] = summary(measured).map(|interval| interval.mean);
+        let _ = writeln!(out, "{name:18}  {one:8.3}  {five:8.3}  {ten:9.3}  {whole:11.3}  {micros:.0} µs");
+    }
+    let Some(base) = methods.get(baseline) else { return out };
+    let _ = writeln!(out, "\nOver `{}`, with 95 % intervals\n", base.name);
+    for (_, method) in methods.iter().enumerate().filter(|(at, _)| *at != baseline) {
+        let cells = compare(&method.measured, &base.measured)
+            .map(|Interval { mean, low, high }| format!("{mean:+.3} ({low:+.3} to {high:+.3})"));
+        let _ = writeln!(out, "{:18}  {}", method.name, cells.join("  "));
+    }
+    out
+}

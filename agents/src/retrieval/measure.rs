@@ -1,0 +1,110 @@
+//! Recall, completeness, and paired bootstrap intervals.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::Case;
+
+/// The numbers of hits at which recall is taken.
+pub const CUTS: [usize; 3] = [1, 5, 10];
+const RESAMPLES: usize = 2_000;
+
+/// What one method got, case by case.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// For each measure one value a case: recall at each cut, then completeness at the last.
+    values: [Vec<f64>; CUTS.len() + 1],
+}
+
+/// A mean with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// The 2.5th percentile of the resampled means.
+    pub low: f64,
+    /// The 97.5th.
+    pub high: f64,
+}
+
+impl Measured {
+    /// The names of the measures.
+    pub const NAMES: [&'static str; CUTS.len() + 1] =
+        ["recall_at_1", "recall_at_5", "recall_at_10", "complete_at_10"];
+
+    /// Adds a case: the positions found, best first.
+    pub fn add(&mut self, case: &Case, found: &[usize]) {
+        let [recalls @ .., complete] = &mut self.values;
+        let within = |cut: usize| {
+            let hits = found.iter().take(cut).filter(|position| case.gold.contains(position)).count();
+            hits as f64 / case.gold.len().max(1) as f64
+        };
+        for (values, cut) in recalls.iter_mut().zip(CUTS) {
+            values.push(within(cut));
+        }
+        complete.push(if within(CUTS[CUTS.len() - 1]) >= 1.0 { 1.0 } else { 0.0 });
+    }
+}
+
+/// Each measure with its interval.
+#[must_use]
+pub fn summary(measured: &Measured) -> [Interval; CUTS.len() + 1] {
+    measured.values.each_ref().map(|values| interval(values))
+}
+
+/// What one method has over another in each measure; the same cases are drawn for both.
+#[must_use]
+pub fn compare(of: &Measured, over: &Measured) -> [Interval; CUTS.len() + 1] {
+    std::array::from_fn(|at| {
+        let differences: Vec<f64> =
+            of.values[at].iter().zip(&over.values[at]).map(|(of, over)| of - over).collect();
+        interval(&differences)
+    })
+}
+
+/// The bootstrap's percentile interval of a mean; of always the same draws.
+fn interval(values: &[f64]) -> Interval {
+    let mean = |sum: f64| if values.is_empty() { 0.0 } else { sum / values.len() as f64 };
+    let mut stream = ChaCha8Rng::seed_from_u64(0);
+    let mut means: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            let draws = (0..values.len()).map(|_| values[stream.random_range(0..values.len())]);
+            mean(draws.sum())
+        })
+        .collect();
+    means.sort_by(f64::total_cmp);
+    let at = |share: f64| means.get((share * RESAMPLES as f64) as usize).copied().unwrap_or(0.0);
+    Interval { mean: mean(values.iter().sum()), low: at(0.025), high: at(0.975) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(found: &[&[usize]]) -> Measured {
+        let mut measured = Measured::default();
+        for found in found {
+            measured.add(&Case { query: String::new(), gold: vec![1, 2] }, found);
+        }
+        measured
+    }
+
+    #[test]
+    fn recall_counts_what_is_found_and_completeness_only_the_whole() {
+        let all = measured(&[&[1, 2], &[1, 9], &[9, 8, 7, 6, 5, 4, 3, 2, 0, 1], &[]]);
+        let means = summary(&all).map(|interval| interval.mean);
+        assert_eq!(means, [0.25, 0.375, 0.625, 0.5]);
+    }
+
+    #[test]
+    fn the_interval_of_a_difference_is_paired() {
+        let better: Vec<&[usize]> = vec![&[1, 2]; 40];
+        let worse: Vec<&[usize]> = vec![&[1, 9]; 40];
+        let [_, _, at_10, _] = compare(&measured(&better), &measured(&worse));
+        assert_eq!((at_10.mean, at_10.low, at_10.high), (0.5, 0.5, 0.5));
+        let mixed: Vec<&[usize]> = [&[1, 2][..], &[9, 9]].repeat(20);
+        let [_, _, at_10, _] = summary(&measured(&mixed));
+        assert!(at_10.low > 0.3 && at_10.low < 0.5 && at_10.high > 0.5 && at_10.high < 0.7, "{at_10:?}");
+    }
+}

@@ -1,0 +1,39 @@
+//! Vectors side by side, in 16-bit integers: what is near a query, found by looking at all of them.
+
+/// What one is in the integers of a row: products of two rows of length one fit 32 bits.
+const ONE: f32 = 16_384.0;
+
+/// Rows of one length.
+#[derive(Debug, Default)]
+pub(crate) struct Vectors {
+    width: usize,
+    values: Vec<i16>,
+}
+
+impl Vectors {
+    /// Rounds vectors of length one, one after the other.
+    pub(crate) fn new(width: usize, values: &[f32]) -> Self {
+        Self { width: width.max(1), values: values.iter().map(|value| rounded(*value)).collect() }
+    }
+
+    /// The dot product of each row with a vector, in 2^-28ths. Integers only.
+    pub(crate) fn products(&self, vector: &[f32]) -> Vec<i32> {
+        let vector: Vec<i16> = vector.iter().map(|value| rounded(*value)).collect();
+        self.values.chunks_exact(self.width).map(|row| dot(row, &vector)).collect()
+    }
+}
+
+/// A product as a cosine.
+pub(crate) fn cosine(product: i32) -> f32 {
+    product as f32 / (ONE * ONE)
+}
+
+fn rounded(value: f32) -> i16 {
+    (value * ONE).round() as i16
+}
+
+fn dot(left: &[i16], right: &[i16]) -> i32 {
+    left.iter()
+        .zip(right)
+        .fold(0, |sum: i32, (left, right)| sum.wrapping_add(i32::from(*left) * i32::from(*right)))
+}
