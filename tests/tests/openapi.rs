@@ -644,6 +644,93 @@ fn import_text(folder: &Path, name: &str, text: &[u8], more: &[&str]) -> Ran {
 }
 
 #[test]
+fn bad_documents_are_refused_with_a_clear_message_and_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, text: &[u8], more: &[&str], expect: &[&str]| {
+        let ran = import_text(folder.path(), name, text, more);
+        assert!(ran.code == 1 || ran.code == 2, "{name}: {ran:?}");
+        for part in expect {
+            assert!(ran.err.contains(part), "{name}: {}", ran.err);
+        }
+        assert!(!folder.path().join("out.yaml").exists(), "{name}");
+    };
+    let ok = "responses: {200: {description: ok}}";
+    check("a.json", b"{\"openapi\": \"3.0.0\",\n \"paths\" {}}", &[], &["a.json:2:10", "this is not JSON"]);
+    check("b.yaml", b"openapi: 3.0.0\npaths: [1, 2\ninfo: {}\n", &[], &["b.yaml:3:5", "this is not YAML"]);
+    check("c.yaml", b"openapi: 3.0.0\npaths: {}\n", &[], &["the document has no operations"]);
+    check("d.yaml", b"openapi: 4.0.0\npaths: {}\n", &[], &["OpenAPI version `4.0.0`, expected 3.x"]);
+    let circle = format!(
+        "openapi: 3.0.0\npaths: {{/a: {{get: {{{ok}}}}}}}\ncomponents:\n  schemas:\n    A: {{allOf: [{{$ref: '#/components/schemas/B'}}]}}\n    B: {{allOf: [{{$ref: '#/components/schemas/A'}}]}}\n"
+    );
+    check("e.yaml", circle.as_bytes(), &[], &["made of itself by allOf", "schemas/A", "schemas/B"]);
+    check("f.json", &vec![b' '; 50 << 20], &[], &["expected at most"]);
+    let lost = format!("openapi: 3.0.0\npaths:\n  /a: {{get: {{{ok}}}}}\n  /b: {{$ref: 'gone.yaml#/b'}}\n");
+    check(
+        "g.yaml",
+        lost.as_bytes(),
+        &["--strict"],
+        &["`gone.yaml#/b` at #/paths/~1b", "there is no such file"],
+    );
+}
+
+#[test]
+fn a_document_with_a_reference_to_nothing_serves_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret.yaml"), "Secret: {type: object}").unwrap();
+    std::fs::write(
+        folder.path().join("shelf.yaml"),
+        "Shelf: {type: object, required: [id, name], properties: {id: {type: integer}, name: {type: string}}}",
+    )
+    .unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path().join("secret.yaml"), folder.path().join("link.yaml")).unwrap();
+    let text = "openapi: 3.0.3
+info: {title: Shelves, version: '1'}
+paths:
+  /shelves:
+    get:
+      responses: {200: {description: ok, content: {application/json: {schema: {type: array, items: {$ref: 'shelf.yaml#/Shelf'}}}}}}
+  /shelves/{shelf_id}:
+    get:
+      parameters: [{name: shelf_id, in: path, required: true, schema: {type: integer}}]
+      responses: {200: {description: ok, content: {application/json: {schema: {$ref: 'shelf.yaml#/Shelf'}}}}}
+  /lost:
+    get: {responses: {200: {description: ok, content: {application/json: {schema: {$ref: 'gone.yaml#/Lost'}}}}}}
+  /secret:
+    get: {responses: {200: {description: ok, content: {application/json: {schema: {$ref: 'link.yaml#/Secret'}}}}}}
+  /network:
+    get: {responses: {200: {description: ok, content: {application/json: {schema: {$ref: 'http://127.0.0.1:9/x.yaml'}}}}}}
+";
+    let ran = import_text(folder.path(), "shelves.yaml", text.as_bytes(), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let mut expected = vec!["`gone.yaml#/Lost` at #/paths/~1lost/get", "which is never asked"];
+    if cfg!(unix) {
+        expected.push("it leads out of the document's folder");
+    }
+    for part in expected {
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+    let made = std::fs::read(folder.path().join("out.yaml")).unwrap();
+    let doc = world::read("out.yaml", &made).unwrap();
+    let made = materialised(&doc, 1).unwrap();
+    let mut session = Session::new(Base::new(made.world.clone()).unwrap(), SessionOptions::default());
+    for api in &doc.apis {
+        let mut arguments = Map::new();
+        if api.parameters.contains_key("shelf_id") {
+            let shelf = made.world.resources.iter().find(|known| &*known.name == "shelf").unwrap();
+            let value = shelf.records[0][shelf.key.index()].to_json(&made.world.zone);
+            arguments.insert("shelf_id".to_owned(), value);
+        }
+        let entry = session.call(&Call { api: api.name.clone(), arguments });
+        let body = entry.reply.to_json(&made.world.zone);
+        assert_eq!(entry.reply.status, 200, "{} {body}", api.path);
+        let plain = ["/lost", "/secret", "/network"].contains(&api.path.as_str());
+        assert!(!plain || body.starts_with('{'), "{} {body}", api.path);
+    }
+}
+
+#[test]
 fn corrections_are_kept_apart_from_the_document() {
     let folder = tempfile::tempdir().unwrap();
     let over = folder.path().join("over.yaml");
