@@ -1,8 +1,8 @@
 //! Search for APIs among many worlds, for people and agents outside a session.
 //!
 //! Improves freely, unlike `ToolSearcher`, which is part of the replay contract. Three parts, each with its score in
-//! a hit: words ([`lexical`], BM25), meaning ([`vectors`], the cosine of an embedder's vectors), and need
-//! ([`needs`]: what returns the arguments that a hit asks for). [`ApiIndex`] joins them.
+//! a hit: words (`lexical`, BM25), meaning (`vectors`, the cosine of an embedder's vectors), and need
+//! (`needs`: what returns the arguments that a hit asks for). [`ApiIndex`] joins them.
 
 mod entry;
 mod fused;

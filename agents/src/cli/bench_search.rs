@@ -27,11 +27,11 @@ use crate::retrieval::{
 /// --model names one, else words alone), drawn in pairs. An interval that holds 0 tells nothing apart.
 #[derive(Debug, Args)]
 pub struct BenchSearch {
-    /// Requests with the APIs that answer them: lines of {"query", "apis": [names]} (with --pool), Reverse Chain's
+    /// Requests with the APIs that answer them: lines of {"query", "apis": [name, ...]} (with --pool), Reverse Chain's
     /// compositional multi-tool JSON, or a dataset's folder (over the catalog, or --world and --openapi).
     #[arg(long, value_name = "FILE|DIR")]
     pub queries: PathBuf,
-    /// The APIs: lines of {"name", "description", "inputs": [names], "outputs": [names], "domain"?}.
+    /// The APIs: lines of {"name", "description", "inputs": [name, ...], "outputs": [name, ...], "domain"?}.
     #[arg(long, value_name = "FILE")]
     pub pool: Option<PathBuf>,
     /// A full-size model to measure beside the one in the program.
