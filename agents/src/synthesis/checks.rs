@@ -18,12 +18,10 @@ use serde_json::Value as Json;
 
 use super::binding::{each, leaf_schema};
 use super::draft::Asked;
+use super::say;
 
 /// An answer may state so many facts beside those asked for.
 const MOST_CONTEXT: usize = 40;
-
-/// Days that are told in the plural too: closed on Wednesdays.
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// Builds the checks of a solved task; `asked` counts gold calls.
 ///
@@ -190,7 +188,8 @@ pub fn fact(world: &World, leaf: &Body) -> Option<Fact> {
                     let field = described.field(*field);
                     let mut aliases: Vec<String> =
                         field.synonyms.get(text).into_iter().flatten().map(ToString::to_string).collect();
-                    if WEEKDAYS.contains(&&**text) {
+                    // Days are told in the plural too: closed on Wednesdays.
+                    if say::WEEKDAYS.contains(&&**text) {
                         aliases.push(format!("{text}s"));
                     }
                     if text.contains('_') {
