@@ -52,8 +52,9 @@ pub struct Serve {
     /// URL under which callers reach the server, when it is not the address.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
-    /// What experimenters must send in Diorama-Token [environment: DIORAMA_CONTROL_TOKEN].
-    #[arg(long, value_name = "TOKEN")]
+    /// What experimenters must send in Diorama-Token. The environment is the better place: a command line is seen by
+    /// every user of the machine.
+    #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
     /// Sessions at a time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
@@ -126,8 +127,7 @@ impl Serve {
         streams: &mut Streams<'_>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Done, CliError> {
-        let token =
-            self.control_token.clone().or_else(token_of_environment).filter(|token| !token.is_empty());
+        let token = self.control_token.clone().filter(|token| !token.is_empty());
         let address = self.address()?;
         check_exposure(address.ip(), token.as_deref())?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -214,14 +214,6 @@ impl Serve {
             })
             .collect()
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a secret on a command line is seen by every user of the machine"
-)]
-fn token_of_environment() -> Option<String> {
-    std::env::var("DIORAMA_CONTROL_TOKEN").ok()
 }
 
 /// Starts the log. A log that is there already, as in tests, stays.
