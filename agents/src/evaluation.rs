@@ -71,7 +71,7 @@ impl<'a> Live<'a> {
 
     /// Makes a call. `None` once the agent has made as many as it may.
     pub fn call(&mut self, call: &Call) -> Option<Arc<LogEntry>> {
-        let calls = self.session.log().len();
+        let calls = self.session.calls();
         (calls < MOST_CALLS).then(|| self.session.call(call))
     }
 
@@ -103,7 +103,7 @@ pub fn judge(
     let task = Task::of(row)?;
     let mut live = Live::start(world, &task, seed)?;
     let ended = agent.act(&mut live);
-    let log: Vec<Arc<LogEntry>> = live.session.log().cloned().collect();
+    let log: Vec<Arc<LogEntry>> = live.session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
         EpisodeError::Column { row: row.id.clone(), column: "checks", what: error.to_string() }
     })?;

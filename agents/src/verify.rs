@@ -48,7 +48,7 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), String> {
     if row.depth != depth(&task.gold) {
         return Err(format!("depth: found {}, expected {}", row.depth, depth(&task.gold)));
     }
-    let log: Vec<_> = session.log().cloned().collect();
+    let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| format!("checks: {error}"))?;
     let attempt = |answer| Attempt {

@@ -76,7 +76,7 @@ fn episode(base: &Arc<Base>) -> (Session, Vec<Arc<LogEntry>>) {
     let mut session = Session::new(Arc::clone(base), SessionOptions::default());
     let arguments = json!({"name": "Dr. Ana Silva"});
     session.call(&Call { api: "Find".to_owned(), arguments: arguments.as_object().unwrap().clone() });
-    let log = session.log().cloned().collect();
+    let log = session.log().collect();
     (session, log)
 }
 

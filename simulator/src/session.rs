@@ -3,6 +3,7 @@
 //! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
 
 mod faulty;
+mod log;
 mod memo;
 
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
 
+pub use self::log::Entries;
+use self::log::Log;
 pub use self::memo::Memo;
 use crate::engine::refusal::Refusal;
 use crate::engine::tools::{SearchVersion, TOOL_SEARCHER};
@@ -77,14 +80,14 @@ pub struct Session {
     state: State,
     visible: Option<RedBlackTreeSetSync<ApiId>>,
     visible_at_first: Option<RedBlackTreeSetSync<ApiId>>,
-    log: VectorSync<Arc<LogEntry>>,
+    log: Log,
     faults: Option<Arc<Faults>>,
     /// The state before the last change: what a stale read shows.
     before: State,
 }
 
 /// One call of a session, with what came of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
     /// The call.
     pub call: Call,
@@ -123,7 +126,7 @@ impl Session {
             initial,
             visible_at_first: visible.clone(),
             visible,
-            log: VectorSync::new_sync(),
+            log: Log::Whole(VectorSync::new_sync()),
             faults: None,
         }
     }
@@ -151,6 +154,7 @@ impl Session {
 
     /// Moves on to the state that a call led to, and logs the call.
     fn take(&mut self, entry: Arc<LogEntry>, state: State) -> Arc<LogEntry> {
+        self.remember(&entry);
         let before = std::mem::replace(&mut self.state, state);
         if !entry.changes.is_empty() {
             self.before = before;
@@ -158,7 +162,6 @@ impl Session {
         if entry.api.is_none() && entry.call.api == TOOL_SEARCHER && entry.reply.is_success() {
             self.show_tools(&entry.reply);
         }
-        self.log.push_back_mut(Arc::clone(&entry));
         entry
     }
 
@@ -166,8 +169,15 @@ impl Session {
         let clock = self.state.clock();
         let (reply, changes) = (refusal.into_reply(), Vec::new());
         let entry = Arc::new(LogEntry { call: call.clone(), api, clock, reply, changes, faults: Vec::new() });
-        self.log.push_back_mut(Arc::clone(&entry));
+        self.remember(&entry);
         entry
+    }
+
+    /// Logs a call, while the session still stands where it stood before it.
+    fn remember(&mut self, entry: &Arc<LogEntry>) {
+        let mut log = std::mem::replace(&mut self.log, Log::Counted(0));
+        log.push(entry, || self.mark());
+        self.log = log;
     }
 
     /// Another session that starts where this one is.
@@ -182,9 +192,9 @@ impl Session {
         let mut fork = self.fork();
         if calls < self.log.len() {
             fork.reset();
-            for entry in self.log.iter().take(calls) {
-                fork.set_clock(entry.clock);
-                fork.call(&entry.call);
+            for (clock, call) in self.asked().take(calls) {
+                fork.set_clock(clock);
+                fork.call(&call);
             }
         }
         fork
@@ -195,7 +205,7 @@ impl Session {
         self.state = self.initial.clone();
         self.before = self.initial.clone();
         self.visible = self.visible_at_first.clone();
-        self.log = VectorSync::new_sync();
+        self.log = self.log.emptied();
     }
 
     /// Sets the clock. Nothing else moves it.
@@ -216,8 +226,9 @@ impl Session {
     }
 
     /// The calls so far, oldest first.
-    pub fn log(&self) -> impl ExactSizeIterator<Item = &Arc<LogEntry>> {
-        self.log.iter()
+    #[must_use]
+    pub fn log(&self) -> Entries<'_> {
+        self.log_from(0)
     }
 
     /// The frozen base.

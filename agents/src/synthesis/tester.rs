@@ -229,7 +229,7 @@ impl Trial<'_> {
         outcome: Option<Outcome>,
         judge: impl FnOnce(&Attempt<'_>) -> T,
     ) -> T {
-        let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
+        let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         judge(&Attempt {
             base: &self.world.base,
             initial: run.session.initial(),

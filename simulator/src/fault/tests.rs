@@ -55,7 +55,7 @@ fn a_fork_and_a_reset_meet_the_same_faults() {
     }
     session.call(&call(add));
     let shown =
-        |session: &Session| -> Vec<LogEntry> { session.log().map(|entry| (**entry).clone()).collect() };
+        |session: &Session| -> Vec<LogEntry> { session.log().map(|entry| (*entry).clone()).collect() };
     let first = format!("{:?}", shown(&session));
     assert_eq!(format!("{:?}", shown(&session.fork_at(7))), first);
     let earlier = session.fork_at(3);

@@ -51,7 +51,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
             .map(|key| key.to_text(&base.world().zone));
         keys.push(key.unwrap_or_default());
     }
-    let log: Vec<_> = session.log().cloned().collect();
+    let log: Vec<_> = session.log().collect();
     let user = [episode.user.to_owned()];
     let attempt = Attempt {
         base: &base,

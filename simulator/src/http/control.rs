@@ -183,9 +183,9 @@ pub(super) fn log(slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>,
     let limit = request.number("limit", PAGE, MAX_PAGE)?;
     let live = lock(slot);
     let world = live.world.world();
-    let entries = live.session.log().enumerate().skip(offset).take(limit);
-    let calls: Vec<Json> = entries.map(|(position, entry)| view::entry(world, position, entry)).collect();
-    let total = live.session.log().len();
+    let entries = live.session.log_from(offset).take(limit).zip(offset..);
+    let calls: Vec<Json> = entries.map(|(entry, position)| view::entry(world, position, &entry)).collect();
+    let total = live.session.calls();
     let shown = reply(200, &json!({"total": total, "offset": offset, "calls": calls}));
     Ok(pages(shown, request, offset, limit, total))
 }

@@ -77,7 +77,7 @@ impl App {
             visible: task.as_ref().map(|task| task.visible.clone()),
             search: task.as_ref().map(|task| task.search),
         };
-        let session = Session::new(Arc::clone(&world.base), options).with_faults(faults);
+        let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms));
         self.add(new.collect::<Result<_, _>>()?, &[])
     }

@@ -66,7 +66,7 @@ impl App {
         };
         let prepared =
             Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
-        let log: Vec<Arc<LogEntry>> = live.session.log().cloned().collect();
+        let log: Vec<Arc<LogEntry>> = live.session.log().collect();
         let answer = ended.answer.unwrap_or_default();
         let said = task.turns.get(..live.turns_said()).unwrap_or(&task.turns);
         let grade = prepared.grade(&Attempt {
@@ -95,7 +95,7 @@ impl App {
         let mut saved = None;
         if next.is_some() {
             saved = self.note(&mut live, &Event::Said)?;
-            let calls = live.session.log().len();
+            let calls = live.session.calls();
             live.said.push(calls);
         }
         let done = live.turns_said() >= task.turns.len();

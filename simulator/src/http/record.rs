@@ -95,7 +95,7 @@ fn dialogue(live: &Live) -> Json {
 }
 
 fn har(live: &Live, base: &str, by_name: &str) -> Json {
-    let entries: Vec<Json> = live.session.log().map(|entry| har_entry(live, entry, base, by_name)).collect();
+    let entries: Vec<Json> = live.session.log().map(|entry| har_entry(live, &entry, base, by_name)).collect();
     json!({
         "log": {
             "version": "1.2",
@@ -108,7 +108,7 @@ fn har(live: &Live, base: &str, by_name: &str) -> Json {
 
 fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
     let world = live.world.world();
-    let form = Form::of(world, entry, base, by_name);
+    let form = Form::of(world, &entry, base, by_name);
     let named = |pairs: &[(String, String)]| -> Vec<Json> {
         pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
     };
@@ -162,7 +162,7 @@ fn curl(live: &Live, base: &str, by_name: &str) -> String {
     out.push_str(&format!("\nset -eu\nBASE=${{1:-{}}}\n", form::quoted(base)));
     for entry in live.session.log() {
         out.push_str(&format!("\n# {}: {}\n", form::one_line(&entry.call.api), entry.reply.status));
-        out.push_str(&Form::of(world, entry, base, by_name).curl(base));
+        out.push_str(&Form::of(world, &entry, base, by_name).curl(base));
         out.push('\n');
     }
     out

@@ -58,7 +58,7 @@ impl Live {
 
     /// Another live session that starts where this one is, or where it was after so many calls.
     pub(super) fn fork(&self, at: Option<usize>) -> Result<Self, Problem> {
-        let calls = self.session.log().len();
+        let calls = self.session.calls();
         let at = at.unwrap_or(calls);
         if at > calls {
             return Err(Problem::about("at", &format!("a number of calls from 0 to {calls}"), at));
@@ -93,7 +93,7 @@ impl Live {
             ));
         }
         let most = settings.max_calls;
-        if self.session.log().len() >= most {
+        if self.session.calls() >= most {
             let detail =
                 format!("the session has had {most} calls, expected fewer; reset it or create another");
             return Err(Problem::new(429, detail).with("limit", most as u64));

@@ -23,7 +23,7 @@ pub(super) fn session(live: &Live, base_url: &str) -> Json {
         "clock": clock(live.session.state().clock(), zone),
         "zone": zone.name(),
         "task": live.task.as_ref().map(|task| &task.id),
-        "calls": live.session.log().len(),
+        "calls": live.session.calls(),
         "state_hash": live.session.digest().to_string(),
         "graded": live.grade.is_some(),
         "credentials": auth::credentials(&holder(live), base_url),

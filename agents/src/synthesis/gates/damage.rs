@@ -144,10 +144,10 @@ fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
         let ours = run.session.diff();
         ours.len() == trial.expected.len() && change_checks(world, &ours) == trial.expected_checks
     };
-    if !same_state || run.session.log().any(|entry| stray(trial, entry)) {
+    if !same_state || run.session.log().any(|entry| stray(trial, &entry)) {
         return false;
     }
-    let log: Vec<Arc<LogEntry>> = run.session.log().cloned().collect();
+    let log: Vec<Arc<LogEntry>> = run.session.log().collect();
     let Some(variant) = solution.checks.variants.first() else { return false };
     variant.answer.iter().all(|check| reach::reached(&check.evidence, &log, base))
         && reach::reached(&variant.evidence, &log, base)

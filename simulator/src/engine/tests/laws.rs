@@ -155,6 +155,11 @@ proptest! {
         for drawn in &drawn {
             session.call(&made(&base, drawn, &token));
         }
+        let mut brief = fresh(seed).with_brief_log();
+        session.log().for_each(|entry| drop(brief.call(&entry.call)));
+        for (kept, again) in session.log().zip(brief.log()) {
+            prop_assert_eq!(&*kept, &*again);
+        }
         let mut again = fresh(seed);
         for entry in session.log() {
             let replayed = again.call(&entry.call);
@@ -178,7 +183,7 @@ proptest! {
             calls.iter().map(|drawn| session.call(&made(&base, drawn, &token)).reply.clone()).collect::<Vec<_>>()
         };
         run(&mut session, &before);
-        let (digest, length) = (session.digest(), session.log().len());
+        let (digest, length) = (session.digest(), session.calls());
         // Interleaved with a fork, and alone: the same.
         let (mut one, mut other) = (session.fork(), session.fork());
         let mut interleaved = Vec::new();
@@ -193,7 +198,7 @@ proptest! {
         let mut alone = session.fork();
         prop_assert_eq!(interleaved, run(&mut alone, &left));
         prop_assert_eq!(one.digest(), alone.digest());
-        prop_assert_eq!((session.digest(), session.log().len()), (digest, length));
+        prop_assert_eq!((session.digest(), session.calls()), (digest, length));
         one.reset();
         prop_assert_eq!(one.digest(), State::initial(&base, 5).digest());
         prop_assert!(one.diff().is_empty());

@@ -60,7 +60,7 @@ fn restore(
         search,
     };
     let faults = Faults::new(head.faults).map_err(|error| damaged(id, &error.to_string()))?;
-    let session = Session::new(Arc::clone(&world.base), options).with_faults(faults);
+    let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
     let mut live = Live::new(world, session, task, head.lease_ms)
         .map_err(|_| damaged(id, "the machine gives no random bytes"))?;
     live.id = id.to_owned();
@@ -80,12 +80,12 @@ fn replay(live: &mut Live, event: Event) -> Result<(), StoreError> {
     match event {
         Event::Call(call, status) => {
             let entry = live.session.call(&call);
-            let position = live.session.log().len();
+            let position = live.session.calls();
             let what = format!("call {position}, {}, of status", call.api);
             same(&live.id, &what, &status.to_string(), &entry.reply.status.to_string())?;
         }
         Event::Clock(clock) => live.session.set_clock(Instant(clock)),
-        Event::Said => live.said.push(live.session.log().len()),
+        Event::Said => live.said.push(live.session.calls()),
         Event::Graded(grade) => live.grade = Some(grade),
     }
     Ok(())
