@@ -14,7 +14,7 @@ use super::error::CliError;
 use super::inputs::read_file;
 use super::{Done, Streams, terminal};
 use crate::restbench::service::{InSession, OverHttp};
-use crate::restbench::{Query, Summary, Templates, named, parts, run};
+use crate::restbench::{Paths, Query, Summary, Templates, named, parts, run};
 
 /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
 ///
@@ -22,7 +22,8 @@ use crate::restbench::{Query, Summary, Templates, named, parts, run};
 /// endpoint of the gold path) are put into it before it is made. Then each gold path is executed in order in a session
 /// of its own: path parameters are filled from earlier replies of the same query, numbers and listed values from the
 /// query's words. A query passes when every call succeeds, every search finds what it looks for, and every record that
-/// a reply shows is found by its id under the same name. An id that no earlier reply shows is a failure.
+/// a reply shows is found by its id under the same name. For an id that no earlier reply shows, up to two calls are
+/// inserted that lead from what is known to it, and reported; with --as-written such a query fails.
 #[derive(Debug, Args)]
 pub struct RestBench {
     /// OpenAPI document.
@@ -43,6 +44,9 @@ pub struct RestBench {
     /// With --base-url: stands in every query string, such as an API key.
     #[arg(long, value_name = "NAME=VALUE", requires = "base_url")]
     pub with: Vec<String>,
+    /// Make the calls of the gold paths only: a path that leaves a look-up out fails.
+    #[arg(long)]
+    pub as_written: bool,
     /// Exit with 3 when fewer queries pass.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_passed: usize,
@@ -69,10 +73,11 @@ impl RestBench {
             );
             return Ok(Done::Met);
         }
+        let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
         let summary = match &self.base_url {
             Some(base) => {
                 let always = self.always()?;
-                run(&queries, &templates, || Ok(OverHttp::new(base, always.clone())))
+                run(&queries, &templates, paths, || Ok(OverHttp::new(base, always.clone())))
             }
             None => {
                 for left in entities.put_into(&mut doc) {
@@ -81,7 +86,7 @@ impl RestBench {
                 let made = materialised(&doc, self.seed)?;
                 let base =
                     Base::new(made.world.clone()).map_err(|error| CliError::Empty(error.to_string()))?;
-                run(&queries, &templates, || {
+                run(&queries, &templates, paths, || {
                     let options = SessionOptions { seed: self.seed, ..SessionOptions::default() };
                     Ok(InSession::new(&doc, Session::new(std::sync::Arc::clone(&base), options)))
                 })
@@ -138,14 +143,20 @@ fn table(summary: &Summary) -> String {
     for outcome in &summary.outcomes {
         let mark = if outcome.faults.is_empty() { "ok  " } else { "FAIL" };
         text.push_str(&format!("{:>3} {mark} {}\n", outcome.index, outcome.query.trim()));
+        for call in &outcome.inserted {
+            text.push_str(&format!("         inserted {call}\n"));
+        }
         for fault in &outcome.faults {
             text.push_str(&format!("         {fault}\n"));
         }
     }
     text.push_str(&format!(
-        "{} of {} queries pass (every call 2xx, every id under its name); every call 2xx in {}; {} of {} calls 2xx; {} ids agree\n",
+        "{} of {} queries pass (every call 2xx, every id under its name): {} as written, {} with {} inserted calls; every call 2xx in {}; {} of {} calls 2xx; {} ids agree\n",
         summary.passed,
         summary.queries,
+        summary.passed_as_written,
+        summary.passed - summary.passed_as_written,
+        summary.inserted_calls,
         summary.every_call_succeeded,
         summary.calls_succeeded,
         summary.calls,

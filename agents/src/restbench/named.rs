@@ -43,15 +43,19 @@ const CUES: [&str; 14] = [
     "actor",
 ];
 
-/// The things that a query names, one for each search of its gold path, in the path's order.
+/// The things that a query names, one for each search of its gold path, in the path's order. A path that searches for
+/// nothing names what its first id stands for, when nothing before can have shown it.
 #[must_use]
 pub fn named(query: &Query, templates: &Templates) -> Vec<Named> {
-    let searches: Vec<(String, String)> = query
+    let mut searches: Vec<(String, String)> = query
         .solution
         .iter()
         .filter_map(|step| templates.find(step))
         .filter_map(|template| Some((template.path.clone(), template.searched()?)))
         .collect();
+    if searches.is_empty() {
+        searches.extend(first_id(query, templates));
+    }
     let mut spans = spans(&query.query);
     // More names than searches: those right after a cue are what is searched for.
     if spans.len() > searches.len() && spans.iter().any(|span| span.cued) {
@@ -61,6 +65,15 @@ pub fn named(query: &Query, templates: &Templates) -> Vec<Named> {
     }
     let pairs = searches.into_iter().zip(spans);
     pairs.map(|((search, kind), span)| Named { search, kind, name: span.name }).collect()
+}
+
+/// Where the thing is looked up whose id the first call of a path takes, and its kind.
+fn first_id(query: &Query, templates: &Templates) -> Option<(String, String)> {
+    let kinds = templates.kinds();
+    let holes = templates.find(query.solution.first()?)?.holes();
+    let (_, kind) = holes.into_iter().find(|(_, noun)| kinds.contains(noun))?;
+    let place = templates.search(&kind).or_else(|| templates.details(&kind))?;
+    Some((place.path.clone(), kind))
 }
 
 /// The numbered parts that queries name (season 3, episode 24): the greatest number of each kind.

@@ -39,6 +39,12 @@ pub(super) fn sightings(
         kind_of_whole(template, kinds)
             .or_else(|| reader.around.clone().filter(|_| template.holes().is_empty())),
     );
+    // A list that is the whole body is like one under a member that says nothing of its own.
+    let kind = reader.listed().filter(|_| reply.is_array());
+    for item in reply.as_array().into_iter().flatten() {
+        reader.record(item, kind.clone());
+        reader.members(item, 1);
+    }
     reader.members(reply, 0);
     reader.found
 }

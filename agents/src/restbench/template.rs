@@ -1,7 +1,9 @@
 //! The paths of a document: which one a step of a gold path means, and what its parameters stand for.
 
-use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::doc::{FieldDoc, WorldDoc};
 use serde_json::Value as Json;
+
+use super::shown;
 
 /// The operations of a document.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +20,25 @@ pub(super) struct Template {
     pub(super) path: String,
     /// Parameters with the values that are allowed, where they are listed.
     pub(super) parameters: Vec<(String, Vec<Json>)>,
+    /// Parameters that a call must give, with what they take.
+    pub(super) required: Vec<(String, Takes)>,
+    /// Resources whose keys the reply shows.
+    pub(super) shows: Vec<String>,
+    /// The resource that the reply lists.
+    pub(super) lists: Option<String>,
+    /// The resource of which the reply is one record.
+    pub(super) gets: Option<String>,
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Takes {
+    /// The key of a record of this resource.
+    Key(String),
+    /// One of the values that the document lists.
+    Listed,
+    /// The words of a search, or something that only a caller knows.
+    Other,
 }
 
 impl Templates {
@@ -35,8 +56,34 @@ impl Templates {
                     (name.clone(), allowed.collect())
                 })
                 .collect(),
+            required: api
+                .parameters
+                .iter()
+                .filter(|(_, parameter)| !parameter.optional && parameter.default.is_none())
+                .map(|(name, parameter)| (name.clone(), Takes::of(parameter)))
+                .collect(),
+            shows: shown::resources(doc, api),
+            lists: api.behaviour.list.clone(),
+            gets: api.behaviour.get.clone(),
         });
         Self { all: all.collect() }
+    }
+
+    /// All operations, in the document's order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Template> {
+        self.all.iter()
+    }
+
+    /// The resource of the world that a kind of records is.
+    pub(super) fn resource(&self, kind: &str) -> Option<&str> {
+        self.details(kind)?.gets.as_deref()
+    }
+
+    /// The operation that searches for things of a kind.
+    pub(super) fn search(&self, kind: &str) -> Option<&Template> {
+        self.all
+            .iter()
+            .find(|template| template.method == "GET" && template.searched().as_deref() == Some(kind))
     }
 
     /// The operation that a step means. Gold paths have stray spaces and other names for parameters, so the place of
@@ -87,6 +134,16 @@ impl Templates {
             .collect();
         kinds.dedup();
         kinds
+    }
+}
+
+impl Takes {
+    fn of(parameter: &FieldDoc) -> Self {
+        match &parameter.reference {
+            Some(resource) => Self::Key(resource.clone()),
+            None if !parameter.values.is_empty() => Self::Listed,
+            None => Self::Other,
+        }
     }
 }
 

@@ -2,6 +2,8 @@ use serde_json::json;
 
 use super::*;
 
+mod inserted;
+
 /// Answers what it is told to, and 404 to the rest.
 struct Scripted(BTreeMap<&'static str, Json>);
 
@@ -45,7 +47,8 @@ fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> Outcome {
         "solution": ["GET /search/film ", "GET /film/{id}/credits", "GET /person/{person_id}"],
     }]))
     .unwrap();
-    let summary = run(&queries, &Templates::of(&doc), || Ok(Scripted(script.clone()))).unwrap();
+    let summary =
+        run(&queries, &Templates::of(&doc), Paths::Completed, || Ok(Scripted(script.clone()))).unwrap();
     assert_eq!(usize::from(summary.outcomes[0].faults.is_empty()), summary.passed);
     summary.outcomes.into_iter().next().unwrap()
 }

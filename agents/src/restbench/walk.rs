@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use serde_json::{Map, Value as Json};
 
 use super::choose::{asked_for, listed, number};
+use super::insert::{Known, looked_up, plans};
 use super::named::{Named, named};
 use super::sightings::{Sighting, name_of, sightings};
-use super::template::Template;
-use super::{Called, Outcome, Query, Service, Templates};
+use super::template::{Takes, Template};
+use super::{Called, Outcome, Paths, Query, Service, Templates};
 
 /// What one reply showed.
 struct Seen {
@@ -21,6 +22,7 @@ pub(super) struct Walk<'a, S> {
     templates: &'a Templates,
     service: &'a mut S,
     query: &'a Query,
+    paths: Paths,
     kinds: Vec<String>,
     named: VecDeque<Named>,
     seen: Vec<Seen>,
@@ -30,11 +32,12 @@ pub(super) struct Walk<'a, S> {
 }
 
 impl<'a, S: Service> Walk<'a, S> {
-    pub(super) fn new(templates: &'a Templates, service: &'a mut S, query: &'a Query) -> Self {
+    pub(super) fn new(templates: &'a Templates, service: &'a mut S, query: &'a Query, paths: Paths) -> Self {
         let outcome = Outcome {
             index: 0,
             query: query.query.clone(),
             calls: Vec::new(),
+            inserted: Vec::new(),
             agreeing: 0,
             faults: Vec::new(),
         };
@@ -42,6 +45,7 @@ impl<'a, S: Service> Walk<'a, S> {
             templates,
             service,
             query,
+            paths,
             kinds: templates.kinds(),
             named: named(query, templates).into(),
             seen: Vec::new(),
@@ -68,34 +72,104 @@ impl<'a, S: Service> Walk<'a, S> {
         self.outcome.faults.push(text);
     }
 
-    /// Makes one call; whether the path can go on.
+    /// Makes one call of the path; whether the path can go on.
     fn step(&mut self, template: &Template) -> Result<bool, String> {
         let mut arguments = Map::new();
         for (name, noun) in template.holes() {
-            let Some(value) = self.value(template, &name, &noun) else {
+            let mut value = self.value(template, &name, &noun);
+            if value.is_none() && self.paths == Paths::Completed {
+                if !self.look_for(&noun)? {
+                    return Ok(false);
+                }
+                value = self.value(template, &name, &noun);
+            }
+            let Some(value) = value else {
                 self.fault(format!("no id: no earlier reply shows a {noun} for {}", template.path));
                 return Ok(false);
             };
             arguments.insert(name, value);
         }
         let searched = self.search_words(template, &mut arguments);
-        let (status, reply) = self.service.call(&template.method, &template.path, &arguments)?;
-        let call = written(template, &arguments);
+        if !self.call(template, &arguments, searched.clone())? {
+            return Ok(false);
+        }
+        let records = self.seen.last().map_or(&[][..], |seen| &seen.records);
+        if let Some(name) = searched.filter(|name| !records.iter().any(|record| same(&record.name, name))) {
+            self.fault(format!("search: {} does not find `{name}`", written(template, &arguments)));
+        }
+        Ok(true)
+    }
+
+    /// Inserts calls until one shows a record of a kind that can be followed; whether all of them succeeded.
+    fn look_for(&mut self, kind: &str) -> Result<bool, String> {
+        let templates = self.templates;
+        let seen = self.kinds.iter().filter(|kind| self.followed(kind).is_some()).cloned().collect();
+        let known = Known { seen, named: self.named.iter().collect() };
+        for plan in plans(templates, kind, &known) {
+            for template in plan {
+                if !self.inserted(template)? {
+                    return Ok(false);
+                }
+            }
+            if self.followed(kind).is_some() {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Makes one call that the path leaves out, unless an earlier inserted one did not show what it needs.
+    fn inserted(&mut self, template: &Template) -> Result<bool, String> {
+        let mut arguments = Map::new();
+        for (name, noun) in template.holes() {
+            let Some(value) = self.value(template, &name, &noun) else { return Ok(true) };
+            arguments.insert(name, value);
+        }
+        let named: Vec<&Named> = self.named.iter().collect();
+        let name = looked_up(self.templates, template, &named).map(|named| named.name.clone());
+        if let (Some(text), Some(name)) = (template.text_parameter(), &name) {
+            arguments.insert(text.to_owned(), Json::from(name.as_str()));
+        }
+        for (parameter, takes) in &template.required {
+            let value = match takes {
+                Takes::Key(resource) => self.kinds.iter().find_map(|kind| {
+                    let same = self.templates.resource(kind) == Some(resource);
+                    same.then(|| self.followed(kind).map(|record| record.id.clone()))?
+                }),
+                Takes::Listed => listed(&self.query.query, template.allowed(parameter)),
+                Takes::Other => None,
+            };
+            match value {
+                Some(value) if !arguments.contains_key(parameter) => {
+                    arguments.insert(parameter.clone(), value);
+                }
+                None if !arguments.contains_key(parameter) => return Ok(true),
+                _ => {}
+            }
+        }
+        self.outcome.inserted.push(written(template, &arguments));
+        self.call(template, &arguments, name)
+    }
+
+    /// Makes a call and reads its reply; whether it succeeded. `searched` is the name that it looks for.
+    fn call(
+        &mut self,
+        template: &Template,
+        arguments: &Map<String, Json>,
+        searched: Option<String>,
+    ) -> Result<bool, String> {
+        let (status, reply) = self.service.call(&template.method, &template.path, arguments)?;
+        let call = written(template, arguments);
         self.outcome.calls.push(Called { call: call.clone(), status });
         if !(200..300).contains(&status) {
             let shown: String = reply.to_string().chars().take(160).collect();
             self.fault(format!("status: {call} answered {status} {shown}"));
             return Ok(false);
         }
-        let records = sightings(template, &arguments, &self.kinds, &reply);
-        self.check_own_id(template, &arguments, &reply);
+        let records = sightings(template, arguments, &self.kinds, &reply);
+        self.check_own_id(template, arguments, &reply);
         for record in &records {
             self.check_record(record, &call)?;
-        }
-        let found =
-            searched.as_deref().is_none_or(|name| records.iter().any(|record| same(&record.name, name)));
-        if !found {
-            self.fault(format!("search: {call} does not find `{}`", searched.as_deref().unwrap_or_default()));
         }
         self.seen.push(Seen { searched, records });
         Ok(true)
