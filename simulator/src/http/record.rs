@@ -108,7 +108,7 @@ fn har(live: &Live, base: &str, by_name: &str) -> Json {
 
 fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
     let world = live.world.world();
-    let form = Form::of(world, &entry, base, by_name);
+    let form = Form::of(world, entry, base, by_name);
     let named = |pairs: &[(String, String)]| -> Vec<Json> {
         pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
     };
