@@ -98,6 +98,7 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         let name = &*parameter.name;
         let mut schema = properties.and_then(|all| all.get(name)).cloned().unwrap_or_else(|| json!({}));
         limits::bound(&mut schema);
+        limits::typed(&parameter.schema, &mut schema);
         let place = match parameter.place {
             Place::Path => "path",
             Place::Query => "query",

@@ -7,7 +7,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Number, Value as Json};
 
 use super::problem::Problem;
 use super::text::pairs;
@@ -172,6 +172,10 @@ fn argument(schema: &Schema, text: &str) -> Json {
         _ if schema.nullable && text == "null" => Json::Null,
         Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
             text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
+        }
+        // An exponent is a way to write a number in JSON, and so it is in a query string.
+        Type::Number | Type::Decimal { .. } if text.contains(['e', 'E']) => {
+            text.parse::<Number>().map_or_else(|_| Json::from(text), Json::Number)
         }
         _ => Json::from(text),
     }

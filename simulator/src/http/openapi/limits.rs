@@ -1,6 +1,43 @@
 //! Limits that no declaration says and every request has.
 
+use diorama_seeds::schema::{Schema, Type};
 use serde_json::{Value as Json, json};
+
+/// A date-time in whole seconds, which JSON Schema's own format does not ask for.
+const WHOLE_SECONDS: &str = "^[^.]+([.]0+)?([Zz]|[+-][0-9:]+)?$";
+
+/// Says what values of a type may be, where nothing else does: decimal places and greatest amounts of decimals, whole
+/// seconds of moments.
+pub(super) fn typed(declared: &Schema, schema: &mut Json) {
+    let Json::Object(members) = schema else { return };
+    match &declared.kind {
+        Type::Decimal { scale, .. } => {
+            // Decimals are counted in their smallest unit.
+            let most = 10_i64.checked_pow(u32::from(*scale)).map_or(0, |unit| i64::MAX / unit);
+            members.entry("minimum").or_insert_with(|| json!(-most));
+            members.entry("maximum").or_insert_with(|| json!(most));
+            let step = if *scale == 0 { json!(1) } else { json!(1.0 / 10_f64.powi(i32::from(*scale))) };
+            members.insert("multipleOf".to_owned(), step);
+        }
+        Type::DateTime => {
+            members.insert("pattern".to_owned(), json!(WHOLE_SECONDS));
+        }
+        Type::List(item) => {
+            if let Some(items) = members.get_mut("items") {
+                typed(item, items);
+            }
+        }
+        Type::Object(fields) => {
+            for field in fields.iter() {
+                let of = members.get_mut("properties").and_then(|all| all.get_mut(&*field.name));
+                if let Some(of) = of {
+                    typed(&field.schema, of);
+                }
+            }
+        }
+        _ => {}
+    }
+}
 
 /// Says how great whole numbers may be, where nothing else does.
 pub(super) fn bound(schema: &mut Json) {
