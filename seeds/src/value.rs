@@ -143,9 +143,7 @@ impl Value {
             Self::Absent | Self::Null => out.push_str("null"),
             Self::Bool(true) => out.push_str("true"),
             Self::Bool(false) => out.push_str("false"),
-            Self::Integer(value) => {
-                let _ = write!(out, "{value}");
-            }
+            Self::Integer(value) => out.push_str(itoa::Buffer::new().format(*value)),
             Self::Number(value) => write_number(out, *value),
             Self::Decimal(value) => {
                 let _ = write!(out, "{value}");
@@ -658,7 +656,7 @@ fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
 /// A whole number is written without a fraction, so that 1 and 1.0 have one spelling.
 fn write_number(out: &mut String, value: f64) {
     if value.fract() == 0.0 && value.abs() < 9.0e15 {
-        let _ = write!(out, "{}", value as i64);
+        out.push_str(itoa::Buffer::new().format(value as i64));
     } else {
         out.push_str(&number_json(value).to_string());
     }
@@ -672,8 +670,21 @@ fn number_json(value: f64) -> serde_json::Value {
     }
 }
 
-fn write_json_string(out: &mut String, text: &str) {
+/// Appends a text as JSON.
+pub fn write_json_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
     out.push('"');
+    // Without branches, so that many bytes are looked at in one step; few texts hold a byte that is escaped.
+    let escaped = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
+    if text.bytes().fold(false, |any, byte| any | escaped(byte)) {
+        push_escaped(out, text);
+    } else {
+        out.push_str(text);
+    }
+    out.push('"');
+}
+
+fn push_escaped(out: &mut String, text: &str) {
     let mut start = 0;
     for (i, byte) in text.bytes().enumerate() {
         let escape = match byte {
@@ -694,7 +705,6 @@ fn write_json_string(out: &mut String, text: &str) {
         start = i + 1;
     }
     out.push_str(&text[start..]);
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Replies: a status and a body that knows where each of its leaves came from.
 
 use diorama_seeds::model::{FieldId, ResourceId};
-use diorama_seeds::value::{Str, Value, Zone};
+use diorama_seeds::value::{Str, Value, Zone, write_json_string};
 use serde_json::Value as Json;
 
 /// What a call answers.
@@ -171,7 +171,7 @@ impl Body {
     /// The body as JSON text, in the values' one spelling.
     #[must_use]
     pub fn to_json(&self, zone: &Zone) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(1024);
         self.write_json(&mut out, zone);
         out
     }
@@ -196,7 +196,7 @@ impl Body {
                     if position > 0 {
                         out.push(',');
                     }
-                    Value::String(name.clone()).write_json(out, zone);
+                    write_json_string(out, name);
                     out.push(':');
                     body.write_json(out, zone);
                 }

@@ -116,6 +116,9 @@ impl Live {
     }
 }
 
+/// How often a session that is in use is looked at again: some microseconds.
+const SPINS: usize = 100;
+
 /// A session's place among the live ones: what is known of it without its lock.
 pub(super) struct Slot {
     live: Mutex<Live>,
@@ -131,9 +134,16 @@ impl Slot {
         lease > 0 && now_ms.saturating_sub(self.touched_ms.load(Relaxed)) > lease
     }
 
-    /// Whether nobody else is at the session.
+    /// Whether nobody else is at the session, or will not be in a moment: a call takes microseconds, and so long it is
+    /// cheaper to look again than to hand the request to another thread.
     pub(super) fn is_free(&self) -> bool {
-        !matches!(self.live.try_lock(), Err(TryLockError::WouldBlock))
+        (0..SPINS).any(|_| {
+            let free = !matches!(self.live.try_lock(), Err(TryLockError::WouldBlock));
+            if !free {
+                std::hint::spin_loop();
+            }
+            free
+        })
     }
 
     pub(super) fn set_lease(&self, lease_ms: u64) {

@@ -3,6 +3,9 @@
 /// A text with its percent-encoded bytes decoded; none when they are not UTF-8. A `%` that begins no escape stands
 /// for itself.
 pub(super) fn decode(text: &str) -> Option<String> {
+    if !text.contains('%') {
+        return Some(text.to_owned());
+    }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
