@@ -9,6 +9,7 @@
 
 mod after;
 mod auth;
+mod batch;
 mod control;
 mod create;
 mod episode;

@@ -19,8 +19,8 @@ pub(super) struct After {
     /// Whether the connection ends instead.
     pub(super) dropped: bool,
     retry_after: Option<u32>,
-    /// The event that has to be on the disk first.
-    pub(super) saved: Option<Saved>,
+    /// The events that have to be on the disk first.
+    pub(super) saved: Vec<Saved>,
 }
 
 /// An event on its way to the disk.
@@ -52,13 +52,24 @@ impl After {
             delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
             dropped: faults.iter().any(|fault| fault.kind == Kind::Drop),
             retry_after: faults.iter().find_map(|fault| fault.retry_after),
-            saved,
+            saved: saved.into_iter().collect(),
         }
     }
 
     /// What only an event asks for.
     pub(super) fn saving(saved: Option<Saved>) -> Self {
-        Self { saved, ..Self::default() }
+        Self { saved: saved.into_iter().collect(), ..Self::default() }
+    }
+
+    /// Seconds after which to ask again.
+    pub(super) const fn retry_after(&self) -> Option<u32> {
+        self.retry_after
+    }
+
+    /// Adds what is to do for another call of the same response, which says itself when to ask again.
+    pub(super) fn join(&mut self, other: Self) {
+        self.delay = self.delay.max(other.delay);
+        self.saved.extend(other.saved);
     }
 
     /// The response with what is to do about it.
@@ -66,7 +77,7 @@ impl After {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        if self.dropped || self.saved.is_some() || !self.delay.is_zero() {
+        if self.dropped || !self.saved.is_empty() || !self.delay.is_zero() {
             response.extensions_mut().insert(self);
         }
         response

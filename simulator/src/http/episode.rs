@@ -10,7 +10,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::App;
 use super::after::After;
-use super::problem::{Problem, reply};
+use super::batch::called;
+use super::problem::{Problem, reply, text};
 use super::sessions::{Live, Slot, lock};
 use super::store::Event;
 use super::surface::Incoming;
@@ -49,8 +50,10 @@ impl App {
         let Named { api, arguments } = request.json()?;
         let mut live = lock(slot);
         let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
-        let body = entry.reply.json_tree(&live.world.world().zone);
-        Ok(after.on(reply(200, &json!({"status": entry.reply.status, "body": body}))))
+        let body =
+            called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
+        drop(live);
+        Ok(after.on(text(200, "application/json", body)))
     }
 
     /// Ends the episode; a second call repeats the result.

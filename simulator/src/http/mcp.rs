@@ -118,7 +118,7 @@ impl ServerHandler for Mcp {
             result.structured_content = Some(entry.reply.json_tree(zone)).filter(Json::is_object);
             (result, after)
         };
-        if let Some(saved) = after.saved {
+        for saved in after.saved {
             saved.wait().await.map_err(refused)?;
         }
         tokio::time::sleep(after.delay).await;

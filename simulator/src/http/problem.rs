@@ -81,7 +81,8 @@ impl Problem {
         response
     }
 
-    fn body(&self) -> Json {
+    /// The problem as a document.
+    pub(super) fn body(&self) -> Json {
         let mut body = json!({
             "type": "about:blank",
             "title": title(self.status),

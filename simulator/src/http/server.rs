@@ -101,7 +101,6 @@ pub async fn serve(
 
 impl Server {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, HungUp> {
-        let began = Instant::now();
         let (parts, body) = request.into_parts();
         let limit = self.app.settings.max_body_bytes;
         let Some(body) = whole(body, limit).await else {
@@ -109,9 +108,9 @@ impl Server {
             return Ok(Problem::new(413, detail).with("limit", limit as u64).into_response());
         };
         let logged = tracing::enabled!(tracing::Level::INFO)
-            .then(|| (parts.method.clone(), surface::discreet(parts.uri.path())));
+            .then(|| (parts.method.clone(), surface::discreet(parts.uri.path()), Instant::now()));
         let response = self.respond(parts, body).await;
-        if let Some((method, path)) = logged {
+        if let Some((method, path, began)) = logged {
             let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             match &response {
                 Ok(response) => {
@@ -142,10 +141,10 @@ impl Server {
         let Some(After { delay, dropped, saved, .. }) = response.extensions_mut().remove::<After>() else {
             return Ok(response);
         };
-        if let Some(saved) = saved
-            && let Err(problem) = saved.wait().await
-        {
-            return Ok(problem.into_response());
+        for saved in saved {
+            if let Err(problem) = saved.wait().await {
+                return Ok(problem.into_response());
+            }
         }
         tokio::time::sleep(delay).await;
         if dropped { Err(HungUp) } else { Ok(response) }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
+use serde_json::error::Category;
 
 use super::App;
 use super::negotiate::{Document, acceptable, options, tagged};
@@ -59,6 +59,7 @@ pub(super) enum Action {
     Log,
     Grade,
     Call,
+    Batch,
     Task,
     Message,
     Mcp,
@@ -74,7 +75,7 @@ pub(super) struct Route {
 }
 
 /// All routes of the server itself; the document of the server is made from them.
-pub(super) const ROUTES: [Route; 25] = [
+pub(super) const ROUTES: [Route; 26] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
     route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
@@ -89,6 +90,7 @@ pub(super) const ROUTES: [Route; 25] = [
     route("GET", "/v1/worlds/{id}", Surface::Control, Action::World, "Shows a world's APIs and resources"),
     route("GET", "/v1/tasks", Surface::Control, Action::Tasks, "Lists the tasks, in pages"),
     route("POST", "/v1/search", Surface::Agent, Action::Search, "Finds APIs by what they do"),
+    route("POST", "/v1/calls", Surface::Agent, Action::Batch, "Makes calls of many sessions at once"),
     route("GET", "/v1/sessions", Surface::Control, Action::Sessions, "Lists the sessions, in pages"),
     route("POST", "/v1/sessions", Surface::Control, Action::Create, "Creates sessions of a world or a task"),
     route("GET", "/v1/sessions/{id}", Surface::Control, Action::Show, "Shows a session"),
@@ -189,12 +191,15 @@ impl Incoming<'_> {
             self.is_json()?;
         }
         let body = if blank { b"{}".as_slice() } else { self.body };
-        let json: Json = serde_json::from_slice(body)
-            .map_err(|error| Problem::new(400, format!("the body: expected JSON, found {error}")))?;
-        if !json.is_object() {
+        let no_json = |error| Problem::new(400, format!("the body: expected JSON, found {error}"));
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            serde_json::from_slice::<serde::de::IgnoredAny>(body).map_err(no_json)?;
             return Err(Problem::new(422, "the body: expected a JSON object, found another JSON value"));
         }
-        serde_json::from_value(json).map_err(|error| Problem::new(422, format!("the body: {error}")))
+        serde_json::from_slice(body).map_err(|error| match error.classify() {
+            Category::Data => Problem::new(422, format!("the body: {error}")),
+            _ => no_json(error),
+        })
     }
 
     /// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
@@ -303,6 +308,7 @@ impl App {
             Action::Log => super::control::log(of()?, request),
             Action::Grade => self.grade(of()?, request),
             Action::Call => self.call(of()?, request),
+            Action::Batch => self.batch(request),
             Action::Task => super::episode::task(of()?),
             Action::Message => self.message(of()?, request),
             // Connections answer it before this; a request that gets here did not come by one.

@@ -11,6 +11,7 @@ use super::*;
 use crate::engine::tests::shop;
 use crate::session::{Session, SessionOptions};
 
+mod batch;
 mod fits;
 mod service;
 mod state;

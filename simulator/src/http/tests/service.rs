@@ -33,7 +33,10 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
         }
     }
     let expected = ["call", "task", "messages", "mcp"].map(|what| format!("/v1/sessions/{{id}}/{what}"));
-    assert_eq!(agents, std::iter::once("/v1/search".to_owned()).chain(expected).collect::<Vec<_>>());
+    assert_eq!(
+        agents,
+        ["/v1/search", "/v1/calls"].map(str::to_owned).into_iter().chain(expected).collect::<Vec<_>>()
+    );
     // Below its base path there is nothing but the world.
     for path in ["state", "log", "diff", "grade", "v1/sessions", "../v1/sessions", "%2e%2e/v1/tasks"] {
         assert_eq!(run(send(&app, "", &format!("GET /s/{own}/{path}"), Json::Null)).0, 404, "{path}");
