@@ -22,7 +22,7 @@ use crate::fault::{Faults, Rule};
 use crate::session::{Session, SessionOptions};
 
 /// Sessions that one request makes, at most.
-pub(super) const MAX_COPIES: u32 = 1_000;
+pub(super) const MAX_COPIES: u32 = 10_000;
 /// The longest lease: 400 days.
 pub(super) const MAX_LEASE_S: u64 = 34_560_000;
 
