@@ -33,6 +33,7 @@ pub use self::base::{Base, BaseError};
 pub use self::digest::Digest;
 pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
+pub(crate) use self::state::KeptState;
 pub use self::state::{RecordChange, State, diff};
 
 use self::refusal::{Outcome, Refusal};

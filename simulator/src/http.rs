@@ -46,7 +46,7 @@ use axum::response::IntoResponse;
 pub use self::auth::Auth;
 use self::metrics::Metrics;
 pub use self::server::serve;
-use self::sessions::Sessions;
+use self::sessions::{Sessions, lock};
 pub use self::settings::{
     MAX_BODY_BYTES, MAX_CALLS, MAX_SESSIONS, Settings, StartError, StateFolder, check_exposure,
 };
@@ -133,6 +133,14 @@ impl App {
     fn now_ms(&self) -> u64 {
         let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         elapsed.saturating_add(self.ahead_ms.load(Relaxed))
+    }
+
+    /// Takes snapshots of all sessions, so that the next start has nothing to make again.
+    fn rest(&self) {
+        let Some(store) = &self.store else { return };
+        for slot in self.sessions.all() {
+            store.snapshot(&mut lock(&slot));
+        }
     }
 
     /// Ends the sessions whose leases are over.

@@ -3,6 +3,7 @@
 //! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
 
 mod faulty;
+mod kept;
 mod log;
 mod memo;
 
@@ -13,6 +14,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
 
+pub(crate) use self::kept::KeptSession;
 pub use self::log::Entries;
 use self::log::Log;
 pub use self::memo::Memo;

@@ -322,3 +322,68 @@ fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing
     served.child.kill().unwrap();
     served.child.wait().unwrap();
 }
+
+/// Sessions with so many writes each: new notes, or the same note again and again.
+fn busy_sessions(served: &Served, sessions: usize, writes: usize, new: bool) {
+    let made = served.post("/v1/sessions", json!({"n": sessions})).unwrap();
+    let ids: Vec<&str> =
+        made["sessions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
+    std::thread::scope(|scope| {
+        for ids in ids.chunks(sessions.div_ceil(8)) {
+            scope.spawn(move || {
+                for (id, write) in ids.iter().flat_map(|id| (0..writes).map(move |write| (id, write))) {
+                    let add = json!({"api": "AddNote", "arguments": {"title": format!("note {write}")}});
+                    let star = json!({"api": "StarNote", "arguments": {"note_id": 1, "stars": write}});
+                    let call = if new { add } else { star };
+                    served.post(&format!("/v1/sessions/{id}/call"), call).unwrap();
+                }
+            });
+        }
+    });
+}
+
+/// How long a start takes, the process's own aside.
+fn start_seconds(folder: &Path, end: &str) -> f64 {
+    let began = std::time::Instant::now();
+    let mut served = start(folder, false);
+    let took = began.elapsed().as_secs_f64();
+    assert!(Command::new("kill").args([end, &served.child.id().to_string()]).status().unwrap().success());
+    served.child.wait().unwrap();
+    took
+}
+
+#[test]
+#[ignore = "takes minutes; .ci/full runs it"]
+fn what_a_restart_takes_with_and_without_snapshots() {
+    const STAR: &str = "  - {name: StarNote, method: PATCH, path: '/notes/{note_id}/stars', parameters: {note_id: {ref: note}, \
+                        stars: {type: integer, min: 0}}, behaviour: {patch: note}}\n";
+    let number = |name: &str, default: usize| {
+        std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let (sessions, writes) = (number("DIORAMA_TEST_SESSIONS", 100), number("DIORAMA_TEST_WRITES", 1_000));
+    for new in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("notes.yaml"), format!("{NOTES}{STAR}")).unwrap();
+        let empty = start_seconds(folder.path(), "-KILL");
+        let mut served = start(folder.path(), false);
+        busy_sessions(&served, sessions, writes, new);
+        served.child.kill().unwrap();
+        served.child.wait().unwrap();
+        let killed = start_seconds(folder.path(), "-TERM");
+        let ended = start_seconds(folder.path(), "-KILL");
+        let database = fjall::Database::builder(folder.path().join("state")).open().unwrap();
+        let snapshots = database.keyspace("snapshots", fjall::KeyspaceCreateOptions::default).unwrap();
+        let names: Vec<_> = snapshots.iter().map(|entry| entry.key().unwrap()).collect();
+        assert_eq!(names.len(), sessions);
+        names.into_iter().for_each(|name| snapshots.remove(name).unwrap());
+        drop((snapshots, database));
+        let without = start_seconds(folder.path(), "-KILL");
+        let what = if new { "new records" } else { "changes of one record" };
+        println!(
+            "{sessions} sessions of {writes} {what}: a start takes {without:.2} s without snapshots, {killed:.2} s after \
+             SIGKILL ({:.1} times faster), {ended:.2} s after SIGTERM ({:.1} times); {empty:.2} s with no session",
+            (without - empty) / (killed - empty),
+            (without - empty) / (ended - empty),
+        );
+    }
+}

@@ -51,6 +51,10 @@ impl Table {
         self.creates
     }
 
+    pub(super) const fn set_creates(&mut self, creates: u64) {
+        self.creates = creates;
+    }
+
     pub(super) const fn count_create(&mut self) {
         self.creates += 1;
     }
@@ -58,6 +62,16 @@ impl Table {
     /// The record of a key, when it is changed.
     pub(super) fn changed(&self, key: &Value) -> Option<&Option<Record>> {
         if self.changed.is_empty() { None } else { self.changed.get(key) }
+    }
+
+    /// The changed keys in order, each with its record as it is now.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        self.changed.iter()
+    }
+
+    /// How many records are changed.
+    pub(super) fn changes(&self) -> usize {
+        self.changed.size()
     }
 
     /// The changed keys in order.

@@ -3,6 +3,8 @@
 //! A state owns only its changes, in persistent maps, so a copy shares everything and a fork costs a handful of
 //! reference counts. A record that is changed back to what the base has leaves the overlay again.
 
+mod kept;
+
 use std::sync::Arc;
 
 use diorama_seeds::model::{DomainId, FieldId, Record, ResourceId};
@@ -15,6 +17,8 @@ use super::draft::as_key;
 use super::index::{Form, placed, wanted};
 use super::overlay::{Candidates, Merged, Picked, Table};
 use super::tools::SearchVersion;
+
+pub(crate) use self::kept::KeptState;
 
 /// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use super::{Base, RecordChange, State, apply};
 
 mod catalog;
 mod errors;
-mod laws;
+pub(crate) mod laws;
 mod lists;
 mod possible;
 mod provenance;

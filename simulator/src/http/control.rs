@@ -124,6 +124,21 @@ impl App {
         Ok(pages(shown, request, offset, limit, total))
     }
 
+    /// A page of a session's calls.
+    pub(super) fn log(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let offset = request.number("offset", 0, MAX_OFFSET)?;
+        let limit = request.number("limit", PAGE, MAX_PAGE)?;
+        let mut live = lock(slot);
+        self.recall(&mut live)?;
+        let world = live.world.world();
+        let entries = live.session.log_from(offset).take(limit).zip(offset..);
+        let calls: Vec<Json> =
+            entries.map(|(entry, position)| view::entry(world, position, &entry)).collect();
+        let total = live.session.calls();
+        let shown = reply(200, &json!({"total": total, "offset": offset, "calls": calls}));
+        Ok(pages(shown, request, offset, limit, total))
+    }
+
     pub(super) fn find_apis(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let asked: Search = request.json()?;
         if let Some(world) = &asked.world {
@@ -175,19 +190,6 @@ pub(super) fn state(slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body
 pub(super) fn diff(slot: &Slot) -> Response<Body> {
     let live = lock(slot);
     reply(200, &json!({"changes": view::changes(live.world.world(), &live.session.diff())}))
-}
-
-/// A page of a session's calls.
-pub(super) fn log(slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-    let offset = request.number("offset", 0, MAX_OFFSET)?;
-    let limit = request.number("limit", PAGE, MAX_PAGE)?;
-    let live = lock(slot);
-    let world = live.world.world();
-    let entries = live.session.log_from(offset).take(limit).zip(offset..);
-    let calls: Vec<Json> = entries.map(|(entry, position)| view::entry(world, position, &entry)).collect();
-    let total = live.session.calls();
-    let shown = reply(200, &json!({"total": total, "offset": offset, "calls": calls}));
-    Ok(pages(shown, request, offset, limit, total))
 }
 
 fn in_short(served: &Served) -> Json {

@@ -137,7 +137,10 @@ impl App {
         let copies = copies(asked.n)?;
         self.sessions.room_for(copies as usize)?;
         let (forks, shared) = {
-            let live = lock(slot);
+            let mut live = lock(slot);
+            if asked.at.is_some() {
+                self.recall(&mut live)?;
+            }
             let first = live.fork(asked.at)?;
             let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
             let shared = match &self.store {
@@ -173,7 +176,6 @@ impl App {
             None => None,
         };
         live.reset();
-        live.next_event = 0;
         Ok(After::saving(saved).on(reply(200, &view::session(&live, &self.base_url(&live.id)))))
     }
 

@@ -24,7 +24,8 @@ impl App {
     /// A session's log in the form that the query names.
     pub(super) fn export(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let format = request.query("format").unwrap_or_else(|| "dialogue".to_owned());
-        let live = lock(slot);
+        let mut live = lock(slot);
+        self.recall(&mut live)?;
         let base = self.base_url(&live.id);
         let by_name = format!("{}/v1/sessions/{}/call", self.settings.public_url, live.id);
         let (mut response, name) = match &*format {

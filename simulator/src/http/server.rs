@@ -96,6 +96,7 @@ pub async fn serve(
     drop(listener);
     graceful.shutdown().await;
     while connections.join_next().await.is_some() {}
+    server.app.rest();
     Ok(())
 }
 

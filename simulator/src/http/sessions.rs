@@ -28,6 +28,10 @@ pub(super) struct Live {
     pub(super) lease_ms: u64,
     /// The number of its next event in the store.
     pub(super) next_event: u64,
+    /// The number of the next event when the last snapshot was taken.
+    pub(super) snapshot_event: u64,
+    /// How many of the session's calls are written down, where there is a store.
+    pub(super) calls_written: usize,
     /// Whether it was deleted while a request waited for it.
     pub(super) gone: bool,
     /// The second of the last call, and the calls in it.
@@ -42,6 +46,7 @@ impl Live {
         lease_ms: u64,
     ) -> Result<Self, Problem> {
         Ok(Self {
+            calls_written: session.calls(),
             id: unguessable()?,
             token: unguessable()?,
             world,
@@ -51,6 +56,7 @@ impl Live {
             grade: None,
             lease_ms,
             next_event: 0,
+            snapshot_event: 0,
             gone: false,
             window: (0, 0),
         })
@@ -74,6 +80,12 @@ impl Live {
         self.session.reset();
         self.said.clear();
         self.grade = None;
+        (self.next_event, self.snapshot_event, self.calls_written) = (0, 0, 0);
+    }
+
+    /// Whether the events in the store lead to where the session stands.
+    pub(super) fn is_written_down(&self) -> bool {
+        self.calls_written == self.session.calls()
     }
 
     /// How many of the task's turns the user has said.

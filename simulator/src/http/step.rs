@@ -8,7 +8,7 @@ use super::App;
 use super::after::{After, Saved};
 use super::problem::Problem;
 use super::sessions::Live;
-use super::store::{Event, StoreError};
+use super::store::{Event, StoreError, recall};
 use crate::session::LogEntry;
 
 impl App {
@@ -34,6 +34,15 @@ impl App {
         }
         let after = After::of(&entry.faults, saved);
         Ok((entry, after))
+    }
+
+    /// Has a session know its calls, and not only where they led: what is to read its log asks for this first.
+    pub(super) fn recall(&self, live: &mut Live) -> Result<(), Problem> {
+        let Some(store) = &self.store else { return Ok(()) };
+        recall(store, live).map_err(|error| {
+            tracing::error!(%error, "the state folder");
+            Problem::new(500, format!("the session's calls cannot be made again: {error}"))
+        })
     }
 
     /// Writes down what happens to a session, before it does.

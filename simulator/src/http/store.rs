@@ -4,8 +4,12 @@
 //! takes its events out again; a fork shares its parent's as one prefix, stored once under its hash. All of one change
 //! is one atomic batch, and a batch has left the process before its request is answered: it survives the end of the
 //! process. With `fsync` it survives the end of the machine: one flush serves all requests that wait for it.
+//!
+//! Now and then a snapshot of where a session stands is written beside its events (`snapshot`), from which a restart
+//! goes on.
 
 mod restore;
+mod snapshot;
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -22,9 +26,9 @@ use super::settings::StateFolder;
 use crate::engine::ENGINE_VERSION;
 use crate::fault::Rule;
 
-pub(super) use self::restore::restored;
+pub(super) use self::restore::{recall, restored};
 
-/// Bytes of what was last written that are held in memory, for each of three keyspaces.
+/// Bytes of what was last written that are held in memory, for each of four keyspaces.
 const MEMTABLE_BYTES: u64 = 8 << 20;
 
 /// The version of what is written.
@@ -97,6 +101,7 @@ pub(super) struct Store {
     heads: Keyspace,
     events: Keyspace,
     prefixes: Keyspace,
+    snapshots: Keyspace,
     sync: Option<Sender<oneshot::Sender<Result<(), String>>>>,
 }
 
@@ -126,13 +131,14 @@ impl Store {
         let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES);
         let keyspace = |name: &str| database.keyspace(name, options);
         let (heads, events, prefixes) = (keyspace("heads")?, keyspace("events")?, keyspace("prefixes")?);
+        let snapshots = keyspace("snapshots")?;
         let sync = folder.fsync.then(|| {
             let (ask, asked) = channel();
             let database = database.clone();
             std::thread::spawn(move || flush(&database, &asked));
             ask
         });
-        Ok(Self { database, heads, events, prefixes, sync })
+        Ok(Self { database, heads, events, prefixes, snapshots, sync })
     }
 
     /// Writes new sessions down, which share the events of a parent.
@@ -144,6 +150,12 @@ impl Store {
             let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
             batch.insert(&self.prefixes, hash.as_str(), text.as_str());
             prefix = Some(hash);
+        }
+        // A long prefix is made again by none of the forks.
+        if let (Some(first), true) = (new.first(), shared.len() as u64 >= snapshot::EVERY)
+            && let Some((name, text)) = Self::shared_snapshot(&Head::of(first, prefix.clone()), first)?
+        {
+            batch.insert(&self.snapshots, name.as_str(), text.as_str());
         }
         for live in new {
             let head = json(&Head::of(live, prefix.clone()), "a head")?;
@@ -166,6 +178,10 @@ impl Store {
         let text = json(event, "an event")?;
         self.events.insert(key(&live.id, live.next_event), text.as_str())?;
         live.next_event += 1;
+        if matches!(event, Event::Call(..)) {
+            live.calls_written += 1;
+            self.snapshot_if_due(live);
+        }
         Ok(self.saved())
     }
 
@@ -175,6 +191,7 @@ impl Store {
         for entry in self.events.prefix(live.id.as_str()) {
             batch.remove(&self.events, entry.key()?);
         }
+        batch.remove(&self.snapshots, live.id.as_str());
         let head = json(&Head::of(live, None), "a head")?;
         batch.insert(&self.heads, live.id.as_str(), head.as_str());
         batch.commit()?;
@@ -187,6 +204,7 @@ impl Store {
         for entry in self.events.prefix(id) {
             batch.remove(&self.events, entry.key()?);
         }
+        batch.remove(&self.snapshots, id);
         batch.remove(&self.heads, id);
         batch.commit()?;
         Ok(self.saved())
@@ -201,10 +219,14 @@ impl Store {
             }
             None => Vec::new(),
         };
-        for entry in self.events.prefix(id) {
-            events.push(parse(&entry.value()?, id)?);
-        }
+        events.extend(self.events_from(id, 0)?);
         Ok(events)
+    }
+
+    /// The events of a session's own from the one of this number on.
+    fn events_from(&self, id: &str, first: u64) -> Result<Vec<Event>, StoreError> {
+        let entries = self.events.range(key(id, first)..=key(id, u64::MAX));
+        entries.map(|entry| parse(&entry.value()?, id)).collect()
     }
 
     fn head(&self, id: &str) -> Result<Option<Head>, StoreError> {

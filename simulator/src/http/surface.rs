@@ -305,7 +305,7 @@ impl App {
             Action::Export => self.export(of()?, request),
             Action::State => super::control::state(of()?, request),
             Action::Diff => Ok(super::control::diff(of()?)),
-            Action::Log => super::control::log(of()?, request),
+            Action::Log => self.log(of()?, request),
             Action::Grade => self.grade(of()?, request),
             Action::Call => self.call(of()?, request),
             Action::Batch => self.batch(request),

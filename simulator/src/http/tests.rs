@@ -14,6 +14,7 @@ use crate::session::{Session, SessionOptions};
 mod batch;
 mod fits;
 mod service;
+mod snapshots;
 mod state;
 
 fn catalog_world(name: &str) -> WorldSource {

@@ -78,8 +78,7 @@ impl Log {
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(VectorSync::new_sync()),
-            Self::Brief { .. } => Self::brief(),
-            Self::Counted(_) => Self::Counted(0),
+            Self::Brief { .. } | Self::Counted(_) => Self::brief(),
         }
     }
 

@@ -44,14 +44,14 @@ fn likely() -> impl Strategy<Value = Json> {
 }
 
 /// A call of one of the shop's APIs: its parameters by position, each perhaps given.
-fn any_call() -> impl Strategy<Value = (usize, Vec<Option<Json>>, Option<(String, Json)>)> {
+pub(crate) fn any_call() -> impl Strategy<Value = (usize, Vec<Option<Json>>, Option<(String, Json)>)> {
     let extra = prop::option::weighted(0.03, ("\\PC{0,8}", any_json()));
     (0_usize..1_000, prop::collection::vec(prop::option::weighted(0.85, likely()), 16), extra)
 }
 
-type Drawn = (usize, Vec<Option<Json>>, Option<(String, Json)>);
+pub(crate) type Drawn = (usize, Vec<Option<Json>>, Option<(String, Json)>);
 
-fn made(base: &Base, (api, values, extra): &Drawn, token: &str) -> Call {
+pub(crate) fn made(base: &Base, (api, values, extra): &Drawn, token: &str) -> Call {
     let apis = &base.world().apis;
     let api = &apis[api % apis.len()];
     let mut arguments = Map::new();

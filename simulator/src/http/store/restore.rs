@@ -1,8 +1,10 @@
-//! Sessions from their heads and events: the engine makes every call again, and each must end as it did.
+//! Sessions from their heads, snapshots and events: the engine makes the calls since the snapshot again, and each must
+//! end as it did.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 
 use super::{Event, FORMAT, Head, Store, StoreError, damaged, parse};
@@ -21,12 +23,13 @@ pub(in crate::http) fn restored(
     tasks: Option<&dyn TaskSource>,
 ) -> Result<Vec<Live>, StoreError> {
     let mut all = Vec::new();
-    let mut prefixes = BTreeSet::new();
+    let (mut prefixes, mut shared) = (BTreeSet::new(), BTreeSet::new());
     for entry in store.heads.iter() {
         let (id, text) = entry.into_inner()?;
         let id = String::from_utf8_lossy(&id).into_owned();
         let head: Head = parse(&text, &id)?;
         prefixes.extend(head.prefix.clone());
+        shared.extend(head.shared_name()?);
         all.push(restore(store, worlds, tasks, &id, head)?);
     }
     // Prefixes that no session needs any more.
@@ -34,6 +37,13 @@ pub(in crate::http) fn restored(
         let hash = entry.key()?;
         if !prefixes.contains(&*String::from_utf8_lossy(&hash)) {
             store.prefixes.remove(hash)?;
+        }
+    }
+    for entry in store.snapshots.iter() {
+        let name = entry.key()?;
+        let text = String::from_utf8_lossy(&name).into_owned();
+        if !shared.contains(&text) && !store.heads.contains_key(&name)? {
+            store.snapshots.remove(name)?;
         }
     }
     Ok(all)
@@ -46,6 +56,7 @@ fn restore(
     id: &str,
     head: Head,
 ) -> Result<Live, StoreError> {
+    let snapshot = store.latest(id, &head)?;
     same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
     same(id, "engine version", &head.engine, ENGINE_VERSION)?;
     let search = SearchVersion::named(&head.search);
@@ -65,9 +76,19 @@ fn restore(
         .map_err(|_| damaged(id, "the machine gives no random bytes"))?;
     live.id = id.to_owned();
     live.token = head.token;
-    for event in store.events(id)? {
+    let resumed = snapshot.and_then(|snapshot| Some((live.session.resumed(&snapshot.session)?, snapshot)));
+    let events = match resumed {
+        Some((session, snapshot)) => {
+            (live.session, live.said, live.grade) = (session, snapshot.said, snapshot.grade);
+            live.snapshot_event = snapshot.events;
+            store.events_from(id, snapshot.events)?
+        }
+        None => store.events(id)?,
+    };
+    for event in events {
         replay(&mut live, event)?;
     }
+    live.calls_written = live.session.calls();
     let last = store.events.prefix(id).next_back();
     live.next_event = match last {
         Some(entry) => number(&entry.key()?, id)? + 1,
@@ -76,14 +97,36 @@ fn restore(
     Ok(live)
 }
 
+/// Has a session that went on from a snapshot know its calls: they are made again.
+pub(in crate::http) fn recall(store: &Store, live: &mut Live) -> Result<(), StoreError> {
+    if live.session.knows_its_calls() {
+        return Ok(());
+    }
+    let mut session = live.session.fork();
+    session.reset();
+    for event in store.events(&live.id)? {
+        match event {
+            Event::Call(call, status) => again(&mut session, &live.id, &call, status)?,
+            Event::Clock(clock) => session.set_clock(Instant(clock)),
+            Event::Said | Event::Graded(_) => {}
+        }
+    }
+    let (expected, found) = (live.session.digest().to_string(), session.digest().to_string());
+    same(&live.id, "a snapshot of records of hash", &expected, &found)?;
+    live.session = session;
+    Ok(())
+}
+
+/// Makes a call again, which must end as it did.
+fn again(session: &mut Session, id: &str, call: &Call, status: u16) -> Result<(), StoreError> {
+    let entry = session.call(call);
+    let what = format!("call {}, {}, of status", session.calls(), call.api);
+    same(id, &what, &status.to_string(), &entry.reply.status.to_string())
+}
+
 fn replay(live: &mut Live, event: Event) -> Result<(), StoreError> {
     match event {
-        Event::Call(call, status) => {
-            let entry = live.session.call(&call);
-            let position = live.session.calls();
-            let what = format!("call {position}, {}, of status", call.api);
-            same(&live.id, &what, &status.to_string(), &entry.reply.status.to_string())?;
-        }
+        Event::Call(call, status) => again(&mut live.session, &live.id, &call, status)?,
         Event::Clock(clock) => live.session.set_clock(Instant(clock)),
         Event::Said => live.said.push(live.session.calls()),
         Event::Graded(grade) => live.grade = Some(grade),

@@ -1,0 +1,130 @@
+//! Snapshots: where sessions stood after some of their events, so that what is before need not be made again.
+//!
+//! The events stay the truth. A snapshot is an aid that is checked before it is believed: its own hash, the versions
+//! and the world it was made with, the events it stands for, and the digest of the records it holds. One that does not
+//! hold is passed over, and all calls are made again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{Head, Store, StoreError, json, key};
+use crate::engine::ENGINE_VERSION;
+use crate::http::sessions::Live;
+use crate::session::KeptSession;
+
+/// The version of snapshots.
+const FORMAT: u32 = 1;
+
+/// So many events, at least, are between two snapshots of a session, and half as many as there are records that differ
+/// from the base: what is written for snapshots grows with the events and not with their square.
+#[cfg(not(test))]
+pub(super) const EVERY: u64 = 256;
+#[cfg(test)]
+pub(super) const EVERY: u64 = 5;
+
+/// Where a session stood.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Snapshot {
+    format: u32,
+    engine: String,
+    world_hash: String,
+    /// How many events of the session's own there were, those of its prefix aside.
+    pub(super) events: u64,
+    pub(super) said: Vec<usize>,
+    pub(super) grade: Option<Json>,
+    pub(super) session: KeptSession,
+}
+
+impl Snapshot {
+    fn text(live: &Live, events: u64) -> Result<String, StoreError> {
+        let snapshot = Self {
+            format: FORMAT,
+            engine: ENGINE_VERSION.to_owned(),
+            world_hash: live.world.hash.clone(),
+            events,
+            said: live.said.clone(),
+            grade: live.grade.clone(),
+            session: live.session.kept(),
+        };
+        let text = json(&snapshot, "a snapshot")?;
+        Ok(format!("{}\n{text}", blake3::hash(text.as_bytes()).to_hex()))
+    }
+
+    /// A snapshot that is what was written, by this version for this world.
+    fn read(bytes: &[u8], head: &Head) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let (hash, text) = text.split_once('\n')?;
+        if hash != blake3::hash(text.as_bytes()).to_hex().as_str() {
+            return None;
+        }
+        let snapshot: Self = serde_json::from_str(text).ok()?;
+        let fits = snapshot.format == FORMAT
+            && snapshot.engine == ENGINE_VERSION
+            && snapshot.world_hash == head.world_hash;
+        fits.then_some(snapshot)
+    }
+}
+
+impl Store {
+    /// Takes a snapshot of a session where it is due.
+    pub(super) fn snapshot_if_due(&self, live: &mut Live) {
+        let since = live.next_event.saturating_sub(live.snapshot_event);
+        // Where calls are made before the events of all of them are written down, the session is ahead of its events.
+        let changed = live.session.state().changed() as u64;
+        if since < EVERY || since < changed / 2 || !live.is_written_down() {
+            return;
+        }
+        self.snapshot(live);
+    }
+
+    /// Takes a snapshot of a session where there were events since the last. What fails is only a slower restart.
+    pub(in crate::http) fn snapshot(&self, live: &mut Live) {
+        if live.next_event == live.snapshot_event || !live.is_written_down() {
+            return;
+        }
+        let events = live.next_event;
+        let written = Snapshot::text(live, events)
+            .and_then(|text| Ok(self.snapshots.insert(live.id.as_str(), text.as_str())?));
+        match written {
+            Ok(()) => live.snapshot_event = events,
+            Err(error) => tracing::warn!(%error, "a snapshot could not be written"),
+        }
+    }
+
+    /// The snapshot that forks of one session share, and the name it is kept under.
+    pub(super) fn shared_snapshot(head: &Head, live: &Live) -> Result<Option<(String, String)>, StoreError> {
+        let Some(name) = head.shared_name()? else { return Ok(None) };
+        Ok(Some((name, Snapshot::text(live, 0)?)))
+    }
+
+    /// The newest snapshot of a session that holds, of its own or of what it was forked from.
+    pub(super) fn latest(&self, id: &str, head: &Head) -> Result<Option<Snapshot>, StoreError> {
+        if let Some(bytes) = self.snapshots.get(id)?
+            && let Some(snapshot) = Snapshot::read(&bytes, head)
+            && self.has_event(id, snapshot.events)?
+        {
+            return Ok(Some(snapshot));
+        }
+        let Some(name) = head.shared_name()? else { return Ok(None) };
+        let shared = self.snapshots.get(name)?;
+        Ok(shared.and_then(|bytes| Snapshot::read(&bytes, head)).filter(|snapshot| snapshot.events == 0))
+    }
+
+    /// Whether a session has had so many events.
+    fn has_event(&self, id: &str, count: u64) -> Result<bool, StoreError> {
+        let Some(last) = count.checked_sub(1) else { return Ok(true) };
+        Ok(self.events.contains_key(key(id, last))?)
+    }
+}
+
+impl Head {
+    /// A name for what all forks of a session with this head share; none where it was not forked.
+    pub(super) fn shared_name(&self) -> Result<Option<String>, StoreError> {
+        if self.prefix.is_none() {
+            return Ok(None);
+        }
+        let plain = Self { token: String::new(), lease_ms: 0, ..self.clone() };
+        Ok(Some(blake3::hash(json(&plain, "a head")?.as_bytes()).to_hex().to_string()))
+    }
+}
