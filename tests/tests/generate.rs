@@ -362,3 +362,17 @@ fn an_imported_document_makes_rows_that_hold() {
     let oracle = json(&ok(&["eval", "--agent", "oracle", "--tasks", text(&out), "--json"]));
     assert_eq!(oracle["success"].as_f64(), Some(1.0));
 }
+
+#[test]
+fn many_domains_in_a_world_make_rows_that_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let line =
+        ["generate", "--dialogues", "40", "--seed", "3", "--domains-per-world", "6", "--out", text(&out)];
+    ok(&line);
+    let verified = json(&ok(&["--json", "verify", text(&out)]));
+    assert_eq!((&verified["rows"], &verified["failed"]), (&Json::from(40), &Json::from(0)), "{verified}");
+    let rows = diorama_output::folder::Folder::open(&out).unwrap();
+    let row = rows.rows().map(Result::unwrap).find(|row| row.split.to_string() == "train").unwrap();
+    assert!(row.world_id.contains("-more-") && row.world_id.len() <= 80, "{}", row.world_id);
+}

@@ -32,6 +32,8 @@ pub struct Recipe {
 
 /// One unit in ten is of the test split, like one archetype in ten.
 const TEST_EVERY: u64 = 10;
+/// Characters of a world's name, at most.
+const MAX_NAME: usize = 64;
 
 /// What a run is made from.
 pub struct Ingredients {
@@ -197,8 +199,21 @@ fn groups(docs: &[WorldDoc], size: usize) -> Vec<Vec<WorldDoc>> {
         .collect()
 }
 
+/// The names of the domains; where those are too long for a name, as many as fit, how many more there are, and a hash
+/// of all.
 fn family_name(docs: &[WorldDoc]) -> String {
-    docs.iter().map(|doc| doc.name.as_str()).collect::<Vec<_>>().join("-")
+    let names: Vec<&str> = docs.iter().map(|doc| doc.name.as_str()).collect();
+    let whole = names.join("-");
+    if whole.len() <= MAX_NAME {
+        return whole;
+    }
+    let hash: String = blake3::hash(whole.as_bytes()).to_hex().chars().take(8).collect();
+    let short = |kept: usize| {
+        let first = names.get(..kept).unwrap_or_default().join("-");
+        format!("{first}-and-{}-more-{hash}", names.len() - kept)
+    };
+    let fitting = (1..names.len()).rev().map(short).find(|name| name.len() <= MAX_NAME);
+    fitting.unwrap_or_else(|| format!("joined-{}-{hash}", names.len()))
 }
 
 fn without(doc: WorldDoc, names: &BTreeSet<String>) -> WorldDoc {
