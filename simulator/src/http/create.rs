@@ -18,6 +18,7 @@ use super::surface::Incoming;
 use super::tasks::TaskSpec;
 use super::view;
 use super::worlds::Ready;
+use crate::engine::tools::SearchVersion;
 use crate::fault::{Faults, Rule};
 use crate::session::{Session, SessionOptions};
 
@@ -36,6 +37,7 @@ struct Create {
     task: Option<String>,
     n: Option<u32>,
     lease_seconds: Option<u64>,
+    search: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -63,6 +65,7 @@ impl App {
         let copies = copies(asked.n)?;
         self.sessions.room_for(copies as usize)?;
         let faults = faults(asked.faults.unwrap_or_default())?;
+        let search = asked.search.as_deref().map(search_version).transpose()?;
         let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
         let lease_ms = lease_ms(asked.lease_seconds)?.unwrap_or(usual);
         let (world, task) = self.setting(asked.task.as_deref(), asked.world.as_deref())?;
@@ -75,7 +78,7 @@ impl App {
             seed: asked.seed.or_else(|| task.as_ref().map(|task| task.seed)).unwrap_or(0),
             clock,
             visible: task.as_ref().map(|task| task.visible.clone()),
-            search: task.as_ref().map(|task| task.search),
+            search: search.or_else(|| task.as_ref().map(|task| task.search)),
         };
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms));
@@ -211,6 +214,12 @@ fn copies(asked: Option<u32>) -> Result<u32, Problem> {
         return Ok(copies);
     }
     Err(Problem::about("n", &format!("a number from 1 to {MAX_COPIES}"), copies))
+}
+
+fn search_version(name: &str) -> Result<SearchVersion, Problem> {
+    let expected = format!("one of {}", SearchVersion::ALL.map(SearchVersion::name).join(", "));
+    let found = || format!("`{}`", name.chars().take(60).collect::<String>());
+    SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, found()))
 }
 
 fn lease_ms(asked: Option<u64>) -> Result<Option<u64>, Problem> {

@@ -138,7 +138,9 @@ fn success(action: Action) -> (&'static str, Json) {
         Action::Batch => "CalledAll",
         Action::Task => "Task",
         Action::Message => "Said",
-        Action::Document | Action::Export | Action::Mcp | Action::Metrics | Action::Delete => "Any",
+        Action::Document | Action::Yaml | Action::Export | Action::Mcp | Action::Metrics | Action::Delete => {
+            "Any"
+        }
     };
     let mut content = Map::new();
     let mut holds = |kind: &str, schema: Json| {
@@ -147,6 +149,12 @@ fn success(action: Action) -> (&'static str, Json) {
     match action {
         Action::Delete => return ("204", json!({"description": "Done."})),
         Action::Metrics => holds("text/plain", json!({"type": "string"})),
+        Action::Document | Action::Yaml => {
+            if action == Action::Document {
+                holds("application/json", reference(schema));
+            }
+            holds("application/yaml", reference(schema));
+        }
         Action::Export => {
             holds("application/json", reference(schema));
             holds("text/x-shellscript", json!({"type": "string"}));
@@ -161,7 +169,7 @@ fn success(action: Action) -> (&'static str, Json) {
                 let link = header("The pages beside this one, by rel next and prev.");
                 response.insert("headers".to_owned(), json!({"Link": link}));
             }
-            Action::Document => {
+            Action::Document | Action::Yaml => {
                 response.insert("headers".to_owned(), json!({"ETag": header("A tag of the document.")}));
             }
             _ => {}

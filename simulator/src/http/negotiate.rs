@@ -5,7 +5,7 @@ use axum::http::header::{
     ACCEPT, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, LINK,
-    ORIGIN,
+    ORIGIN, VARY,
 };
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Body as _;
@@ -22,26 +22,82 @@ pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
     if given.peek().is_none() {
         return Ok(());
     }
-    let text = request.uri.path() == "/metrics";
+    let path = request.uri.path();
+    let text = path == "/metrics";
+    let (json, yaml) = match document_form(path) {
+        Some(Form::Json) => (true, true),
+        Some(Form::Yaml) => (false, true),
+        None => (!text, false),
+    };
     let fits = |range: &str| {
         let mut parts = range.split(';').map(str::trim);
         let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
         let refused = parts.any(|part| matches!(part, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"));
         let fitting = match &*kind {
             "*/*" => true,
-            "text/*" | "text/plain" => text,
-            "application/*" | "application/json" | "application/problem+json" => !text,
+            "text/plain" => text,
+            "text/*" => text || yaml,
+            "application/*" => json || yaml,
+            "application/json" | "application/problem+json" => json,
             "text/event-stream" => true,
-            _ => false,
+            kind => yaml && YAML.contains(&kind),
         };
         fitting && !refused
     };
     if given.flat_map(|value| value.split(',')).any(|range| fits(range.trim())) {
         return Ok(());
     }
-    let kind = if text { "text/plain" } else { "application/json" };
+    let kind = match (text, json) {
+        (true, _) => "text/plain",
+        (false, true) => "application/json",
+        (false, false) => "application/yaml",
+    };
     Err(Problem::new(406, format!("the header Accept: expected {kind} among the kinds, found others"))
         .with("expected", kind))
+}
+
+/// What a document is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Yaml,
+}
+
+/// Names of YAML, the registered one (RFC 9512) first.
+const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+
+/// The form of the document that a path names, unless the caller asks for another.
+fn document_form(path: &str) -> Option<Form> {
+    let name = match path.strip_prefix("/s/") {
+        Some(rest) => rest.split_once('/')?.1,
+        None => path.strip_prefix('/')?,
+    };
+    match name {
+        "openapi.json" => Some(Form::Json),
+        "openapi.yaml" => Some(Form::Yaml),
+        _ => None,
+    }
+}
+
+/// The form of a document that a request asks for: what its path says, or YAML where `Accept` names that and rates JSON
+/// less or does not name it.
+fn wanted(request: &Incoming<'_>) -> Form {
+    if document_form(request.uri.path()) == Some(Form::Yaml) {
+        return Form::Yaml;
+    }
+    let given = request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let (mut json, mut yaml) = (0.0, 0.0);
+    for range in given.flat_map(|value| value.split(',')) {
+        let mut parts = range.split(';').map(|part| part.trim().to_ascii_lowercase());
+        let kind = parts.next().unwrap_or_default();
+        let quality = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok()).unwrap_or(1.0);
+        if kind == "application/json" {
+            json = quality.max(json);
+        } else if YAML.contains(&&*kind) {
+            yaml = quality.max(yaml);
+        }
+    }
+    if yaml > json { Form::Yaml } else { Form::Json }
 }
 
 /// The methods of a path.
@@ -65,6 +121,7 @@ pub(super) fn tagged(mut document: Document, headers: &HeaderMap) -> Response<Bo
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         response.headers_mut().insert(ETAG, tag);
     }
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
     response
 }
 
@@ -146,13 +203,20 @@ fn share(request: &Incoming<'_>, headers: &mut HeaderMap) {
 pub(super) struct Document {
     text: Option<String>,
     hash: String,
+    form: Form,
 }
 
 impl Document {
-    pub(super) fn new(json: &serde_json::Value) -> Self {
-        let text = json.to_string();
+    /// A document in the form that a request asks for.
+    pub(super) fn new(json: &serde_json::Value, request: &Incoming<'_>) -> Self {
+        let form = wanted(request);
+        let text = match form {
+            Form::Json => json.to_string(),
+            // JSON is YAML, should there be what the writer cannot write.
+            Form::Yaml => serde_saphyr::to_string(json).unwrap_or_else(|_| json.to_string()),
+        };
         let hash = blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect();
-        Self { text: Some(text), hash }
+        Self { text: Some(text), hash, form }
     }
 
     fn hash(&self) -> &str {
@@ -164,9 +228,13 @@ impl Document {
     }
 
     fn into_response(self) -> Response<Body> {
+        let kind = match self.form {
+            Form::Json => "application/json",
+            Form::Yaml => YAML[0],
+        };
         match self.text {
-            Some(json) => text(200, "application/json", json),
-            None => text(StatusCode::NOT_MODIFIED.as_u16(), "application/json", String::new()),
+            Some(document) => text(200, kind, document),
+            None => text(StatusCode::NOT_MODIFIED.as_u16(), kind, String::new()),
         }
     }
 }

@@ -32,9 +32,12 @@ impl App {
         };
         let id = decode(id).unwrap_or_default();
         let slot = self.sessions.get(&id, self.now_ms())?;
-        if path == "openapi.json" && matches!(*request.method, Method::GET | Method::HEAD) {
+        if matches!(path, "openapi.json" | "openapi.yaml")
+            && matches!(*request.method, Method::GET | Method::HEAD)
+        {
             let world = std::sync::Arc::clone(&lock(&slot).world);
-            let document = Document::new(&described(world.world(), &self.base_url(&id), self.settings.auth));
+            let document = described(world.world(), &self.base_url(&id), self.settings.auth);
+            let document = Document::new(&document, request);
             return Ok(tagged(document, request.headers));
         }
         let path = format!("/{path}");

@@ -41,6 +41,7 @@ pub(super) enum Action {
     Ready,
     Metrics,
     Document,
+    Yaml,
     Worlds,
     World,
     Tasks,
@@ -75,10 +76,11 @@ pub(super) struct Route {
 }
 
 /// All routes of the server itself; the document of the server is made from them.
-pub(super) const ROUTES: [Route; 26] = [
+pub(super) const ROUTES: [Route; 27] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
     route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
+    route("GET", "/openapi.yaml", Surface::Open, Action::Yaml, "Describes the server's own API, in YAML"),
     route(
         "GET",
         "/metrics",
@@ -286,8 +288,8 @@ impl App {
             Action::Metrics => {
                 Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count())))
             }
-            Action::Document => Ok(tagged(
-                Document::new(&super::manage::document(&self.settings.public_url)),
+            Action::Document | Action::Yaml => Ok(tagged(
+                Document::new(&super::manage::document(&self.settings.public_url), request),
                 request.headers,
             )),
             Action::Worlds => Ok(self.list_worlds()),
@@ -383,7 +385,7 @@ pub(super) fn session_of(path: &str) -> Option<&str> {
 pub(super) fn quick_session(path: &str) -> Option<&str> {
     if let Some(rest) = path.strip_prefix("/s/") {
         let (id, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        return (rest != "openapi.json").then_some(id);
+        return (!matches!(rest, "openapi.json" | "openapi.yaml")).then_some(id);
     }
     let what = path.strip_prefix("/v1/sessions/")?.split_once('/')?.1;
     matches!(what, "call" | "reset" | "clock" | "messages" | "heartbeat" | "fork")

@@ -22,6 +22,7 @@ pub(super) fn session(live: &Live, base_url: &str) -> Json {
         "seed": live.session.seed(),
         "clock": clock(live.session.state().clock(), zone),
         "zone": zone.name(),
+        "search": live.session.initial().search().name(),
         "task": live.task.as_ref().map(|task| &task.id),
         "calls": live.session.calls(),
         "state_hash": live.session.digest().to_string(),

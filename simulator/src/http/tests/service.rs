@@ -220,6 +220,32 @@ fn http_gets_what_it_asks_for() {
         assert_eq!((again.status().as_u16(), &again.headers()["etag"]), (304, &tag.parse().unwrap()));
         assert_eq!(status(&document, &[("if-none-match", "\"other\"")], ""), 200);
     }
+    for path in ["/openapi".to_owned(), format!("/s/{id}/openapi")] {
+        let (json, yaml) = (format!("GET {path}.json"), format!("GET {path}.yaml"));
+        let text = |response: Response<Body>| {
+            let bytes = run(server::whole(response.into_body(), usize::MAX)).unwrap();
+            String::from_utf8(bytes.to_vec()).unwrap()
+        };
+        let document: Json = serde_json::from_str(&text(send(&json, &[], ""))).unwrap();
+        let as_yaml = send(&yaml, &[], "");
+        assert_eq!(as_yaml.headers()["content-type"], "application/yaml");
+        let tag = as_yaml.headers()["etag"].clone();
+        let read: Json = serde_saphyr::from_str(&text(as_yaml)).unwrap();
+        assert_eq!(read, document, "{yaml}");
+        for accept in ["application/yaml", "application/json;q=0.5, text/yaml", "application/yaml, */*;q=0.1"]
+        {
+            assert_eq!(send(&json, &[("accept", accept)], "").headers()["etag"], tag, "{accept}");
+        }
+        for accept in ["*/*", "application/yaml, application/json", "application/*"] {
+            let answered = send(&json, &[("accept", accept)], "");
+            assert_eq!(answered.headers()["content-type"], "application/json", "{accept}");
+            assert_ne!(answered.headers()["etag"], tag, "two forms have two tags");
+        }
+        assert_eq!(status(&yaml, &[("if-none-match", tag.to_str().unwrap())], ""), 304);
+        assert_eq!(status(&yaml, &[("accept", "application/json")], ""), 406);
+        assert_eq!(status(&json, &[("accept", "text/html")], ""), 406);
+    }
+    assert_eq!(status("GET /v1/worlds", &[("accept", "application/yaml")], ""), 406);
     assert_eq!(status(&product, &[("accept", "text/html")], ""), 406);
     assert_eq!(status(&product, &[("accept", "text/html, */*;q=0.1")], ""), 200);
     assert_eq!(status(&product, &[("accept", "application/json;q=0, text/html")], ""), 406);
