@@ -127,6 +127,33 @@ fn a_fact_counts_only_with_a_reply_that_holds_it() {
 }
 
 #[test]
+fn saying_that_it_is_done_states_no_status() {
+    let status = json!([{
+        "outcome": "done",
+        "answer": [{
+            "about": "status of the appointment",
+            "fact": {"kind": "entity", "value": "booked", "of": ["appointment", "status"]},
+            "evidence": [{"kind": "leaf", "resource": "appointment", "key": "APT-0001", "field": "status"}]
+        }],
+        "context": []
+    }]);
+    let check = |answer: &str, expect: &str| {
+        let calls = &[r#"ListAppointments {"patient": "Eva Dias"}"#];
+        let user = "What is the status of APT-0001? Please look it up.";
+        assert_eq!(verdict(&status, Episode { calls, answer, user, outcome: None }), expect, "{answer}");
+    };
+    check("The status of APT-0001 is booked.", "ok");
+    check("The status of APT-0001 is booked. Completed!", "ok");
+    check("It is completed as you asked. The status of APT-0001 is booked.", "ok");
+    check("Everything's completed, all done. It is booked.", "ok");
+    check("It is completed.", "missing_fact");
+    check("The status of APT-0001 is completed.", "contradiction");
+    check("APT-0001 is booked. Status: completed.", "contradiction");
+    check("APT-0001 is booked. It is cancelled.", "contradiction");
+    check("- booked\n- completed", "contradiction");
+}
+
+#[test]
 fn what_was_not_asked_for_is_not_evaluated() {
     let checks = checks(&fee_of_ana());
     let graded = run(&checks, Episode { calls: &[FIND_ANA], answer: "€80", ..Episode::default() }).unwrap();

@@ -143,6 +143,48 @@ fn is_aside(text: &Text, start: usize, end: usize) -> bool {
     false
 }
 
+/// Whether a sentence only says that the request was carried out, and of no record that it is in a state: `Done.`,
+/// `It is done as you asked.`
+fn acknowledges(text: &Text, token: &Token) -> bool {
+    const OUTCOMES: [u64; 8] = [
+        word!("done"),
+        word!("complete"),
+        word!("completed"),
+        word!("finished"),
+        word!("set"),
+        word!("sorted"),
+        word!("ready"),
+        word!("ok"),
+    ];
+    const AROUND: [u64; 14] = [
+        word!("all"),
+        word!("asked"),
+        word!("both"),
+        word!("everything"),
+        word!("great"),
+        word!("now"),
+        word!("perfect"),
+        word!("request"),
+        word!("requested"),
+        word!("successfully"),
+        word!("sure"),
+        word!("thanks"),
+        word!("wanted"),
+        word!("well"),
+    ];
+    let same = |other: &&Token| other.sentence == token.sentence && other.cell == token.cell;
+    OUTCOMES.contains(&token.hash)
+        && text.lines.get(token.line as usize).is_none_or(|line| *line == LineKind::Plain)
+        && text.tokens.iter().filter(same).all(|other| match other.kind {
+            Kind::Word => {
+                !other.has_content() || OUTCOMES.contains(&other.hash) || AROUND.contains(&other.hash)
+            }
+            // `Status: done` is no acknowledgement, and neither is `done (12 March)`.
+            Kind::Symbol(symbol) => matches!(symbol, '.' | ',' | '!' | '*' | '\'' | '’' | ';'),
+            _ => false,
+        })
+}
+
 /// Whether one word, such as a status, is only the verb of what the speaker did or of what is yet to come
 /// (`I have cancelled`, `will be delivered`).
 pub(crate) fn is_deed(text: &Text, hit: &Hit) -> bool {
@@ -150,6 +192,9 @@ pub(crate) fn is_deed(text: &Text, hit: &Hit) -> bool {
         return false;
     }
     let Some(token) = text.get(hit.start).filter(|token| token.is_word()) else { return false };
+    if acknowledges(text, token) {
+        return true;
+    }
     if token.has(Marks::EMPHASISED) {
         return false;
     }
