@@ -68,7 +68,11 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
                 let items = each(body, array, member)?;
                 let words: Option<Vec<String>> =
                     items.into_iter().map(|item| leaf_words(item, world, *style)).collect();
-                text.push_str(&joined(&words?, style + restyle));
+                let words = joined(&words?, style + restyle);
+                if words.starts_with('\n') {
+                    text.truncate(text.trim_end().len());
+                }
+                text.push_str(&words);
             }
         }
     }
@@ -106,7 +110,7 @@ fn leaf_words(leaf: &Body, world: &World, style: u32) -> Option<String> {
 fn joined(words: &[String], style: u32) -> String {
     match style % 3 {
         0 => say::enumerate(words),
-        1 => format!("\n- {}\n", words.join("\n- ")),
+        1 if words.len() > 1 => format!("\n- {}", words.join("\n- ")),
         _ => words.join("; "),
     }
 }

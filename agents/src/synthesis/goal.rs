@@ -21,7 +21,7 @@ pub use self::compute::compute;
 pub use self::list::list;
 pub use self::values::arguments;
 pub use self::words::infinitive;
-pub use self::write::write;
+pub use self::write::{join_answers, write};
 
 /// One wish.
 #[derive(Clone, Debug)]

@@ -391,7 +391,7 @@ impl<'a> Planner<'a> {
         self.described.push(Described { step, how: Singled::Only });
         self.phenomena.push("described");
         self.found.push((resource, key.clone(), step, path.clone()));
-        let mut words = vec![literal("the only one of the ")];
+        let mut words = vec![literal(ONLY)];
         words.extend(segments);
         Some(Referred { segments: words, source: Source::Reply { step, path } })
     }
@@ -477,9 +477,14 @@ impl<'a> Planner<'a> {
             }
         }
         arguments.sort_by_key(|argument| argument.parameter);
-        let segments = template.fill(&mut |name| {
+        let mut segments = template.fill(&mut |name| {
             said.iter().find(|(known, _)| known == name).map(|(_, segments)| segments.clone())
         })?;
+        let nouns = arguments.iter().filter_map(|argument| {
+            let resource = refers_to(&described.parameters[argument.parameter.index()].schema.kind)?;
+            Some(format!("the {} ", world.resource(resource).label))
+        });
+        leave_out_nouns(&mut segments, &nouns.collect::<Vec<_>>());
         Some((segments, arguments))
     }
 
@@ -519,6 +524,22 @@ impl<'a> Planner<'a> {
             segments.extend(referred.segments);
         }
         (!places.is_empty()).then_some(Referred { segments, source: Source::Replies(places) })
+    }
+}
+
+/// How a record is begun that is the only one of its kind.
+const ONLY: &str = "the only one of the ";
+
+/// `delete the parcel the only one of the parcels` is `delete the only one of the parcels`.
+fn leave_out_nouns(segments: &mut [Segment], nouns: &[String]) {
+    for at in 1..segments.len() {
+        let (before, rest) = segments.split_at_mut(at);
+        if let (Some(Segment::Text(before)), Some(Segment::Text(text))) = (before.last_mut(), rest.first())
+            && text.starts_with(ONLY)
+            && let Some(noun) = nouns.iter().find(|noun| before.ends_with(noun.as_str()))
+        {
+            before.truncate(before.len() - noun.len());
+        }
     }
 }
 

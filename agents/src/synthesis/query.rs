@@ -195,11 +195,9 @@ fn compose(
     let refusal = goals.iter().find_map(|goal| goal.refusal);
     let mut vague = None;
     for (index, goal) in goals.iter().enumerate() {
-        if index > 0 {
-            answer.push(AnswerPart::Text(" ".into()));
-        }
         asked.extend(goal.asked.iter().cloned());
-        answer.extend(goal.answer.iter().cloned());
+        let own = goal.answer.clone();
+        answer = if index == 0 { own } else { goal::join_answers(answer, own, planner.rng) };
         segments.extend(wish_in_words(goal, index, goals.len(), wish.split, planner.rng));
     }
     if wish.shape == Shape::AskBack {

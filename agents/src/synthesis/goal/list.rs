@@ -101,10 +101,13 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 .unwrap_or(&"Which "),
             )];
             let end = match &words[0] {
-                Segment::Text(text) if text.starts_with("Which") => " are there?",
-                Segment::Text(text) if text.starts_with("What") => "?",
+                Segment::Text(text) if text.starts_with("Which") && !are_known(&phrase) => " are there?",
+                Segment::Text(text) if text.starts_with("Wh") => "?",
                 _ => ".",
             };
+            if are_known(&phrase) {
+                known_ones(&mut words);
+            }
             words.extend(phrase);
             words.push(literal(end));
             let style = planner.rng.random_range(0..6);
@@ -132,6 +135,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 Segment::Text(text) if text.starts_with("How") => " are there?",
                 _ => "?",
             };
+            if are_known(&phrase) {
+                known_ones(&mut words);
+            }
             words.extend(phrase);
             words.push(literal(end));
             let lead = if value.as_f64() == Some(1.0) { "There is " } else { "There are " };
@@ -144,6 +150,22 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
         }
         _ => Err(NoGoal),
+    }
+}
+
+/// Whether the things are some that both know: "my playlists", "the tracks of the album".
+fn are_known(phrase: &[Segment]) -> bool {
+    matches!(phrase.first(), Some(Segment::Text(text)) if text.starts_with("my ") || text.starts_with("the "))
+}
+
+/// What stands before such things: "How many of", not "How many"; "What are", not "Which".
+fn known_ones(words: &mut [Segment]) {
+    if let Some(Segment::Text(text)) = words.first_mut() {
+        *text = match text.as_str() {
+            "How many " => "How many of ".to_owned(),
+            "Which " => "What are ".to_owned(),
+            other => other.strip_suffix("the ").unwrap_or(other).to_owned(),
+        };
     }
 }
 

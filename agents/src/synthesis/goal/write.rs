@@ -7,6 +7,7 @@ use diorama_seeds::value::Value;
 use diorama_simulator::engine::Body;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
 
 use super::values::arguments;
 use super::words::template;
@@ -49,6 +50,37 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         Some(_) => refused(planner, &entry.reply.body),
     };
     Ok(Goal { mood, words, asked: Vec::new(), answer, api: id, refusal })
+}
+
+/// What the assistant says of a change whose API has no phrase for it.
+const DONE: [&str; 6] = [
+    "Done.",
+    "That's done.",
+    "All set.",
+    "I've taken care of that.",
+    "It is done as you asked.",
+    "Finished: everything went through.",
+];
+
+/// Of two such changes.
+const BOTH_DONE: [&str; 4] =
+    ["Both are done.", "That's both done.", "I've taken care of both.", "All set: both went through."];
+
+/// The answers to two wishes; where each only says that it is done, both are done.
+pub fn join_answers(
+    first: Vec<AnswerPart>,
+    second: Vec<AnswerPart>,
+    rng: &mut ChaCha8Rng,
+) -> Vec<AnswerPart> {
+    let bare =
+        |answer: &[AnswerPart]| matches!(answer, [AnswerPart::Text(text)] if DONE.contains(&text.as_str()));
+    if bare(&first) && bare(&second) {
+        return vec![AnswerPart::Text((*BOTH_DONE.choose(rng).unwrap_or(&BOTH_DONE[0])).into())];
+    }
+    let mut both = first;
+    both.push(AnswerPart::Text(" ".into()));
+    both.extend(second);
+    both
 }
 
 /// What the assistant says after a change: a phrase of the API over its arguments and reply, or a general one.
@@ -98,15 +130,7 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
             return parts;
         }
     }
-    let general = [
-        "Done.",
-        "That's done.",
-        "All set.",
-        "I've taken care of that.",
-        "It is done as you asked.",
-        "Finished: everything went through.",
-    ];
-    vec![AnswerPart::Text((*general.choose(planner.rng).unwrap_or(&"Done.")).into())]
+    vec![AnswerPart::Text((*DONE.choose(planner.rng).unwrap_or(&"Done.")).into())]
 }
 
 fn told_argument(
