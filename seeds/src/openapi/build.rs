@@ -393,7 +393,7 @@ fn field(
             fact.shape.default.clone().filter(|default| default.as_str().is_none_or(|text| !text.is_empty()));
     }
     doc.description = fact.shape.description.as_deref().map(words::sentence).filter(|text| !text.is_empty());
-    doc.label = Some(label(name));
+    phrases::name(name, &mut doc);
     let place = words(name)
         .last()
         .is_some_and(|last| ["order", "position", "index", "rank"].contains(&last.as_str()));

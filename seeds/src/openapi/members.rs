@@ -145,7 +145,7 @@ fn parameters(maker: &mut Maker<'_>, membership: &Membership) {
         doc.place = Some("body".to_owned());
         doc.optional = !part.required;
         doc.description = part.shape.description.as_deref().map(sentence).filter(|text| !text.is_empty());
-        doc.label = Some(label(name));
+        super::phrases::name(name, &mut doc);
         if is_position(name) && part.shape.kind == Kind::Integer && operation.method != "DELETE" {
             doc.min = Some(json!(0));
             maker.api.behaviour.position = Some(name.clone());

@@ -247,7 +247,7 @@ impl Maker<'_> {
             doc.description = Some(parameter.description.clone())
                 .filter(|text| !text.is_empty())
                 .or_else(|| shape.description.as_deref().map(sentence));
-            doc.label = Some(label(&parameter.name));
+            phrases::name(&parameter.name, &mut doc);
             if matches!(routes::paging_role(&parameter.name), Some("page" | "limit"))
                 && doc.kind.as_deref() == Some("integer")
                 && doc.min.is_none()

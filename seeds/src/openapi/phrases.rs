@@ -5,12 +5,21 @@ use indexmap::IndexMap;
 use super::entities::Entity;
 use super::fakes::moment;
 use super::shape::{Kind, Shape};
-use super::words::{label, plural, singular, words};
+use super::words::{label, measured, plural, singular, words};
 use crate::doc::{FieldDoc, PhrasesDoc};
+
+/// Gives a value its name for people, and a number its unit where the name says it.
+pub(super) fn name(name: &str, doc: &mut FieldDoc) {
+    let number = doc.kind.as_deref().is_some_and(|kind| ["integer", "number", "decimal"].contains(&kind));
+    match measured(name).filter(|_| number) {
+        Some((what, unit)) => (doc.label, doc.unit) = (Some(what), Some(unit.to_owned())),
+        None => doc.label = Some(label(name)),
+    }
+}
 
 /// Adds questions and statements to a field.
 pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
-    let noun = label(name);
+    let noun = doc.label.clone().unwrap_or_else(|| label(name));
     let parts = words(name);
     let last = parts.last().map(String::as_str).unwrap_or_default();
     let has = |word: &str| parts.iter().any(|part| part == word);
@@ -34,6 +43,10 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                     (Some(verb), "at") if verb.ends_with("ed") => {
                         (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} {{value}}."))
                     }
+                    (Some(verb), "at") if parts.len() == 2 && verb.ends_with('s') => (
+                        format!("When does {{it}} {}?", verb.trim_end_matches('s')),
+                        format!("{{it}} {verb} {{value}}."),
+                    ),
                     _ => (
                         format!("What is the {noun} of {{it}}?"),
                         format!("The {noun} of {{it}} is {{value}}."),
@@ -182,14 +195,27 @@ pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
     }
 }
 
-/// A noun phrase for a list, with its arguments in brackets where they are optional.
+/// Noun phrases for a list: with its arguments in brackets where they are optional, and with one or two of them said.
 pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, bool)]) -> PhrasesDoc {
-    let mut phrase = if adjective.is_empty() { nouns.to_owned() } else { format!("{adjective} {nouns}") };
-    for (name, text, required) in arguments {
-        let text = text.replace("{}", &format!("{{{name}}}"));
-        phrase.push_str(&if *required { format!(" {text}") } else { format!("[ {text}]") });
+    let mut head = if adjective.is_empty() { nouns.to_owned() } else { format!("{adjective} {nouns}") };
+    let said = |(name, text, _): &(String, String, bool)| text.replace("{}", &format!("{{{name}}}"));
+    for argument in arguments.iter().filter(|(_, _, required)| *required) {
+        head.push_str(&format!(" {}", said(argument)));
     }
-    PhrasesDoc { noun: vec![phrase], ..PhrasesDoc::default() }
+    let mut optional: Vec<String> = arguments.iter().filter(|(_, _, required)| !required).map(said).collect();
+    // Whose something is comes before what it is like.
+    optional.sort_by_key(|text| !text.starts_with("of "));
+    let bracketed: String = optional.iter().map(|text| format!("[ {text}]")).collect();
+    let mut noun = vec![format!("{head}{bracketed}")];
+    for (position, first) in optional.iter().enumerate().filter(|_| optional.len() > 1).take(MOST_SAID) {
+        noun.push(format!("{head} {first}"));
+        let second = optional.iter().skip(position + 1).find(|text| !text.starts_with("of "));
+        noun.extend(second.map(|second| {
+            let joint = if first.starts_with("of ") { "" } else { "and " };
+            format!("{head} {first} {joint}{second}")
+        }));
+    }
+    PhrasesDoc { noun, ..PhrasesDoc::default() }
 }
 
 /// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
@@ -226,7 +252,7 @@ pub(super) fn act(
     PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
 }
 
-/// How people ask for a change: the operation's own words, its required arguments behind them.
+/// How people ask for a change: a verb and its object, what is required, and up to two things that need not be said.
 pub(super) fn change(
     verb: &str,
     noun: &str,
@@ -234,30 +260,183 @@ pub(super) fn change(
     arguments: &IndexMap<String, FieldDoc>,
     (required, optional): (&[String], &[String]),
 ) -> PhrasesDoc {
-    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" };
-    let mut phrase = match key {
-        Some(key) => format!("{verb} the {noun} {{{key}}}"),
-        None => format!("{verb} {article} {noun}"),
-    };
-    // Moments bring their own words ("tomorrow at nine"), records stand for themselves.
-    let part = |name: &String| {
-        let doc = arguments.get(name);
-        if doc.is_some_and(|doc| doc.reference.is_some()) {
-            format!(" for {{{name}}}")
-        } else if doc
-            .and_then(|doc| doc.kind.as_deref())
-            .is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
-        {
-            format!(" {{{name}}}")
-        } else {
-            format!(" with {} {{{name}}}", label(name))
+    let mut heads = Vec::new();
+    for verb in verbs(verb) {
+        heads.push(match key {
+            Some(key) => format!("{verb} the {noun} {{{key}}}"),
+            None if verb.ends_with(" new") => format!("{verb} {noun}"),
+            None => format!("{verb} {} {noun}", article(noun)),
+        });
+    }
+    let optional: Vec<&str> = optional.iter().map(String::as_str).collect();
+    let mut said: Vec<Vec<&str>> = vec![Vec::new()];
+    for (position, first) in optional.iter().enumerate().take(MOST_SAID) {
+        said.push(vec![first]);
+        said.extend(optional.get(position + 1).map(|second| vec![*first, *second]));
+    }
+    let mut phrases: Vec<String> = Vec::new();
+    if let ("change", Some(key), []) = (verb, key, required) {
+        let object = format!("the {noun} {{{key}}}");
+        phrases.extend(said.iter().filter(|said| !said.is_empty()).map(|said| set(&object, said, arguments)));
+    } else {
+        let of = said.iter().enumerate().filter_map(|(position, said)| {
+            let head = heads.get(position % heads.len())?;
+            let all: Vec<&str> = required.iter().map(String::as_str).chain(said.iter().copied()).collect();
+            Some(format!("{head}{}", with(&all, arguments)))
+        });
+        phrases.extend(of);
+        // Where there is one way to say it, each verb says it.
+        if said.len() == 1 {
+            let all: Vec<&str> = required.iter().map(String::as_str).collect();
+            phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
         }
+    }
+    if phrases.is_empty() {
+        phrases.extend(heads);
+    }
+    PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
+}
+
+/// Of so many optional arguments a request speaks, each alone and with the next.
+const MOST_SAID: usize = 3;
+
+/// The verb that the method stands for, in other words.
+fn verbs(verb: &str) -> Vec<&str> {
+    match verb {
+        "add" => vec!["add", "create a new"],
+        "delete" => vec!["delete", "remove"],
+        "replace" => vec!["update", "overwrite"],
+        verb => vec![verb],
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
+}
+
+/// `change the recipient of the parcel {code} to {recipient} and the service to {service}`.
+fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
+    let is_moment = |name: &&&str| arguments.get(**name).is_some_and(moment_of);
+    let (moments, others): (Vec<&&str>, Vec<&&str>) = said.iter().partition(is_moment);
+    let named = |name: &str| match arguments.get(name).and_then(|doc| doc.label.clone()) {
+        Some(label) => label,
+        None => label(name),
     };
-    for name in required {
-        phrase.push_str(&part(name));
+    let mut phrase = "change ".to_owned();
+    for (position, name) in others.iter().enumerate() {
+        let of = if position == 0 { format!(" of {object}") } else { String::new() };
+        let and = if position == 0 { "" } else { " and " };
+        let quote = if arguments.get(**name).is_some_and(|doc| is_prose(name, doc)) { "\"" } else { "" };
+        phrase.push_str(&format!("{and}the {}{of} to {quote}{{{name}}}{quote}", named(name)));
     }
-    for name in optional {
-        phrase.push_str(&format!("[{}]", part(name)));
+    if others.is_empty() {
+        phrase.push_str(object);
     }
-    PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
+    for (position, name) in moments.iter().enumerate() {
+        // A moment brings its own preposition: "on Friday", "tomorrow at nine".
+        let joint = if position == 0 { " so that" } else { " and" };
+        phrase.push_str(&format!("{joint} its {} is {{{name}}}", named(name)));
+    }
+    phrase
+}
+
+/// What follows the object: whom it is for, when, and what it is to be like.
+fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
+    let doc = |name: &str| arguments.get(name);
+    let mut phrase = String::new();
+    let whom = said.iter().find(|name| doc(name).is_some_and(|doc| doc.reference.is_some()));
+    if let Some(whom) = whom {
+        phrase.push_str(&format!(" for {{{whom}}}"));
+    }
+    let moments: Vec<&&str> = said.iter().filter(|name| doc(name).is_some_and(moment_of)).collect();
+    let lone = match moments.as_slice() {
+        [only] if says_when(only) => Some(**only),
+        _ => None,
+    };
+    if let Some(moment) = lone {
+        phrase.push_str(&format!(" {{{moment}}}"));
+    }
+    let rest = said.iter().filter(|name| whom != Some(*name) && lone != Some(**name));
+    let parts: Vec<String> = rest.map(|name| part(name, doc(name))).collect();
+    match parts.as_slice() {
+        [] => {}
+        [only] => phrase.push_str(&format!(" with {only}")),
+        [all @ .., last] => phrase.push_str(&format!(" with {} and {last}", all.join(", "))),
+    }
+    phrase
+}
+
+/// An argument as it stands behind "with".
+fn part(name: &str, doc: Option<&FieldDoc>) -> String {
+    let noun = doc.and_then(|doc| doc.label.clone()).unwrap_or_else(|| label(name));
+    let Some(doc) = doc else { return format!("the {noun} {{{name}}}") };
+    let kind = doc.kind.as_deref().unwrap_or(if doc.values.is_empty() { "string" } else { "enum" });
+    match kind {
+        _ if doc.reference.is_some() => format!("the {noun} {{{name}}}"),
+        "integer" | "number" | "decimal" => match counted(name) {
+            Some(things) => format!("{{{name}}} {things}"),
+            None => format!("{} {noun} of {{{name}}}", article(&noun)),
+        },
+        "boolean" => format!("{noun} set to {{{name}}}"),
+        "enum" => format!("the {noun} set to {{{name}}}"),
+        _ if moment_of(doc) => {
+            let noun = noun.trim_end_matches(" at").trim_end_matches(" on");
+            format!("{} {noun} {{{name}}}", article(noun))
+        }
+        _ if is_prose(name, doc) => format!("the {noun} \"{{{name}}}\""),
+        _ => format!("the {noun} {{{name}}}"),
+    }
+}
+
+/// Whether a moment is when the whole takes place, so that it needs no name: "book a visit tomorrow at nine".
+fn says_when(name: &str) -> bool {
+    let parts = words(name);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    matches!(
+        parts.as_slice(),
+        ["date" | "day" | "time" | "when" | "at" | "on" | "start" | "moment"]
+            | [
+                "start" | "starts" | "scheduled" | "appointment" | "booking",
+                "at" | "on" | "time" | "date" | "for"
+            ]
+    )
+}
+
+/// What a number counts: `parcels_count` and `num_parcels` count parcels.
+fn counted(name: &str) -> Option<String> {
+    let parts = words(name);
+    let things = match parts.as_slice() {
+        [things @ .., last] if last == "count" && !things.is_empty() => things,
+        [first, things @ ..] if ["num", "no"].contains(&first.as_str()) && !things.is_empty() => things,
+        [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
+        _ => return None,
+    };
+    let (last, before) = things.split_last()?;
+    Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a text is one that people quote.
+fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+    const PROSE: [&str; 14] = [
+        "note",
+        "notes",
+        "remark",
+        "remarks",
+        "comment",
+        "description",
+        "title",
+        "message",
+        "text",
+        "content",
+        "subject",
+        "summary",
+        "reason",
+        "body",
+    ];
+    let text = doc.kind.as_deref().is_none_or(|kind| kind == "string") && doc.values.is_empty();
+    text && words(name).last().is_some_and(|last| PROSE.contains(&last.as_str()))
+}
+
+fn moment_of(doc: &FieldDoc) -> bool {
+    doc.kind.as_deref().is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
 }

@@ -196,6 +196,55 @@ pub(super) fn label(name: &str) -> String {
     if spelt.is_empty() { "value".to_owned() } else { spelt.join(" ") }
 }
 
+/// What a number's name measures, and in what: `weight_kg` is a weight in kg.
+pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
+    const UNITS: [(&str, &str); 34] = [
+        ("kg", "kg"),
+        ("kilograms", "kg"),
+        ("grams", "g"),
+        ("lb", "lb"),
+        ("lbs", "lb"),
+        ("pounds", "lb"),
+        ("km", "km"),
+        ("kilometers", "km"),
+        ("kilometres", "km"),
+        ("miles", "miles"),
+        ("meters", "m"),
+        ("metres", "m"),
+        ("cm", "cm"),
+        ("mm", "mm"),
+        ("ms", "ms"),
+        ("millis", "ms"),
+        ("milliseconds", "ms"),
+        ("seconds", "seconds"),
+        ("secs", "seconds"),
+        ("minutes", "minutes"),
+        ("mins", "minutes"),
+        ("hours", "hours"),
+        ("days", "days"),
+        ("weeks", "weeks"),
+        ("months", "months"),
+        ("percent", "%"),
+        ("pct", "%"),
+        ("ml", "ml"),
+        ("liters", "l"),
+        ("litres", "l"),
+        ("eur", "EUR"),
+        ("usd", "USD"),
+        ("gbp", "GBP"),
+        ("celsius", "°C"),
+    ];
+    let parts = words(name);
+    let (last, stem) = parts.split_last()?;
+    let (_, unit) = UNITS.iter().find(|(word, _)| word == last)?;
+    let stem = stem.strip_suffix(&["in".to_owned()]).unwrap_or(stem);
+    let counts = |word: &String| {
+        ["of", "num", "number", "count", "per", "max", "min", "total"].contains(&word.as_str())
+    };
+    let what = stem.last().filter(|word| !counts(word)).map(|_| label(&stem.join("_")));
+    what.map(|what| (what, *unit))
+}
+
 /// The first sentence of a description, without Markdown, on one line and bounded.
 pub(super) fn sentence(text: &str) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();

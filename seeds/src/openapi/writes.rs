@@ -117,7 +117,7 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
         doc.default =
             shape.default.clone().filter(|_| doc.optional && !all_optional && doc.reference.is_none());
         doc.description = shape.description.as_deref().map(sentence).filter(|text| !text.is_empty());
-        doc.label = Some(label(name));
+        phrases::name(name, &mut doc);
         if doc.default.is_some() {
             doc.optional = false;
         }

@@ -1,6 +1,7 @@
 //! Filters: which records a query parameter lets through, by its name, its type and the fields there are.
 
 use super::*;
+use crate::openapi::words::measured;
 
 /// A filter by a query parameter; the words with which people add it, or nothing when it filters nothing.
 pub(super) fn filter(
@@ -69,18 +70,20 @@ pub(super) fn filter(
                     if typed.kind.is_none() {
                         typed.kind = Some("string".to_owned());
                     }
-                    (typed.place, typed.description, typed.label) = (place, description, Some(label(name)));
+                    (typed.place, typed.description) = (place, description);
+                    phrases::name(name, &mut typed);
                     typed.optional = !parameter.required;
                     (typed.min, typed.max) = (None, None);
                     *doc = typed;
                 }
                 put(maker, compare(&candidate, op));
-                let noun = label(&candidate);
+                let noun = measured(&candidate).map_or_else(|| label(&candidate), |(what, _)| what);
                 return Some(match (stored.is_some(), op) {
-                    (true, "ge") => format!("with a {noun} from {{}} on"),
-                    (true, _) => format!("with a {noun} up to {{}}"),
-                    (false, "ge") => format!("with a {noun} of at least {{}}"),
-                    (false, _) => format!("with a {noun} of at most {{}}"),
+                    // A moment brings its own preposition: "on 5 March".
+                    (true, "ge") => format!("whose {noun} is {{}} or later"),
+                    (true, _) => format!("whose {noun} is {{}} or earlier"),
+                    (false, "ge") => format!("whose {noun} is at least {{}}"),
+                    (false, _) => format!("whose {noun} is at most {{}}"),
                 });
             }
         }
@@ -156,7 +159,8 @@ pub(super) fn filter(
             return Some(format!("without the {noun} {{}}"));
         }
         put(maker, compare(&field, if reference.many { "has" } else { "eq" }));
-        return Some(format!("with the {noun} {{}}"));
+        let joint = if reference.many { "with" } else { "of" };
+        return Some(format!("{joint} the {noun} {{}}"));
     }
     if let Some(words) = by_link(maker, entity, parameter, &stem, without, &argument, conditions) {
         return Some(words);
@@ -175,7 +179,7 @@ pub(super) fn filter(
         && let Some(place) = inside(entity, &joined)
     {
         conditions.push(format!("(!given({argument}) || lower(item.{place}) == lower({argument}))"));
-        return Some(format!("with {} {{}}", label(&joined)));
+        return Some(format!("whose {} is {{}}", label(&joined)));
     }
     for candidate in [joined.clone(), stem.clone(), name.to_owned()] {
         let Some(fact) = scalar(&candidate) else { continue };
@@ -203,7 +207,7 @@ pub(super) fn filter(
             return Some(format!("without the {} {{}}", label(&candidate)));
         }
         maker.api.behaviour.filters.insert(name.to_owned(), FilterDoc::Field(identifier(&candidate)));
-        return Some(format!("with {} {{}}", label(&candidate)));
+        return Some(format!("whose {} is {{}}", label(&candidate)));
     }
     None
 }
@@ -234,7 +238,7 @@ fn any_of(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> Opti
     doc.optional = !parameter.required;
     let filter = FilterDoc::Compare(CompareDoc { field: identifier(&field), op: "in".to_owned() });
     maker.api.behaviour.filters.insert(name.clone(), filter);
-    Some(format!("with {} {{}}", label(&field)))
+    Some(format!("whose {} is {{}}", label(&field)))
 }
 
 /// A day by a name that only says so: `on`, `date`, `day`.
