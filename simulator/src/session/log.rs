@@ -26,7 +26,7 @@ pub(super) enum Log {
     Brief {
         /// The calls.
         asked: VectorSync<Asked>,
-        /// Where the session stood before every so manieth.
+        /// Where the session stood before every 256th.
         marks: VectorSync<Mark>,
     },
     /// Only how many there were: the calls are another session's, which are made again.
