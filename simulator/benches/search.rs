@@ -1,4 +1,4 @@
-//! How long a search takes, and an index: `cargo bench -p diorama-simulator --bench search`.
+//! How long a search takes, and an index: `cargo bench --workspace --bench search`.
 //!
 //! Targets with the model in the program: under 1 ms at the median over 10,000 APIs and an index in under 10 s; under
 //! 10 ms over 100,000.

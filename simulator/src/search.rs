@@ -108,6 +108,8 @@ pub struct PartScores {
     pub lexical: Option<f32>,
     /// Cosine of the vectors.
     pub embedding: Option<f32>,
+    /// What it gained from hits that can fill its inputs.
+    pub fed: Option<f32>,
     /// The share that comes from a hit that needs it.
     pub needed: Option<f32>,
     /// The hit that needs it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::lexical::Lexical;
-use super::needs::Needs;
+use super::needs::{Needs, Passed};
 use super::vectors::{Vectors, cosine};
 use super::{ApiEntry, ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
 use crate::embed::Embedder;
@@ -22,12 +22,6 @@ const LEAST_COSINE: f32 = 0.2;
 const HALF_RANK: f32 = 10.0;
 /// What the best hit of each part counts: words, meaning.
 const SHARES: [f32; 2] = [0.5, 0.5];
-/// Hits whose needs are looked at.
-const NEEDY: usize = 10;
-/// How far needs are followed.
-const STEPS: usize = 3;
-/// What a hit passes on to what returns an identifier that it asks for, and anything else that it asks for.
-const PASSED: [f32; 2] = [0.8, 0.5];
 
 /// An index of APIs.
 ///
@@ -67,7 +61,8 @@ struct Found {
     score: f32,
     lexical: Option<f32>,
     embedding: Option<f32>,
-    needed: Option<(f32, usize)>,
+    fed: Option<f32>,
+    needed: Option<Passed>,
 }
 
 type Candidates = BTreeMap<usize, Found>;
@@ -87,10 +82,11 @@ impl ApiIndex {
         for batch in texts.chunks(BATCH) {
             values.extend(embedder.embed(&batch.iter().map(String::as_str).collect::<Vec<_>>())?);
         }
+        let vectors = Vectors::new(embedder.dimensions(), &values);
         Ok(Self {
             lexical: Lexical::new(&entries)?,
-            vectors: Vectors::new(embedder.dimensions(), &values),
-            needs: Needs::new(&entries),
+            needs: Needs::new(&entries, &vectors),
+            vectors,
             embedder,
             given,
             entries,
@@ -184,38 +180,25 @@ impl ApiIndex {
         })
     }
 
-    /// A hit passes a part of its score on to the best source of each of its inputs, and that one to its own.
+    /// Hits that fit together rise, and what the best need is found too.
     fn add_needs(&self, query: ApiQuery<'_>, found: &mut Candidates) {
         let own: BTreeMap<usize, f32> = found.iter().map(|(position, hit)| (*position, hit.score)).collect();
-        let mut needy: Vec<(usize, f32)> =
-            best(found, NEEDY).into_iter().map(|at| (at, own.get(&at).copied().unwrap_or(0.0))).collect();
-        for _ in 0..STEPS {
-            let mut next = Vec::new();
-            for (position, score) in needy {
-                for need in self.needs.of(position) {
-                    let passed = score * if need.hidden { PASSED[0] } else { PASSED[1] };
-                    let fits = |source: &&u32| own.get(&(**source as usize)).copied().unwrap_or(0.0);
-                    let source = need
-                        .sources
-                        .iter()
-                        .filter(|source| self.passes(**source as usize, query))
-                        .max_by(|left, right| fits(left).total_cmp(&fits(right)).then(right.cmp(left)));
-                    let Some(source) = source.map(|source| *source as usize) else { continue };
-                    let hit = found.entry(source).or_default();
-                    if hit.needed.is_none_or(|(most, _)| passed > most) {
-                        hit.needed = Some((passed, position));
-                        hit.score = hit.score.max(passed);
-                        next.push((source, passed));
-                    }
-                }
-            }
-            needy = next;
+        let exchanged = self.needs.exchanged(&own, |position| self.passes(position, query));
+        for (position, score) in exchanged.fed {
+            let hit = found.entry(position).or_default();
+            hit.fed = Some(score - hit.score).filter(|gain| *gain > 0.0);
+            hit.score = hit.score.max(score);
+        }
+        for (source, passed) in exchanged.passed {
+            let hit = found.entry(source).or_default();
+            hit.score = hit.score.max(passed.score);
+            hit.needed = Some(passed);
         }
     }
 
     fn hit(&self, position: usize, found: &Found) -> Option<ApiHit> {
         let entry = self.entries.get(position)?;
-        let needed_by = found.needed.and_then(|(_, by)| self.entries.get(by));
+        let needed_by = found.needed.and_then(|passed| self.entries.get(passed.by));
         Some(ApiHit {
             api: entry.api.clone(),
             domain: entry.domain.clone(),
@@ -225,7 +208,8 @@ impl ApiIndex {
             scores: PartScores {
                 lexical: found.lexical,
                 embedding: found.embedding,
-                needed: found.needed.map(|(passed, _)| passed),
+                fed: found.fed,
+                needed: found.needed.map(|passed| passed.score),
                 needed_by: needed_by.map(|entry| entry.api.clone()),
             },
             description: entry.description.clone(),

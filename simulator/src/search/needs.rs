@@ -1,8 +1,43 @@
 //! What needs what: an input of one API that is an output of another.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::ApiEntry;
+use super::vectors::{Vectors, cosine};
+
+/// Hits whose needs are looked at.
+const NEEDY: usize = 10;
+/// What a hit gains of the score of each hit that can fill an input of it.
+const FED: f32 = 0.3;
+/// How far needs are followed.
+const STEPS: usize = 3;
+/// What the hit that gained most has of the best hit's score: what fits the words best stays first.
+const BELOW_BEST: f32 = 0.97;
+/// What a hit passes on to what returns an identifier that it asks for.
+const PASSED_HIDDEN: f32 = 0.9;
+/// The same for another thing that some API exists to tell: half-way, since users may or may not say it.
+const PASSED_TOLD: f32 = 0.7;
+/// The same for anything else.
+const PASSED_OTHER: f32 = 0.5;
+/// Sources of one need that a hit passes on to; which of them is meant is not known for sure.
+const ALTERNATIVES: usize = 3;
+/// What each of them gets of what the better one got.
+const NEXT: f32 = 0.85;
+/// What a source's own score counts against its fitness.
+const OWN: f32 = 0.25;
+/// What a source loses for each identifier that it asks for itself, and for how many at most.
+const ASKS: f32 = 0.2;
+const MOST_ASKED: usize = 3;
+/// What a source gains that tells nothing else.
+const TELLS_ONLY_THIS: f32 = 0.6;
+/// Entries that return one thing, at most; what everything returns tells nothing apart.
+const MAX_SOURCES: usize = 64;
+/// The fittest of them that one input keeps.
+const KEPT: usize = 16;
+/// The least words of a name that another's may end with to be the same thing.
+const LEAST_WORDS: usize = 2;
 
 /// Who can fill which input, by the positions of entries.
 #[derive(Debug, Default)]
@@ -13,50 +48,176 @@ pub(super) struct Needs {
 
 /// An input that other APIs can fill.
 #[derive(Debug)]
-pub(super) struct Need {
-    /// Whether users do not say such a thing.
-    pub(super) hidden: bool,
-    /// Entries that return it.
-    pub(super) sources: Vec<u32>,
+struct Need {
+    /// The share of a hit's score that its sources get.
+    share: f32,
+    /// Entries that return it and how well each fits, whatever is searched for; the best first.
+    sources: Vec<(f32, u32)>,
 }
 
-/// Entries that return one thing, at most; what everything returns tells nothing apart.
-const MAX_SOURCES: usize = 64;
+/// What a source gets from a hit that needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passed {
+    pub(super) score: f32,
+    /// The hit's position.
+    pub(super) by: usize,
+}
+
+/// What hits gain from each other.
+#[derive(Debug)]
+pub(super) struct Exchanged {
+    /// The best hits by position, with what they have now, best first.
+    pub(super) fed: Vec<(usize, f32)>,
+    /// What sources get.
+    pub(super) passed: BTreeMap<usize, Passed>,
+}
+
+/// Entries by what they return, world by world.
+type Sources<'a> = FxHashMap<(&'a str, &'a str), Vec<u32>>;
 
 impl Needs {
     /// An entry can fill an input of its own world that it does not ask for itself. Where entries that only read can,
     /// those that change records are left out: a key is looked up, not made.
-    pub(super) fn new(entries: &[ApiEntry]) -> Self {
-        let mut sources: FxHashMap<(&str, &str), Vec<u32>> = FxHashMap::default();
-        for (position, entry) in entries.iter().enumerate() {
-            for output in &entry.outputs {
-                if !entry.inputs.iter().any(|input| input.thing == output.thing) {
-                    sources.entry((&entry.world, &output.thing)).or_default().push(position as u32);
-                }
-            }
-        }
-        for found in sources.values_mut() {
-            let writes = |position: &u32| entries.get(*position as usize).is_some_and(|entry| entry.writes);
-            if !found.iter().all(writes) {
-                found.retain(|position| !writes(position));
-            }
-            found.dedup();
-            found.truncate(MAX_SOURCES);
-        }
+    pub(super) fn new(entries: &[ApiEntry], vectors: &Vectors) -> Self {
+        let sources = sources(entries);
         let needs = |(position, entry): (usize, &ApiEntry)| {
             let need = |input: &super::Port| {
-                let found = sources.get(&(entry.world.as_str(), input.thing.as_str()))?;
-                let others: Vec<u32> =
-                    found.iter().copied().filter(|source| *source as usize != position).collect();
-                (!others.is_empty()).then_some(Need { hidden: input.hidden, sources: others })
+                let found = found(&sources, &entry.world, &input.thing)?;
+                let others = found.iter().copied().filter(|source| *source as usize != position);
+                let fitness = |source: u32| {
+                    let alike = cosine(vectors.between(source as usize, position));
+                    alike + entries.get(source as usize).map_or(0.0, ease)
+                };
+                let mut fit: Vec<(f32, u32)> = others.map(|source| (fitness(source), source)).collect();
+                fit.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+                fit.truncate(KEPT);
+                let told = |source: &(f32, u32)| entries.get(source.1 as usize).is_some_and(tells_one_thing);
+                let share = match input.hidden {
+                    true => PASSED_HIDDEN,
+                    false if fit.iter().any(told) => PASSED_TOLD,
+                    false => PASSED_OTHER,
+                };
+                (!fit.is_empty()).then_some(Need { share, sources: fit })
             };
             entry.inputs.iter().filter_map(need).collect()
         };
         Self { of: entries.iter().enumerate().map(needs).collect() }
     }
 
-    /// The inputs of an entry that others can fill.
-    pub(super) fn of(&self, position: usize) -> &[Need] {
+    /// What hits gain from each other. `own` are the scores of what was found, `passes` whether an entry may be shown.
+    ///
+    /// First each hit gains for every input that another hit can fill. Then the best pass a share of their scores on to
+    /// the best sources of each of their inputs, and the first of these to its own.
+    pub(super) fn exchanged(&self, own: &BTreeMap<usize, f32>, passes: impl Fn(usize) -> bool) -> Exchanged {
+        let score = |position: usize| own.get(&position).copied().unwrap_or(0.0);
+        let fed = self.fed(own);
+        let mut passed: BTreeMap<usize, Passed> = BTreeMap::new();
+        let mut needy = fed.clone();
+        for _ in 0..STEPS {
+            let mut next = Vec::new();
+            for (by, whole) in needy {
+                for need in self.of(by) {
+                    let mut part = whole * need.share;
+                    for (rank, source) in need.best(score, &passes).into_iter().enumerate() {
+                        if passed.get(&source).is_none_or(|most| part > most.score) {
+                            passed.insert(source, Passed { score: part, by });
+                            if rank == 0 {
+                                next.push((source, part));
+                            }
+                        }
+                        part *= NEXT;
+                    }
+                }
+            }
+            needy = next;
+        }
+        Exchanged { fed, passed }
+    }
+
+    /// The best hits when each has gained for the inputs that others can fill, best first, ties by position.
+    fn fed(&self, own: &BTreeMap<usize, f32>) -> Vec<(usize, f32)> {
+        let best = |need: &Need| {
+            let scores = need.sources.iter().filter_map(|(_, source)| own.get(&(*source as usize)));
+            scores.copied().fold(0.0, f32::max)
+        };
+        let gain = |position: usize| 1.0 + FED * self.of(position).iter().map(best).sum::<f32>();
+        let mut fed: Vec<(usize, f32)> =
+            own.iter().map(|(position, score)| (*position, score * gain(*position))).collect();
+        fed.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        fed.truncate(NEEDY);
+        let [top, gained] =
+            [own.values().copied().fold(0.0, f32::max), fed.first().map_or(0.0, |best| best.1)];
+        let scale = if gained > top { BELOW_BEST * top / gained } else { 1.0 };
+        fed.iter_mut().for_each(|(_, score)| *score *= scale);
+        fed
+    }
+
+    fn of(&self, position: usize) -> &[Need] {
         self.of.get(position).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Need {
+    /// The sources that fit best, best first, ties by position.
+    fn best(&self, own: impl Fn(usize) -> f32, passes: impl Fn(usize) -> bool) -> Vec<usize> {
+        let shown = self.sources.iter().map(|(fit, source)| (*fit, *source as usize));
+        let mut fit: Vec<(f32, usize)> = shown
+            .filter(|(_, source)| passes(*source))
+            .map(|(fit, source)| (fit + OWN * own(source), source))
+            .collect();
+        fit.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        fit.into_iter().take(ALTERNATIVES).map(|(_, source)| source).collect()
+    }
+}
+
+/// How readily an entry tells what it tells: best is one that asks for no identifier and tells this only.
+fn ease(entry: &ApiEntry) -> f32 {
+    TELLS_ONLY_THIS / entry.outputs.len().max(1) as f32 - ASKS * asked(entry).min(MOST_ASKED) as f32
+}
+
+fn tells_one_thing(entry: &ApiEntry) -> bool {
+    entry.outputs.len() == 1
+}
+
+fn asked(entry: &ApiEntry) -> usize {
+    entry.inputs.iter().filter(|input| input.hidden).count()
+}
+
+fn sources(entries: &[ApiEntry]) -> Sources<'_> {
+    let mut sources = Sources::default();
+    for (position, entry) in entries.iter().enumerate() {
+        for output in &entry.outputs {
+            if !entry.inputs.iter().any(|input| input.thing == output.thing) {
+                sources.entry((&entry.world, &output.thing)).or_default().push(position as u32);
+            }
+        }
+    }
+    for found in sources.values_mut() {
+        let writes = |position: &u32| entries.get(*position as usize).is_some_and(|entry| entry.writes);
+        if !found.iter().all(writes) {
+            found.retain(|position| !writes(position));
+        }
+        found.dedup();
+        if found.len() > MAX_SOURCES {
+            let ease = |position: &u32| entries.get(*position as usize).map_or(0.0, ease);
+            found.sort_by(|left, right| ease(right).total_cmp(&ease(left)).then(left.cmp(right)));
+            found.truncate(MAX_SOURCES);
+        }
+    }
+    sources
+}
+
+/// Who returns a thing; where nobody does, the longest part that its name ends with: the `recipient user id` is a
+/// `user id`.
+fn found<'a>(sources: &'a Sources<'a>, world: &'a str, thing: &'a str) -> Option<&'a Vec<u32>> {
+    let mut rest = thing;
+    loop {
+        if let Some(found) = sources.get(&(world, rest)) {
+            return Some(found);
+        }
+        rest = rest.split_once(' ')?.1;
+        if rest.split(' ').count() < LEAST_WORDS {
+            return None;
+        }
     }
 }

@@ -55,6 +55,73 @@ fn what_a_hit_needs_is_found_however_far() {
     assert!(fused.iter().all(|hit| hit.scores.needed_by.is_none()));
 }
 
+/// What the search for a text finds for the need of `user id` of a pool with one API that asks for it.
+fn source_of(sources: Vec<ApiEntry>) -> String {
+    let mut pool = vec![entry("SendLetter", "Posts a letter to somebody.", &["user_id"], &[])];
+    pool.extend(sources);
+    let hits = index(pool).search(ApiQuery { text: "post a letter", k: 9, ..ApiQuery::default() }).unwrap();
+    assert_eq!(hits[0].api, "SendLetter", "what fits the words best stays first");
+    hits.into_iter().find(|hit| hit.scores.needed_by.is_some()).map(|hit| hit.api).unwrap_or_default()
+}
+
+#[test]
+fn the_best_source_is_near_and_tells_this_only_and_asks_for_no_identifier() {
+    let found = source_of(vec![
+        entry("AccountOwner", "Gives a user.", &["account_id"], &["user_id"]),
+        entry("FindUser", "Gives a user.", &["name"], &["user_id"]),
+    ]);
+    assert_eq!(found, "FindUser");
+    let found = source_of(vec![
+        entry("AllOfOrders", "Gives a user.", &["name"], &["user_id", "order_id", "parcel_id"]),
+        entry("FindUser", "Gives a user.", &["name"], &["user_id"]),
+    ]);
+    assert_eq!(found, "FindUser");
+    let found = source_of(vec![
+        entry("BakerOfBread", "Tells who bakes bread.", &["name"], &["user_id"]),
+        entry("WriterOfLetter", "Tells who posts letters.", &["name"], &["user_id"]),
+    ]);
+    assert_eq!(found, "WriterOfLetter");
+}
+
+#[test]
+fn a_need_has_some_sources_and_none_twice() {
+    let sources =
+        (0..6).map(|at| entry(&format!("FindUser{at}"), "Gives a user.", &["name"], &["user_id"])).collect();
+    let mut pool: Vec<ApiEntry> = sources;
+    pool.push(entry("SendLetter", "Posts a letter.", &["user_id"], &[]));
+    pool.push(entry("StampLetter", "Posts a letter with a stamp.", &["sender_user_id"], &[]));
+    let hits = index(pool).search(ApiQuery { text: "post a letter", k: 20, ..ApiQuery::default() }).unwrap();
+    let needed: Vec<&ApiHit> = hits.iter().filter(|hit| hit.scores.needed_by.is_some()).collect();
+    assert!((3..6).contains(&needed.len()), "{hits:?}");
+    let scores: Vec<f32> = needed.iter().map(|hit| hit.score).collect();
+    assert!(scores.windows(2).all(|pair| pair[0] >= pair[1]) && scores[0] > scores[2], "{scores:?}");
+}
+
+#[test]
+fn a_longer_name_is_filled_by_what_it_ends_with() {
+    let mut pool = pool();
+    pool.push(entry("GiveRefund", "Returns money to a buyer.", &["original_invoice_ID"], &[]));
+    let hits = index(pool).search(ApiQuery { text: "refund", k: 10, ..ApiQuery::default() }).unwrap();
+    let by = |api: &str| hits.iter().find(|hit| hit.api == api).and_then(|hit| hit.scores.needed_by.clone());
+    assert_eq!(by("InvoiceOfOrder").as_deref(), Some("GiveRefund"));
+}
+
+#[test]
+fn a_hit_gains_from_hits_that_can_fill_its_inputs() {
+    let pool = vec![
+        entry("PlaylistSong", "Shows a song of a playlist.", &["melody"], &[]),
+        entry("KeepSong", "Shows a song of a playlist.", &["song_id"], &[]),
+        entry("FindSong", "Finds a song of a playlist.", &["title"], &["song_id"]),
+    ];
+    let index = index(pool);
+    let fed = |by| {
+        let hits = index.search(ApiQuery { text: "song playlist", k: 3, by, ..ApiQuery::default() }).unwrap();
+        hits.iter().find(|hit| hit.api == "KeepSong").unwrap().scores.fed
+    };
+    assert!(fed(SearchBy::FusedAndNeeds).is_some_and(|gain| gain > 0.0));
+    assert_eq!(fed(SearchBy::Fused), None);
+}
+
 #[test]
 fn each_part_says_its_score() {
     let index = index(pool());
