@@ -65,6 +65,15 @@ fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
     assert_eq!(names(&seen), ["ToolSearcher", "SignIn", "ListNotes", "AddNote", "DeleteNote"]);
     let add = &seen["tools"][3];
     assert_eq!(add["schema"]["properties"]["stars"]["minimum"], 0, "{add}");
+    assert_eq!(seen["more"], Json::Null);
+    let unknown = -32601;
+    let expected = json!({
+        "prompts": unknown, "resources": unknown, "templates": unknown, "prompt": unknown, "resource": unknown,
+        "cursor": -32602,
+    });
+    assert_eq!(seen["refused"], expected);
+    // The client refuses content that does not keep to the schema.
+    assert_eq!(add["output"]["properties"]["title"]["type"], "string", "{add}");
     let results = seen["results"].as_array().unwrap();
     let failed: Vec<bool> = results.iter().map(|result| result["error"].as_bool().unwrap()).collect();
     assert_eq!(failed, [false, false, true, false, true], "{results:?}");
@@ -84,6 +93,65 @@ fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
     let seen = client(&python, &server, &id, &[("ListNotes", json!({}))]);
     assert!(seen["results"][0]["text"].as_str().unwrap().contains("\"Rice\""), "{seen}");
     server.stop();
+}
+
+#[test]
+fn a_call_that_is_not_made_is_a_tool_error_that_says_why() {
+    let Some(python) = python() else { return };
+    let server = serve(&["--compose", "--max-calls", "1"]);
+    let id = server.post("/v1/sessions", Json::Null)["id"].as_str().unwrap().to_owned();
+    let calls = [
+        ("ToolCaller", json!({"arguments": {}})),
+        ("ToolCaller", json!({"api": "ListDentists", "arguments": [1]})),
+        ("ToolSearcher", json!({"keywords": "dentists"})),
+        ("ToolSearcher", json!({"keywords": "dentists"})),
+    ];
+    let seen = client(&python, &server, &id, &calls);
+    let results = seen["results"].as_array().unwrap();
+    let said: Vec<(bool, Json)> = results
+        .iter()
+        .map(|result| {
+            let text: Json = serde_json::from_str(result["text"].as_str().unwrap()).unwrap();
+            assert!(result["error"] == false || text == result["structured"], "{result}");
+            (result["error"].as_bool().unwrap(), text["status"].clone())
+        })
+        .collect();
+    assert_eq!(said, [(true, json!(422)), (true, json!(422)), (false, Json::Null), (true, json!(429))]);
+    assert!(results[0]["text"].as_str().unwrap().contains("`api`: expected"), "{}", results[0]);
+    server.stop();
+}
+
+#[test]
+fn replies_keep_to_the_schemas_of_their_tools() {
+    let Some(python) = python() else { return };
+    let signing = [
+        ("city_library", "SignIn", "member", ["card_number", "pin"], "session_token"),
+        ("personal_bank", "Login", "customer", ["customer_number", "passcode"], "access_token"),
+    ];
+    for (world, sign_in, users, secrets, token) in signing {
+        let server = serve(&[]);
+        let made = server.post("/v1/sessions", json!({"world": world}));
+        let id = made["id"].as_str().unwrap();
+        let state = server.get(&format!("/v1/sessions/{id}/state?resource={users}"));
+        let user = &state["resources"][users][0];
+        let secret = json!({secrets[0]: user[secrets[0]], secrets[1]: user[secrets[1]]});
+        let seen = client(&python, &server, id, &[(sign_in, secret)]);
+        let issued = &seen["results"][0]["structured"]["token"];
+        let call = |tool: &'_ Json| match &tool["schema"]["properties"][token] {
+            Json::Null => json!({}),
+            _ => json!({token: issued}),
+        };
+        let tools = seen["tools"].as_array().unwrap();
+        let calls: Vec<(&str, Json)> =
+            tools.iter().map(|tool| (tool["name"].as_str().unwrap(), call(tool))).collect();
+        // The client ends with an error where a reply does not fit.
+        let seen = client(&python, &server, id, &calls);
+        let made = seen["results"].as_array().unwrap().iter().filter(|result| result["error"] == false);
+        let made = made.count();
+        assert!(made >= 3, "{world}: {made} of {}: {seen}", calls.len());
+        assert!(seen["tools"].as_array().unwrap().iter().any(|tool| !tool["output"].is_null()), "{world}");
+        server.stop();
+    }
 }
 
 #[test]

@@ -11,9 +11,10 @@ use axum::http::request::Parts;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
-    JsonObject, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, ErrorCode, ErrorData, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -22,6 +23,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use super::App;
+use super::openapi::reply_schema;
 use super::problem::Problem;
 use super::sessions::{Slot, lock};
 use super::surface::session_of;
@@ -81,18 +83,25 @@ impl ServerHandler for Mcp {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let (_, slot) = self.session(&context)?;
+        // Many clients never ask for a second page, so there is none.
+        if request.is_some_and(|request| request.cursor.is_some()) {
+            let detail = "found a cursor, expected none: all tools are on one page";
+            return Err(ErrorData::invalid_params(detail, None));
+        }
         let live = lock(&slot);
         let base = &live.world.base;
+        // Faults may change the shape of replies.
+        let shaped = live.session.faults().is_none();
         let visible: Vec<ApiId> = live.session.visible().collect();
         let mut tools: Vec<Tool> = function(base.tool_searcher_schema()).into_iter().collect();
         if visible.len() > LISTED {
             tools.push(caller());
         } else {
-            tools.extend(visible.into_iter().filter_map(|api| tool(base, api)));
+            tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
         }
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -103,10 +112,17 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let (app, slot) = self.session(&context)?;
-        let call = named(request)?;
+        // What a model did wrong is told to the model.
+        let call = match named(request) {
+            Ok(call) => call,
+            Err(problem) => return Ok(failed(&problem).into()),
+        };
         let (result, after) = {
             let mut live = lock(&slot);
-            let (entry, after) = app.step(&mut live, &call).map_err(refused)?;
+            let (entry, after) = match app.step(&mut live, &call) {
+                Ok(stepped) => stepped,
+                Err(problem) => return Ok(failed(&problem).into()),
+            };
             let zone = &live.world.world().zone;
             let text = entry.reply.to_json(zone);
             let mut result = if entry.reply.is_success() {
@@ -130,27 +146,81 @@ impl ServerHandler for Mcp {
         }
         Ok(result.into())
     }
+
+    // What the server does not offer it does not list, not even as nothing.
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(lacking("prompts"))
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(lacking("resources"))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(lacking("resource templates"))
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(lacking("completions"))
+    }
 }
 
 /// The call that a tool call stands for.
-fn named(request: CallToolRequestParams) -> Result<Call, ErrorData> {
+fn named(request: CallToolRequestParams) -> Result<Call, Problem> {
     let arguments = request.arguments.unwrap_or_default();
     if request.name != TOOL_CALLER {
         return Ok(Call { api: request.name.into_owned(), arguments });
     }
-    let wrong = || ErrorData::invalid_params("expected {api: string, arguments?: object}", None);
-    let api = arguments.get("api").and_then(Json::as_str).ok_or_else(wrong)?.to_owned();
+    let wrong = |parameter: &str, expected: &str| {
+        let found = match arguments.get(parameter) {
+            Some(found) => found.to_string().chars().take(60).collect(),
+            None => "nothing".to_owned(),
+        };
+        Problem::about(parameter, expected, found)
+    };
+    let expected = format!("the name of an API that {TOOL_SEARCHER} shows");
+    let api = arguments.get("api").and_then(Json::as_str).ok_or_else(|| wrong("api", &expected))?.to_owned();
     let arguments = match arguments.get("arguments") {
         None | Some(Json::Null) => JsonObject::new(),
         Some(Json::Object(arguments)) => arguments.clone(),
-        Some(_) => return Err(wrong()),
+        Some(_) => return Err(wrong("arguments", "an object of the arguments that its schema names")),
     };
     Ok(Call { api, arguments })
 }
 
-fn tool(base: &Base, id: ApiId) -> Option<Tool> {
+/// A call that was not made.
+fn failed(problem: &Problem) -> CallToolResult {
+    let body = problem.body();
+    let mut result = CallToolResult::error(vec![ContentBlock::text(body.to_string())]);
+    result.structured_content = Some(body);
+    result
+}
+
+fn tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
     let api: &Api = base.world().api(id);
     let mut tool = function(base.tool_schema(id)?)?;
+    // Structured content is an object; a reply that is a list has no schema that MCP could carry.
+    let reply = reply_schema(base.world(), api);
+    if shaped && reply["type"] == "object" {
+        tool.output_schema = reply.as_object().cloned().map(Arc::new);
+    }
     tool.annotations = Some(ToolAnnotations::new().read_only(!api.writes()).open_world(false));
     Some(tool)
 }
@@ -178,6 +248,14 @@ fn caller() -> Tool {
     });
     let description = format!("Calls an API that {TOOL_SEARCHER} has found, by its name.");
     Tool::new(TOOL_CALLER, description, schema.as_object().cloned().unwrap_or_default())
+}
+
+fn lacking(what: &str) -> ErrorData {
+    ErrorData::new(
+        ErrorCode::METHOD_NOT_FOUND,
+        format!("found no {what} here, expected a call of a tool"),
+        None,
+    )
 }
 
 fn refused(problem: Problem) -> ErrorData {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::engine::tools::json_schema;
 
 /// The schema of a successful reply.
-pub(super) fn schema(world: &World, api: &Api) -> Json {
+pub(in crate::http) fn schema(world: &World, api: &Api) -> Json {
     let make = Maker { world, api };
     let body = match &api.behaviour.kind {
         BehaviourKind::Get { resource, .. }
