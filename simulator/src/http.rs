@@ -17,6 +17,7 @@ mod format;
 mod manage;
 mod mcp;
 mod metrics;
+mod misread;
 mod negotiate;
 pub mod openapi;
 mod problem;

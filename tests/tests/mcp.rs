@@ -184,6 +184,18 @@ fn a_session_that_is_not_there_and_a_dropped_connection_are_errors() {
     assert!(!ran.status.success());
     let (status, _, problem) = server.send("POST /v1/sessions/nope/mcp", &[], &json!({"jsonrpc": "2.0"}));
     assert_eq!((status, &problem["status"]), (404, &json!(404)));
+    let id = server.post("/v1/sessions", json!({"world": "dental_clinic"}))["id"].clone();
+    let mcp = format!("/v1/sessions/{}/mcp", id.as_str().unwrap());
+    let page = [("origin", "http://a.example"), ("access-control-request-method", "POST")];
+    for (line, headers, expected) in [
+        (format!("GET {mcp}"), &[][..], 405),
+        (format!("POST {mcp}"), &[("accept", "application/json")][..], 406),
+        (format!("OPTIONS {mcp}"), &page[..], 204),
+    ] {
+        let (status, kind, problem) = server.send(&line, headers, &json!({"jsonrpc": "2.0"}));
+        assert_eq!(status, expected, "{line}: {problem}");
+        assert!(status == 204 || kind == "application/problem+json", "{line}: {kind} {problem}");
+    }
     let faults = json!([{"kind": "drop"}]);
     let made = server.post("/v1/sessions", json!({"world": "dental_clinic", "faults": faults}));
     let id = made["id"].as_str().unwrap();

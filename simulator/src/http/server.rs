@@ -10,8 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{Request, Response};
+use axum::http::{Method, Request, Response};
 use axum::response::IntoResponse;
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Incoming};
@@ -30,6 +31,8 @@ use super::surface;
 
 /// How long a connection may take to send the head of a request, or stay silent between two.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+/// A line of text that refuses a request, in bytes.
+const MAX_LINE: usize = 4_096;
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
@@ -126,7 +129,8 @@ impl Server {
     }
 
     async fn respond(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
-        if surface::is_mcp(parts.uri.path()) {
+        // Its other methods are refused, or answered for browsers, as those of every route.
+        if parts.method == Method::POST && surface::is_mcp(parts.uri.path()) {
             return self.mcp(parts, body).await;
         }
         let mut response = if self.app.is_quick(&parts) {
@@ -156,6 +160,7 @@ impl Server {
         if let Err(problem) = self.app.sessions.get(id, self.app.now_ms()) {
             return Ok(problem.into_response());
         }
+        let from_page = parts.headers.contains_key(ORIGIN);
         let hangup = Arc::new(AtomicBool::new(false));
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body));
         request.extensions_mut().insert(Hangup(Arc::clone(&hangup)));
@@ -165,7 +170,14 @@ impl Server {
             return Err(HungUp);
         }
         let as_io = |never: Infallible| -> io::Error { match never {} };
-        Ok(response.map(|body| Body::new(body.map_err(as_io))))
+        let mut response = response.map(|body| Body::new(body.map_err(as_io)));
+        if response.status().is_client_error() && !is_json(&response) {
+            response = problem_of(response).await;
+        }
+        if from_page {
+            response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        }
+        Ok(response)
     }
 }
 
@@ -176,6 +188,18 @@ impl App {
         let Some(id) = surface::quick_session(path) else { return false };
         self.sessions.peek(id).is_none_or(|slot| slot.is_free())
     }
+}
+
+fn is_json(response: &Response<Body>) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.contains("json"))
+}
+
+/// A refusal of MCP's transport, which is a line of text, in the form of all others.
+async fn problem_of(response: Response<Body>) -> Response<Body> {
+    let status = response.status().as_u16();
+    let said = whole(response.into_body(), MAX_LINE).await.unwrap_or_default();
+    Problem::new(status, String::from_utf8_lossy(&said)).into_response()
 }
 
 fn failed() -> Response<Body> {

@@ -199,7 +199,7 @@ impl Incoming<'_> {
             return Err(Problem::new(422, "the body: expected a JSON object, found another JSON value"));
         }
         serde_json::from_slice(body).map_err(|error| match error.classify() {
-            Category::Data => Problem::new(422, format!("the body: {error}")),
+            Category::Data => super::misread::problem::<T>(body, &error),
             _ => no_json(error),
         })
     }
@@ -265,6 +265,12 @@ impl App {
     }
 
     fn act(&self, route: &Route, id: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        if request.uri.query().is_some_and(|query| super::text::pairs(query).is_none()) {
+            return Err(Problem::new(
+                400,
+                "the query string: expected percent-encoded UTF-8, found other bytes",
+            ));
+        }
         let live = if route.path.starts_with("/v1/sessions/{id}") {
             Some(self.sessions.get(id, self.now_ms()))
         } else {
