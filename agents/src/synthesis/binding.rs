@@ -53,6 +53,10 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
     let mut text = String::new();
     for part in parts {
         match part {
+            // A text that ends its own sentence needs no second stop.
+            AnswerPart::Text(literal) if text.ends_with(['.', '!', '?']) && literal.starts_with('.') => {
+                text.push_str(literal.get(1..).unwrap_or_default());
+            }
             AnswerPart::Text(literal) => text.push_str(literal),
             AnswerPart::Leaf { call, path, style } => {
                 let body = &replies.get(*call)?.as_ref()?.reply.body;

@@ -144,9 +144,19 @@ pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, F
                     depth == 0
                 })
                 .collect();
-            if !outside.contains(&said) {
-                phrase.push_str(&format!(" with {} {said}", label(name)));
+            if outside.contains(&said) {
+                continue;
             }
+            let doc = parameters.get(*name);
+            let noun = doc.and_then(|doc| doc.label.clone()).unwrap_or_else(|| label(name));
+            phrase.push_str(&match doc {
+                // What stands in the path is whose it is.
+                Some(FieldDoc { place: Some(place), reference: Some(_), .. }) if place == "path" => {
+                    format!(" of the {noun} {said}")
+                }
+                Some(FieldDoc { place: Some(place), .. }) if place == "path" => format!(" of {noun} {said}"),
+                doc => format!(" with {}", part(name, doc)),
+            });
         }
     }
 }
@@ -222,11 +232,12 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
 /// argument is `set volume to {volume}`.
 pub(super) fn act(
     name: &str,
+    summary: &str,
     arguments: &IndexMap<String, FieldDoc>,
     required: &[String],
     optional: &[String],
 ) -> PhrasesDoc {
-    let mut phrase = words(name).join(" ");
+    let mut phrase = clause(summary).unwrap_or_else(|| words(name).join(" "));
     let moment = |name: &String| {
         let kind = arguments.get(name).and_then(|doc| doc.kind.as_deref());
         kind.is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
@@ -260,12 +271,18 @@ pub(super) fn change(
     arguments: &IndexMap<String, FieldDoc>,
     (required, optional): (&[String], &[String]),
 ) -> PhrasesDoc {
+    let object = match key {
+        Some(key) => format!("the {noun} {{{key}}}"),
+        None if noun.starts_with("my ") => noun.to_owned(),
+        None => format!("the {noun}"),
+    };
     let mut heads = Vec::new();
     for verb in verbs(verb) {
         heads.push(match key {
-            Some(key) => format!("{verb} the {noun} {{{key}}}"),
+            Some(_) => format!("{verb} {object}"),
             None if verb.ends_with(" new") => format!("{verb} {noun}"),
-            None => format!("{verb} {} {noun}", article(noun)),
+            None if verb == "add" => format!("{verb} {} {noun}", article(noun)),
+            None => format!("{verb} {object}"),
         });
     }
     let optional: Vec<&str> = optional.iter().map(String::as_str).collect();
@@ -275,8 +292,7 @@ pub(super) fn change(
         said.extend(optional.get(position + 1).map(|second| vec![*first, *second]));
     }
     let mut phrases: Vec<String> = Vec::new();
-    if let ("change", Some(key), []) = (verb, key, required) {
-        let object = format!("the {noun} {{{key}}}");
+    if let ("change", []) = (verb, required) {
         phrases.extend(said.iter().filter(|said| !said.is_empty()).map(|said| set(&object, said, arguments)));
     } else {
         let of = said.iter().enumerate().filter_map(|(position, said)| {
@@ -296,6 +312,175 @@ pub(super) fn change(
     }
     PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
 }
+
+/// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
+/// (`DELETE /applications/{id}/token`).
+pub(super) fn action(
+    verb: &[String],
+    summary: &str,
+    noun: &str,
+    key: Option<&str>,
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    let acts = verb
+        .first()
+        .is_some_and(|first| VERBS.contains(&first.as_str()) || UNDOING.contains(&first.as_str()));
+    let Some(clause) = clause(summary).filter(|_| !acts) else {
+        return change(&verb.join(" "), noun, key, arguments, (required, optional));
+    };
+    let of = key.map(|key| format!("the {noun} {{{key}}}")).unwrap_or_default();
+    let clause = if of.is_empty() { clause } else { about(&clause, noun, &of) };
+    let mut said: Vec<Vec<&str>> = vec![required.iter().map(String::as_str).collect()];
+    for name in optional.iter().take(MOST_SAID) {
+        said.push(required.iter().chain([name]).map(String::as_str).collect());
+    }
+    let imperative = said.iter().map(|said| format!("{clause}{}", with(said, arguments))).collect();
+    PhrasesDoc { imperative, ..PhrasesDoc::default() }
+}
+
+/// A summary as a clause: `Cancels a pick-up.` and `Cancel a pick-up` are `cancel a pick-up`. Long ones are no clauses.
+fn clause(summary: &str) -> Option<String> {
+    let sentence = summary.trim().trim_end_matches('.');
+    let plain = |c: char| !matches!(c, '{' | '}' | '[' | ']' | '`' | '.' | ':' | ';' | '\n');
+    let (verb, rest) = sentence.split_once(' ')?;
+    if !sentence.chars().all(plain)
+        || sentence.split(' ').count() > 10
+        || !verb.chars().all(char::is_alphabetic)
+    {
+        return None;
+    }
+    let verb = verb.to_lowercase();
+    let verb = match verb.strip_suffix('s') {
+        Some(stem) if !stem.ends_with('s') => stem,
+        _ => &verb,
+    };
+    // The document speaks to the user, the user of itself.
+    let rest = format!(" {rest} ").replace(" your ", " my ").replace(" the authenticated user ", " me ");
+    Some(format!("{verb} {}", rest.trim()))
+}
+
+/// `set a limit for an enterprise` about `the enterprise X` is `set a limit for the enterprise X`.
+fn about(clause: &str, noun: &str, object: &str) -> String {
+    let whole = |article: &str| format!(" {article} {noun}");
+    match ["a", "an", "the"].iter().find_map(|article| clause.strip_suffix(&whole(article))) {
+        Some(before) => format!("{before} {object}"),
+        None => format!("{clause} for {object}"),
+    }
+}
+
+/// Last words of paths that are verbs.
+const VERBS: [&str; 88] = [
+    "accept",
+    "acknowledge",
+    "activate",
+    "approve",
+    "archive",
+    "assign",
+    "authorize",
+    "ban",
+    "block",
+    "book",
+    "buy",
+    "cancel",
+    "capture",
+    "charge",
+    "check",
+    "clear",
+    "clone",
+    "close",
+    "complete",
+    "confirm",
+    "copy",
+    "deactivate",
+    "decline",
+    "deliver",
+    "deny",
+    "deploy",
+    "disable",
+    "dismiss",
+    "duplicate",
+    "enable",
+    "end",
+    "escalate",
+    "execute",
+    "expire",
+    "fail",
+    "finish",
+    "flag",
+    "follow",
+    "fork",
+    "freeze",
+    "hide",
+    "hold",
+    "ignore",
+    "install",
+    "invite",
+    "join",
+    "leave",
+    "like",
+    "lock",
+    "mark",
+    "merge",
+    "move",
+    "mute",
+    "open",
+    "pause",
+    "pay",
+    "pin",
+    "play",
+    "publish",
+    "reactivate",
+    "redeliver",
+    "refund",
+    "reject",
+    "release",
+    "remind",
+    "renew",
+    "reopen",
+    "rerun",
+    "resend",
+    "reset",
+    "resolve",
+    "restart",
+    "restore",
+    "resume",
+    "retry",
+    "return",
+    "revoke",
+    "run",
+    "schedule",
+    "seek",
+    "send",
+    "set",
+    "ship",
+    "star",
+    "start",
+    "stop",
+    "submit",
+    "suspend",
+];
+/// More of them, most of which take something back.
+const UNDOING: [&str; 18] = [
+    "sync",
+    "test",
+    "transfer",
+    "trigger",
+    "unarchive",
+    "unassign",
+    "unban",
+    "unblock",
+    "undo",
+    "unfollow",
+    "unhide",
+    "unlike",
+    "unlock",
+    "unmute",
+    "unpin",
+    "unstar",
+    "void",
+    "withdraw",
+];
 
 /// Of so many optional arguments a request speaks, each alone and with the next.
 const MOST_SAID: usize = 3;

@@ -61,36 +61,38 @@ pub(super) fn is_identifier(name: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
+/// Words that the expression language reads as something else.
+const RESERVED: [&str; 27] = [
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+    "true",
+    "false",
+    "null",
+    "args",
+    "record",
+    "item",
+    "me",
+    "now",
+    "today",
+];
+
 fn guard(name: String) -> String {
-    const RESERVED: [&str; 27] = [
-        "in",
-        "as",
-        "break",
-        "const",
-        "continue",
-        "else",
-        "for",
-        "function",
-        "if",
-        "import",
-        "let",
-        "loop",
-        "package",
-        "namespace",
-        "return",
-        "var",
-        "void",
-        "while",
-        "true",
-        "false",
-        "null",
-        "args",
-        "record",
-        "item",
-        "me",
-        "now",
-        "today",
-    ];
     if RESERVED.contains(&name.as_str()) {
         format!("{name}_value")
     } else if name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -182,6 +184,10 @@ pub(super) fn label(name: &str) -> String {
         "tv" => return "TV show".to_owned(),
         _ => {}
     }
+    // A reserved word stands with a suffix in the world, and by itself in what people say.
+    if let Some(word) = name.strip_suffix("_value").filter(|word| RESERVED.contains(word)) {
+        return word.to_owned();
+    }
     let spelt: Vec<String> = words(name)
         .into_iter()
         .map(|word| match word.as_str() {
@@ -198,7 +204,7 @@ pub(super) fn label(name: &str) -> String {
 
 /// What a number's name measures, and in what: `weight_kg` is a weight in kg.
 pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
-    const UNITS: [(&str, &str); 34] = [
+    const UNITS: [(&str, &str); 38] = [
         ("kg", "kg"),
         ("kilograms", "kg"),
         ("grams", "g"),
@@ -233,6 +239,10 @@ pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
         ("usd", "USD"),
         ("gbp", "GBP"),
         ("celsius", "°C"),
+        ("kb", "KB"),
+        ("mb", "MB"),
+        ("gb", "GB"),
+        ("bytes", "bytes"),
     ];
     let parts = words(name);
     let (last, stem) = parts.split_last()?;

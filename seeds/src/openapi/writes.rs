@@ -9,7 +9,7 @@ use super::members;
 use super::operations::Maker;
 use super::phrases;
 use super::replies::quoted;
-use super::routes::{self, View};
+use super::routes::{self, StepKind, View};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, label, sentence, words};
 use crate::doc::{EffectDoc, FieldDoc};
@@ -294,13 +294,15 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
     let verb = if whole { "replace" } else { "change" };
-    maker.api.phrases = phrases::change(
-        verb,
-        &label(&entity.name),
-        parameter.as_deref(),
-        &maker.api.parameters,
-        (&required, &optional),
-    );
+    let mine = maker.route.chain.iter().any(|step| step.kind == StepKind::Me);
+    let me = maker.route.subject().is_some_and(|step| step.kind == StepKind::Me);
+    let noun = match (mine, me) {
+        (true, true) => "my profile".to_owned(),
+        (true, false) if parameter.is_none() => format!("my {}", label(&entity.name)),
+        _ => label(&entity.name),
+    };
+    maker.api.phrases =
+        phrases::change(verb, &noun, parameter.as_deref(), &maker.api.parameters, (&required, &optional));
 }
 
 /// `PUT /pet` with the key in the body.
@@ -398,12 +400,15 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     }
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
+    let summary = maker.operation.summary.clone();
     if maker.route.keys().next().is_none() {
-        maker.api.phrases = phrases::act(&maker.api.name, &maker.api.parameters, &required, &optional);
+        maker.api.phrases =
+            phrases::act(&maker.api.name, &summary, &maker.api.parameters, &required, &optional);
         return;
     }
-    maker.api.phrases = phrases::change(
-        &words(verb).join(" "),
+    maker.api.phrases = phrases::action(
+        &words(verb),
+        &summary,
         &label(&entity.name),
         parameter.as_deref(),
         &maker.api.parameters,

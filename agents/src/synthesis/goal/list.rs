@@ -48,6 +48,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             *["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "),
         )];
         let which = matches!(&sentence[0], Segment::Text(text) if text.starts_with("Which"));
+        if are_known(&phrase) {
+            known_ones(&mut sentence);
+        }
         sentence.extend(phrase);
         sentence.push(literal(if which { " has the " } else { ", which one has the " }));
         sentence.push(Segment::Slot { slot, words: words.clone() });
