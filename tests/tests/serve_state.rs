@@ -347,8 +347,10 @@ fn start_seconds(folder: &Path, end: &str) -> f64 {
     let began = std::time::Instant::now();
     let mut served = start(folder, false);
     let took = began.elapsed().as_secs_f64();
+    // Once it answers it listens to signals, too.
+    served.get("/healthz");
     assert!(Command::new("kill").args([end, &served.child.id().to_string()]).status().unwrap().success());
-    served.child.wait().unwrap();
+    assert_eq!(served.child.wait().unwrap().success(), end == "-TERM", "{end}");
     took
 }
 
