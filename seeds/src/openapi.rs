@@ -17,6 +17,7 @@ use crate::world::{Finding, Report};
 
 mod build;
 mod bundle;
+mod dates;
 mod document;
 mod entities;
 mod errors;

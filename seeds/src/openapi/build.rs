@@ -226,6 +226,7 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
     }
     // Readers see fields in the document's order, apart from those made from others.
     doc.fields.extend(stored);
+    super::dates::order(&mut doc);
     records_of(model, entity, &ends, &kinds, records, &mut doc);
     doc
 }
