@@ -114,8 +114,9 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
                     continue;
                 }
             };
-            let same =
-                |known: &&Operation| known.method == method.to_uppercase() && alike(&known.path, &path);
+            let same = |known: &&Operation| {
+                known.method == method.to_uppercase() && crate::world::same_route(&known.path, &path)
+            };
             if let Some(known) = operations.iter().find(same) {
                 let reason = format!("it is left out: its route cannot be told from {}", known.route());
                 notes.push(Note::on(&route, reason));
@@ -154,21 +155,15 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     })
 }
 
-/// A path as the world format takes it: without query, fragment and final slash, each segment text or a parameter.
+/// A path as the world format takes it: without query, fragment and final slash.
 fn routable(written: &str) -> Result<String, &'static str> {
     let path = written.split(['?', '#']).next().unwrap_or_default();
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
     match crate::world::is_path(&path) {
         true => Ok(path),
-        false => Err("a segment of its path mixes text and parameters"),
+        false => Err("a segment of its path is empty, or has two parameters without text between them"),
     }
-}
-
-/// Whether two paths differ only in the names of their parameters.
-fn alike(a: &str, b: &str) -> bool {
-    let part = |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
-    a.split('/').map(part).eq(b.split('/').map(part))
 }
 
 /// A key that a security scheme asks for is no argument of the operation.

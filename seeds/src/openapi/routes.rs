@@ -182,13 +182,23 @@ impl Route {
                 noun = None;
                 continue;
             }
-            let Some(parameter) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) else {
+            let (parameters, verb) = named(segment);
+            let Some((parameter, others)) = parameters.split_first() else {
+                let segment = without_ending(segment);
                 if !is_version(segment) {
                     route.tail.push(segment.to_owned());
                     noun = Some(segment);
                 }
                 continue;
             };
+            let parameter = *parameter;
+            if !others.is_empty() {
+                // Two values in one segment are no key.
+                route.selectors.extend(parameters.iter().map(|name| (*name).to_owned()));
+                route.tail.extend(verb.map(str::to_owned));
+                noun = None;
+                continue;
+            }
             let shape = operation
                 .parameters
                 .iter()
@@ -208,6 +218,7 @@ impl Route {
                 }
                 _ => route.selectors.push(parameter.to_owned()),
             }
+            route.tail.extend(verb.map(str::to_owned));
             noun = None;
         }
         route
@@ -352,6 +363,24 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
         }
         _ => View::Other,
     }
+}
+
+/// The parameters of a segment, and the verb after the last one: `{id}.json` has none, `{id}:activate` has one.
+fn named(segment: &str) -> (Vec<&str>, Option<&str>) {
+    let mut names = Vec::new();
+    let mut rest = segment;
+    while let Some((_, inner)) = rest.split_once('{') {
+        let Some((name, after)) = inner.split_once('}') else { break };
+        names.push(name);
+        rest = after;
+    }
+    let verb = rest.strip_prefix(':').filter(|verb| !names.is_empty() && !verb.is_empty());
+    (names, verb)
+}
+
+/// A noun without the ending of a file: `reports.json`.
+fn without_ending(segment: &str) -> &str {
+    [".json", ".xml", ".php"].iter().find_map(|ending| segment.strip_suffix(ending)).unwrap_or(segment)
 }
 
 fn is_version(segment: &str) -> bool {

@@ -29,6 +29,14 @@ struct Route {
 enum Segment {
     Literal(String),
     Parameter(String),
+    /// Text and parameters by turns: `{id}.json`, `{owner}:{name}`.
+    Mixed(Vec<Piece>),
+}
+
+#[derive(Debug)]
+enum Piece {
+    Text(String),
+    Parameter(String),
 }
 
 /// What a path leads to.
@@ -47,13 +55,7 @@ impl Routes {
         let routes = world.apis.iter().enumerate().map(|(position, api)| {
             let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
             let template = format!("{base}{}", api.path);
-            let segments = split(&template).map(|segment| {
-                match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-                    Some(name) => Segment::Parameter(name.to_owned()),
-                    None => Segment::Literal(decode(segment).unwrap_or_else(|| segment.to_owned())),
-                }
-            });
-            let segments = segments.collect();
+            let segments = split(&template).map(Segment::of).collect();
             Route { api: ApiId(position as u16), method: api.method, template, segments }
         });
         let routes: Vec<Route> = routes.collect();
@@ -120,6 +122,7 @@ impl Route {
             && self.segments.iter().zip(given).all(|(segment, given)| match segment {
                 Segment::Literal(text) => *text == **given,
                 Segment::Parameter(_) => !given.is_empty(),
+                Segment::Mixed(pieces) => values(pieces, given).is_some(),
             })
     }
 
@@ -127,20 +130,97 @@ impl Route {
         self.segments.iter().all(|segment| matches!(segment, Segment::Literal(_)))
     }
 
-    /// Less is better: from the left, a literal comes before a parameter.
-    fn rank(&self) -> Vec<bool> {
-        self.segments.iter().map(|segment| matches!(segment, Segment::Parameter(_))).collect()
+    /// Less is better: from the left, a literal comes before text with a parameter (the more text the better), and
+    /// that before a parameter.
+    fn rank(&self) -> Vec<usize> {
+        let rank = |segment: &Segment| match segment {
+            Segment::Literal(_) => 0,
+            Segment::Parameter(_) => usize::MAX,
+            Segment::Mixed(pieces) => usize::MAX - 1 - pieces.iter().map(Piece::text_length).sum::<usize>(),
+        };
+        self.segments.iter().map(rank).collect()
     }
 
     fn values(&self, given: Vec<Cow<'_, str>>) -> Vec<(String, String)> {
-        let pairs = self.segments.iter().zip(given);
-        pairs
-            .filter_map(|(segment, given)| match segment {
-                Segment::Parameter(name) => Some((name.clone(), given.into_owned())),
-                Segment::Literal(_) => None,
-            })
-            .collect()
+        let mut found = Vec::new();
+        for (segment, given) in self.segments.iter().zip(given) {
+            match segment {
+                Segment::Parameter(name) => found.push((name.clone(), given.into_owned())),
+                Segment::Literal(_) => {}
+                Segment::Mixed(pieces) => {
+                    let pairs = values(pieces, &given).unwrap_or_default();
+                    found.extend(pairs.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())));
+                }
+            }
+        }
+        found
     }
+}
+
+impl Segment {
+    fn of(segment: &str) -> Self {
+        let plain = |text: &str| decode(text).unwrap_or_else(|| text.to_owned());
+        let mut pieces = Vec::new();
+        let mut rest = segment;
+        while let Some((before, inner)) = rest.split_once('{') {
+            let Some((name, after)) = inner.split_once('}') else { break };
+            if !before.is_empty() {
+                pieces.push(Piece::Text(plain(before)));
+            }
+            pieces.push(Piece::Parameter(name.to_owned()));
+            rest = after;
+        }
+        if pieces.is_empty() {
+            return Self::Literal(plain(segment));
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(plain(rest)));
+        }
+        match pieces.as_slice() {
+            [Piece::Parameter(name)] => Self::Parameter(name.clone()),
+            _ => Self::Mixed(pieces),
+        }
+    }
+}
+
+impl Piece {
+    fn text_length(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Parameter(_) => 0,
+        }
+    }
+}
+
+/// The values of a segment's parameters, each at least a character and, but for the last, as short as can be.
+fn values<'a>(pieces: &'a [Piece], given: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let mut rest = given;
+    let mut found = Vec::new();
+    let mut open: Option<&str> = None;
+    for (position, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Parameter(name) => open = Some(name),
+            Piece::Text(text) => match open.take() {
+                None => rest = rest.strip_prefix(text.as_str())?,
+                Some(name) => {
+                    let last = position + 1 == pieces.len();
+                    let first = rest.chars().next()?.len_utf8();
+                    let end = match last {
+                        true => rest.strip_suffix(text.as_str()).map(str::len).filter(|end| *end >= first)?,
+                        false => first + rest.get(first..)?.find(text.as_str())?,
+                    };
+                    found.push((name, rest.get(..end)?));
+                    rest = rest.get(end + text.len()..)?;
+                }
+            },
+        }
+    }
+    match open {
+        Some(name) if !rest.is_empty() => found.push((name, rest)),
+        None if rest.is_empty() => {}
+        _ => return None,
+    }
+    Some(found)
 }
 
 /// A segment with its escapes decoded; most have none.
@@ -178,6 +258,8 @@ apis:
   - {name: ListRooms, method: GET, path: /rooms, behaviour: {list: room}}
   - {name: FirstRoom, method: GET, path: /rooms/first, behaviour: {compute: {first: '1'}}}
   - {name: GetRoom, method: GET, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {get: room}}
+  - {name: RoomSheet, method: GET, path: '/rooms/{room_id}.pdf', parameters: {room_id: {ref: room}}, behaviour: {get: room}}
+  - {name: RoomsBetween, method: GET, path: '/rooms/{least}...{most}', parameters: {least: {type: integer}, most: {type: integer}}, behaviour: {list: room, filters: {least: {field: room_id, op: ge}, most: {field: room_id, op: le}}}}
   - {name: DropRoom, method: DELETE, path: '/rooms/{room_id}', parameters: {room_id: {ref: room}}, behaviour: {delete: room}}
 ";
 
@@ -198,6 +280,13 @@ apis:
         check("GET", "/inn/rooms/a%2Fb", r#"GetRoom [("room_id", "a/b")]"#);
         check("DELETE", "/inn/rooms/2", r#"DropRoom [("room_id", "2")]"#);
         check("DELETE", "/inn/rooms/first", r#"Methods({"GET", "HEAD", "OPTIONS"})"#);
+        check("GET", "/inn/rooms/1.pdf", r#"RoomSheet [("room_id", "1")]"#);
+        check("GET", "/inn/rooms/1.pdf.pdf", r#"RoomSheet [("room_id", "1.pdf")]"#);
+        check("GET", "/inn/rooms/.pdf", r#"GetRoom [("room_id", ".pdf")]"#);
+        check("GET", "/inn/rooms/1...9", r#"RoomsBetween [("least", "1"), ("most", "9")]"#);
+        check("GET", "/inn/rooms/1....9", r#"RoomsBetween [("least", "1"), ("most", ".9")]"#);
+        check("GET", "/inn/rooms/...9", r#"GetRoom [("room_id", "...9")]"#);
+        check("GET", "/inn/rooms/\u{e4}.pdf", r#"RoomSheet [("room_id", "ä")]"#);
         check("PUT", "/inn/rooms", r#"Methods({"GET", "HEAD", "OPTIONS"})"#);
         check(
             "GET",

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::super::findings::Findings;
 use super::super::path::Path;
 use super::field::{Types, synonyms};
-use super::path::{self, Segment};
+use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
@@ -169,7 +169,7 @@ fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings
         findings.error(
             here,
             format!(
-                "found the path `{}`, expected `/` and segments that are each text or one `{{parameter}}`",
+                "found the path `{}`, expected `/` and segments of text and `{{parameter}}`s, with text between two",
                 doc.path
             ),
             "write it like `/appointments/{appointment_id}/cancel`",
@@ -177,8 +177,8 @@ fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings
         return Vec::new();
     };
     let mut names = Vec::new();
-    for segment in segments {
-        let Segment::Parameter(name) = segment else { continue };
+    for piece in segments.into_iter().flatten() {
+        let Piece::Parameter(name) = piece else { continue };
         if names.contains(&name) {
             findings.error(here, format!("found `{{{name}}}` twice"), "name each parameter once");
         } else if !doc.parameters.contains_key(name) {

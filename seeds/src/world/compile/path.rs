@@ -1,26 +1,44 @@
 //! Paths of APIs: segments, and the shapes by which routes are told apart.
 
-/// One segment of a path.
+/// A piece of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Segment<'a> {
+pub(super) enum Piece<'a> {
     Literal(&'a str),
     Parameter(&'a str),
 }
 
-/// The segments of a path that begins with `/`; `None` when one is empty, mixes text and parameter, or has
-/// characters that do not stand in a path. The root path has none.
-pub(super) fn segments(path: &str) -> Option<Vec<Segment<'_>>> {
+/// The segments of a path that begins with `/`, each text, a parameter, or both; `None` when one is empty, has two
+/// parameters with no text between them, or characters that do not stand in a path. The root path has none.
+pub(super) fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     let rest = path.strip_prefix('/')?;
     if rest.is_empty() {
         return Some(Vec::new());
     }
-    rest.split('/')
-        .map(|segment| match segment.strip_prefix('{').and_then(|inner| inner.strip_suffix('}')) {
-            Some(name) if !name.is_empty() && !name.contains(['{', '}']) => Some(Segment::Parameter(name)),
-            None if is_literal(segment) && !segment.is_empty() => Some(Segment::Literal(segment)),
-            _ => None,
-        })
-        .collect()
+    rest.split('/').map(pieces).collect()
+}
+
+fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
+    let mut rest = segment;
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('{') {
+            let (name, after) = inner.split_once('}')?;
+            // Where one parameter ends and the next begins must be seen.
+            if name.is_empty() || name.contains('{') || after.starts_with('{') {
+                return None;
+            }
+            pieces.push(Piece::Parameter(name));
+            rest = after;
+        } else {
+            let (text, after) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
+            if !is_literal(text) {
+                return None;
+            }
+            pieces.push(Piece::Literal(text));
+            rest = after;
+        }
+    }
+    (!pieces.is_empty()).then_some(pieces)
 }
 
 /// Whether a segment is plain text as RFC 3986 lets it stand in a path.
@@ -33,10 +51,39 @@ pub(super) fn shape(base_path: &str, path: &str) -> String {
     let mut shape = base_path.to_owned();
     for segment in segments(path).unwrap_or_default() {
         shape.push('/');
-        shape.push_str(match segment {
-            Segment::Literal(text) => text,
-            Segment::Parameter(_) => "{}",
-        });
+        for piece in segment {
+            shape.push_str(match piece {
+                Piece::Literal(text) => text,
+                Piece::Parameter(_) => "{}",
+            });
+        }
     }
     shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_text_parameters_or_both() {
+        let check = |path: &str, expect: Option<&str>| {
+            let found = segments(path).map(|_| shape("", path));
+            assert_eq!(found.as_deref(), expect, "{path}");
+        };
+        check("/", Some(""));
+        check("/rooms/{room_id}/beds", Some("/rooms/{}/beds"));
+        check("/reports/{id}.json", Some("/reports/{}.json"));
+        check("/repos/{owner}:{name}", Some("/repos/{}:{}"));
+        check("/compare/{base}...{head}", Some("/compare/{}...{}"));
+        check("/v{version}/x", Some("/v{}/x"));
+        check("/{a}{b}", None);
+        check("/x//y", None);
+        check("/{}", None);
+        check("/{a", None);
+        check("/a}b", None);
+        check("/{a{b}}", None);
+        check("/a b", None);
+        check("rooms", None);
+    }
 }
