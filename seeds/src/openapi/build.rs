@@ -11,6 +11,7 @@ use super::shape::{Kind, Shape};
 use super::words::{self, identifier, label, singular, words};
 use crate::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 
+mod examples;
 mod records;
 
 use records::records_of;

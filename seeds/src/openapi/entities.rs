@@ -56,6 +56,8 @@ pub(super) struct Entity {
     pub(super) pairs: IndexSet<(String, String)>,
     /// For links: examples of its items, by list.
     pub(super) rows: IndexMap<String, Vec<Vec<serde_json::Value>>>,
+    /// Whole records that the document shows.
+    pub(super) examples: Vec<serde_json::Value>,
     /// The shortest list item seen.
     pub(super) summary: Option<Shape>,
     /// Exactly one record.
@@ -145,6 +147,7 @@ impl Model {
                 entity.fields.clear();
                 entity.references.clear();
                 entity.rows.clear();
+                entity.examples.clear();
             }
             for operation in operations {
                 model.read(operation);

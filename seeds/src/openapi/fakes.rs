@@ -1,7 +1,7 @@
 //! Which made-up values fit a field: by its format, its pattern, the examples of the document, and its name.
 //!
 //! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
-//! vocabulary (departments, kinds); they never lend ids or names of records.
+//! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
 
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};

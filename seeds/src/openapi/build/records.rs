@@ -37,6 +37,7 @@ pub(super) fn records_of(
             return;
         }
         doc.records = RecordsDoc::Count(if hub { records.saturating_mul(3) } else { records });
+        doc.examples = super::examples::rows(entity, doc);
         return;
     }
     for (owner, groups) in &ends.alternatives {

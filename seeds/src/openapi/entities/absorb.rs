@@ -4,6 +4,8 @@ use super::*;
 
 /// Most example lists kept for one list of a link.
 const MAX_LISTS: usize = 16;
+/// Most whole records kept of one resource.
+const MAX_EXAMPLES: usize = 60;
 
 impl Model {
     /// Takes a sight of a record in.
@@ -11,6 +13,9 @@ impl Model {
         let Some(members) = shape.members() else { return };
         if let Some(entity) = self.entities.get_mut(name) {
             entity.members.extend(members.keys().cloned());
+            let room = MAX_EXAMPLES.saturating_sub(entity.examples.len());
+            let whole = shape.samples.iter().filter(|sample| sample.is_object());
+            entity.examples.extend(whole.take(room).cloned());
         }
         for (member_name, member) in members {
             self.absorb_member(name, shape, member_name, member, group);
