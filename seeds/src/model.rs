@@ -591,6 +591,24 @@ pub struct Reply {
     pub with: Vec<(Str, Expr)>,
 }
 
+impl Api {
+    /// Whether a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
+    /// reply is 204 without a body.
+    #[must_use]
+    pub fn shows_nothing(&self) -> bool {
+        let record = !matches!(
+            self.behaviour.kind,
+            BehaviourKind::List(_)
+                | BehaviourKind::Members { .. }
+                | BehaviourKind::Compute(_)
+                | BehaviourKind::Aggregate { .. }
+                | BehaviourKind::SignIn { .. }
+                | BehaviourKind::SignOut
+        );
+        record && self.reply.members.is_empty() && self.reply.with.is_empty() && self.reply.envelope.is_none()
+    }
+}
+
 /// What a paging member shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]

@@ -781,3 +781,57 @@ fn dialogues_over_a_document_write_and_replay() {
         assert!(changed >= 10, "{path}: only {changed} of 40 rows change anything");
     }
 }
+
+/// Paths as older services have them, and writes that answer without a body.
+const ARCHIVE: &str = r##"
+openapi: 3.0.3
+info: {title: Archive, version: "1"}
+paths:
+  /reports.json: {get: {operationId: listReports, responses: {"200": {description: All, content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Report"}}}}}}}}
+  /reports/{id}.json:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
+    get: {operationId: getReport, responses: {"200": {description: One, content: {application/json: {schema: {$ref: "#/components/schemas/Report"}}}}}}
+    put: {operationId: replaceReport, requestBody: {content: {application/json: {schema: {$ref: "#/components/schemas/Report"}}}}, responses: {"204": {description: Done}}}
+    delete: {operationId: deleteReport, responses: {"204": {description: Gone}}}
+  /reports/{id}:publish:
+    post: {operationId: publishReport, parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {"204": {description: Done}}}
+  /reports/{id}/pulse: {post: {operationId: pulse, parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {"204": {description: Done}}}}
+  /caches/flush: {post: {operationId: flush, responses: {"204": {description: Done}}}}
+  /compare/{old}...{new}: {get: {operationId: compare, parameters: [{name: old, in: path, required: true, schema: {type: string}}, {name: new, in: path, required: true, schema: {type: string}}], responses: {"200": {description: Both, content: {application/json: {schema: {type: object, properties: {changes: {type: integer}}}}}}}}}
+components: {schemas: {Report: {type: object, required: [id, title, status], properties: {id: {type: integer, readOnly: true}, title: {type: string}, status: {type: string, enum: [draft, published]}}}}}
+"##;
+
+#[test]
+fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("archive.yaml");
+    std::fs::write(&file, ARCHIVE).unwrap();
+    let notes = import("archive", ARCHIVE.as_bytes(), &ImportOptions::default()).unwrap().notes;
+    assert!(notes.iter().all(|note| !note.reason.contains("left out")), "{notes:?}");
+    let server = diorama_tests::requests::serve(&["--openapi", file.to_str().unwrap()]);
+    let id = server.post("/v1/sessions", json!({}))["id"].as_str().unwrap().to_owned();
+    let ask = |line: &str, body: Value| {
+        let (method, path) = line.split_once(' ').unwrap();
+        let (status, _, reply) = server.send(&format!("{method} /s/{id}{path}"), &[], &body);
+        (status, reply)
+    };
+    let (_, reports) = ask("GET /reports.json", Value::Null);
+    let (first, second) = (&reports[0]["id"], &reports[1]["id"]);
+    assert_eq!(ask(&format!("GET /reports/{first}.json"), Value::Null), (200, reports[0].clone()));
+    let none = (204, json!(""));
+    let new = json!({"title": "Tides", "status": "draft"});
+    assert_eq!(ask(&format!("PUT /reports/{first}.json"), new), none);
+    assert_eq!(ask(&format!("POST /reports/{first}:publish"), Value::Null), none);
+    let shown = ask(&format!("GET /reports/{first}.json"), Value::Null).1;
+    assert_eq!(shown, json!({"id": first, "title": "Tides", "status": "published"}));
+    assert_eq!(ask(&format!("DELETE /reports/{second}.json"), Value::Null), none);
+    assert_eq!(ask(&format!("DELETE /reports/{second}.json"), Value::Null).0, 404);
+    assert_eq!(ask("POST /reports/12/pulse", Value::Null).0, 404);
+    assert_eq!(ask(&format!("POST /reports/{first}/pulse"), Value::Null), none);
+    assert_eq!(ask("POST /caches/flush", Value::Null), none);
+    assert_eq!(ask("GET /compare/v1...v2", Value::Null).0, 200);
+    assert_eq!(ask(&format!("GET /reports/{first}"), Value::Null).0, 404);
+    let document = ask("GET /openapi.json", Value::Null).1;
+    let responses = &document["paths"]["/reports/{id}.json"]["delete"]["responses"];
+    assert_eq!((&responses["204"], &responses["200"]), (&json!({"description": "Done."}), &Value::Null));
+}

@@ -156,8 +156,11 @@ pub(super) fn constant(operation: &Operation, name: &str, bare: bool) -> ApiDoc 
         }
     }
     maker.fallback();
-    if bare {
+    maker.without_body();
+    if bare && maker.api.behaviour.action.is_none() {
         maker.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
+    }
+    if bare {
         maker.api.phrases = Default::default();
     }
     maker.api.parameters.values_mut().for_each(|doc| doc.ignored = true);
@@ -191,6 +194,7 @@ impl Maker<'_> {
         {
             self.api.reply.status = Some(200);
         }
+        self.without_body();
         self.page_by_offset();
         phrases::complete(&mut self.api.phrases, &self.api.parameters);
         let mut unused: Vec<&str> = Vec::new();
@@ -204,6 +208,20 @@ impl Maker<'_> {
             let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
             self.notes.push(reason);
         }
+    }
+
+    /// An operation that promises 204 shows nothing, and over HTTP answers 204.
+    fn without_body(&mut self) {
+        if !matches!(self.operation.status, 204 | 205) || self.operation.reply.is_some() {
+            return;
+        }
+        let behaviour = &mut self.api.behaviour;
+        if !behaviour.compute.is_empty() {
+            behaviour.compute.clear();
+            behaviour.action = Some("none".to_owned());
+        }
+        let on_record = behaviour.action.as_deref() != Some("none");
+        self.api.reply = ReplyDoc { fields: on_record.then(Vec::new), ..ReplyDoc::default() };
     }
 
     /// The operation's parameters; behaviours refine them.
@@ -515,9 +533,11 @@ impl Maker<'_> {
     fn fallback(&mut self) {
         let body: IndexMap<String, Json> =
             self.operation.reply.as_ref().map(replies::constants).unwrap_or_default();
-        self.notes.push(
-            "no resource fits its reply, so it answers with constants in the schema's shape".to_owned(),
-        );
+        let reason = match (&self.operation.reply, self.operation.status) {
+            (None, 204 | 205) => "no resource is known that it is about, so it only answers, without a body",
+            _ => "no resource fits its reply, so it answers with constants in the schema's shape",
+        };
+        self.notes.push(reason.to_owned());
         self.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
         if !body.is_empty() {
             self.api.behaviour.compute.clear();

@@ -485,11 +485,6 @@ pub(super) fn reply(maker: &mut Maker<'_>, entity: &Entity) {
     match shape.map(|shape| routes::view(shape, true, false)) {
         Some(View::Record { shape, envelope }) => maker.show(entity, shape, envelope),
         _ => {
-            if operation.reply.is_none() && operation.status == 204 {
-                maker
-                    .notes
-                    .push("the document promises no body (204); the reply shows the record".to_owned());
-            }
             if let Some(root) = &entity.root {
                 maker.show(entity, root, None);
             }

@@ -164,13 +164,16 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
 
 fn responses(world: &World, api: &Api) -> Json {
     let mut responses = Map::new();
-    let success = if api.reply.status == 204 {
-        json!({"description": "Done."})
+    let (status, success) = if api.shows_nothing() {
+        (204, json!({"description": "Done."}))
     } else {
         let schema = reply::schema(world, api);
-        json!({"description": "Done.", "content": {"application/json": {"schema": schema}}})
+        (
+            api.reply.status,
+            json!({"description": "Done.", "content": {"application/json": {"schema": schema}}}),
+        )
     };
-    responses.insert(api.reply.status.to_string(), success);
+    responses.insert(status.to_string(), success);
     for status in refusals(api) {
         let content = error_content(api, Some(status));
         let said: BTreeSet<&str> = api

@@ -111,6 +111,21 @@ impl Builder<'_> {
         Reply { status, members, items, total, paging, envelope: doc.envelope.as_deref().map(nfc), with }
     }
 
+    /// Whether the call changes a record, so that it may have nothing to show.
+    fn writes(&self) -> bool {
+        let doc = &self.doc.behaviour;
+        let kinds = [
+            &doc.create,
+            &doc.replace,
+            &doc.patch,
+            &doc.delete,
+            &doc.action,
+            &doc.add_members,
+            &doc.remove_members,
+        ];
+        kinds.into_iter().any(Option::is_some)
+    }
+
     /// The paging members: those of the style, or those that the document names.
     fn paging(&mut self, behaviour: &Behaviour, bare: bool, path: &Path<'_>) -> Vec<(PagingMember, Str)> {
         let query = match &behaviour.kind {
@@ -201,7 +216,7 @@ impl Builder<'_> {
                 }
             }
         }
-        if fields.is_empty() {
+        if fields.is_empty() && !(depth == 0 && self.writes()) {
             self.findings.error(path, "found a reply that shows nothing", "list at least one field");
         }
         let bare = members.len() == 1 && members[0].name.is_empty();
