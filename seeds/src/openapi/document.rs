@@ -8,6 +8,7 @@ use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
+use super::words::{is_identifier, snake};
 use crate::doc::SecurityDoc;
 
 /// Methods that can be operations, in the order in which they are read.
@@ -108,7 +109,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         for (method, node) in methods.filter(|(_, node)| node.is_object()) {
             let route = format!("{} {written}", method.to_uppercase());
             let path = match routable(written) {
-                Ok(path) => path,
+                Ok(path) => sayable(path),
                 Err(reason) => {
                     notes.push(Note::on(&route, format!("it is left out: {reason}")));
                     continue;
@@ -164,6 +165,16 @@ fn routable(written: &str) -> Result<String, &'static str> {
         true => Ok(path),
         false => Err("a segment of its path is empty, or has two parameters without text between them"),
     }
+}
+
+/// The path with names of parameters that expressions can say. Callers of a path do not see them.
+fn sayable(mut path: String) -> String {
+    for name in path_parameters(&path) {
+        if !is_identifier(&name) {
+            path = path.replace(&format!("{{{name}}}"), &format!("{{{}}}", snake(&name)));
+        }
+    }
+    path
 }
 
 /// A key that a security scheme asks for is no argument of the operation.
@@ -262,10 +273,11 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
     {
         return None;
     }
-    let name = if crate::world::is_member_name(written) {
+    let sayable = place != Place::Path || is_identifier(written);
+    let name = if crate::world::is_member_name(written) && sayable {
         written.to_owned()
     } else {
-        let name = super::words::snake(written);
+        let name = snake(written);
         unfolder.problems.push(format!("the parameter `{written}` is called `{name}`"));
         name
     };
@@ -275,6 +287,9 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
     let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
     let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
     examples.take(8).for_each(|example| shape.learn(example, false, 0));
+    if let Some(reason) = not_served(node, &name, &shape) {
+        unfolder.problems.push(reason);
+    }
     let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
     Some(Parameter {
         name,
@@ -283,6 +298,22 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
         description: super::words::sentence(description),
         shape,
     })
+}
+
+/// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
+/// or bars between their items, and may come in several pairs; in lists of texts a space or bar may belong to an item.
+fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
+    let style = node.get("style").and_then(Json::as_str)?;
+    match (style, &shape.kind) {
+        ("spaceDelimited" | "pipeDelimited", Kind::Array(item)) => {
+            let texts = !matches!(item.kind, Kind::Integer | Kind::Number | Kind::Boolean);
+            texts.then(|| format!("`{name}` takes its items with commas between them, not as `{style}`"))
+        }
+        ("deepObject", Kind::Object(_)) => {
+            Some(format!("`{name}` takes an object as JSON, not as `deepObject`"))
+        }
+        _ => None,
+    }
 }
 
 /// The first success status and its shape.

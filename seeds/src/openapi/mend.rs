@@ -9,6 +9,10 @@ use crate::doc::{FieldDoc, RecordsDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::world::{self, Finding, Report};
 
+mod give;
+
+pub(super) use give::text;
+
 /// Rounds in which a document is made simpler before it is given up.
 const ROUNDS: u32 = 24;
 
@@ -46,6 +50,11 @@ fn simpler(
     notes: &mut Vec<Note>,
 ) -> bool {
     let Some(place) = Place::of(&finding.path) else { return false };
+    if let Place::Api(index) = place
+        && give::give(doc, index, &finding.message)
+    {
+        return true;
+    }
     let times = tried.entry(place.to_string()).or_default();
     *times += 1;
     match place {

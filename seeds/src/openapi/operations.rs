@@ -220,6 +220,9 @@ impl Maker<'_> {
             behaviour.compute.clear();
             behaviour.action = Some("none".to_owned());
         }
+        if behaviour.get.is_some() || behaviour.list.is_some() || behaviour.members.is_some() {
+            return;
+        }
         let on_record = behaviour.action.as_deref() != Some("none");
         self.api.reply = ReplyDoc { fields: on_record.then(Vec::new), ..ReplyDoc::default() };
     }
@@ -298,13 +301,19 @@ impl Maker<'_> {
         self.used.insert(step.parameter.clone());
         let argument = argument(&step.parameter);
         let Some(nest) = &entity.nest else { return Some(argument) };
+        let number = identifier(&nest.number);
+        let within = depth.checked_sub(1).and_then(|above| self.route.chain.get(above))?;
+        if within.entity != nest.parent {
+            // Below another record than elsewhere (`/users/{id}/projects/{number}` beside `/orgs/...`) the number tells.
+            return Some(format!("{0}.first(x, x.{number} == {argument}).{1}", entity.name, entity.key));
+        }
         let above = self.key_expression(depth.checked_sub(1)?)?;
         let by = self.model.reference_to(&entity.name, &nest.parent)?;
         Some(format!(
             "{0}.first({1}, {1}.{by} == {above} && {1}.{2} == {argument}).{3}",
             entity.name,
             ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).unwrap_or(&"z"),
-            identifier(&nest.number),
+            number,
             entity.key
         ))
     }

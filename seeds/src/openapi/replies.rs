@@ -209,6 +209,10 @@ impl Replies<'_> {
         if options.is_empty() {
             return None;
         }
+        if let ("id", [only]) = (member, options.as_slice()) {
+            // A key has no number to fall back to.
+            return Some(only.clone());
+        }
         match shape.kind {
             Kind::String => options.push("''".to_owned()),
             Kind::Integer | Kind::Number => options.push("0".to_owned()),

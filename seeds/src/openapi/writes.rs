@@ -216,7 +216,7 @@ fn fill(maker: &mut Maker<'_>, entity: &Entity) {
                     .or(values.first())
                     .map_or("", String::as_str),
             ),
-            (Kind::String, _) => "''".to_owned(),
+            (Kind::String, _) => quoted(&super::mend::text(fact.shape.min_length)),
             (Kind::Array(_), _) => "[]".to_owned(),
             _ => continue,
         };

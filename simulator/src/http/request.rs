@@ -158,11 +158,17 @@ fn misplaced(parameter: &Parameter) -> Problem {
         .with("expected", format!("`{name}` in the {place}"))
 }
 
-/// A text as the argument that the engine reads: lists are split at commas, objects are JSON.
+/// A text as the argument that the engine reads: lists are split at commas, those of numbers also at spaces and bars,
+/// objects are JSON.
 fn argument(schema: &Schema, text: &str) -> Json {
     match &schema.kind {
         Type::List(item) if !text.trim_start().starts_with('[') => {
-            let items = text.split(',').filter(|item| !item.is_empty());
+            let plain = matches!(
+                item.kind,
+                Type::Integer | Type::Number | Type::Boolean | Type::Reference { key: KeyKind::Integer, .. }
+            );
+            let between = |c: char| c == ',' || (plain && matches!(c, ' ' | '|' | '\t'));
+            let items = text.split(between).filter(|item| !item.is_empty());
             Json::Array(items.map(|text| argument(item, text)).collect())
         }
         Type::List(_) | Type::Object(_) | Type::Any => {
