@@ -673,6 +673,30 @@ pub struct Many {
     pub shape: Shape,
 }
 
+impl BehaviourKind {
+    /// The resource whose records a reply shows, one or a list of them. Nothing where it shows something else.
+    #[must_use]
+    pub const fn shown(&self) -> Option<ResourceId> {
+        match self {
+            Self::Get { resource, .. }
+            | Self::Lookup { resource, .. }
+            | Self::Create { resource, .. }
+            | Self::Replace { resource, .. }
+            | Self::Patch { resource, .. }
+            | Self::Delete { resource, .. }
+            | Self::AddMembers { resource, .. }
+            | Self::RemoveMembers { resource, .. }
+            | Self::Action { target: Some((resource, _)) } => Some(*resource),
+            Self::List(query) | Self::Members { query, .. } => Some(query.resource),
+            Self::Action { target: None }
+            | Self::Compute(_)
+            | Self::Aggregate { .. }
+            | Self::SignIn { .. }
+            | Self::SignOut => None,
+        }
+    }
+}
+
 impl World {
     /// The resource at a position.
     #[must_use]

@@ -96,18 +96,11 @@ fn schema_shape(schema: &Schema, text: &mut String) {
 }
 
 fn members(world: &World, list: &[Member], api: &Api, text: &mut String, depth: u32) {
+    use BehaviourKind::{AddMembers, Members, RemoveMembers};
     use diorama_seeds::model::Shape;
-    let resource = match &api.behaviour.kind {
-        BehaviourKind::Get { resource, .. }
-        | BehaviourKind::Lookup { resource, .. }
-        | BehaviourKind::Create { resource, .. }
-        | BehaviourKind::Replace { resource, .. }
-        | BehaviourKind::Patch { resource, .. }
-        | BehaviourKind::Delete { resource, .. } => Some(*resource),
-        BehaviourKind::List(query) => Some(query.resource),
-        BehaviourKind::Action { target } => target.as_ref().map(|(resource, _)| *resource),
-        _ => None,
-    };
+    // Fields of lists of members count as any other, since fingerprints that are recorded say so.
+    let of_list = matches!(api.behaviour.kind, Members { .. } | AddMembers { .. } | RemoveMembers { .. });
+    let resource = api.behaviour.kind.shown().filter(|_| !of_list);
     let mut shapes: Vec<String> = Vec::new();
     for member in list {
         let mut shape = String::new();

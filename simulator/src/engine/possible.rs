@@ -98,17 +98,9 @@ fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
 /// The resource a call is about: its record gives arguments that belong together.
 fn subject(base: &Base, api: &Api) -> Option<ResourceId> {
     match &api.behaviour.kind {
-        BehaviourKind::Get { resource, .. }
-        | BehaviourKind::Lookup { resource, .. }
-        | BehaviourKind::Create { resource, .. }
-        | BehaviourKind::Replace { resource, .. }
-        | BehaviourKind::Patch { resource, .. }
-        | BehaviourKind::Delete { resource, .. }
-        | BehaviourKind::Action { target: Some((resource, _)) }
-        | BehaviourKind::Members { resource, .. }
-        | BehaviourKind::AddMembers { resource, .. }
-        | BehaviourKind::RemoveMembers { resource, .. } => Some(*resource),
-        BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => Some(query.resource),
+        // The record that has the list is the call's subject, and the members are what it shows.
+        BehaviourKind::Members { resource, .. } => Some(*resource),
+        BehaviourKind::Aggregate { query, .. } => Some(query.resource),
         BehaviourKind::SignIn { .. } => {
             base.world().domains.get(api.domain.index())?.auth.as_ref().map(|auth| auth.user)
         }
@@ -118,6 +110,7 @@ fn subject(base: &Base, api: &Api) -> Option<ResourceId> {
                 _ => None,
             })
         }
+        kind => kind.shown(),
     }
 }
 

@@ -127,22 +127,10 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn of(mut self, api: &Api) -> Vec<Port> {
-        let resource = match &api.behaviour.kind {
-            BehaviourKind::Get { resource, .. }
-            | BehaviourKind::Lookup { resource, .. }
-            | BehaviourKind::Create { resource, .. }
-            | BehaviourKind::Replace { resource, .. }
-            | BehaviourKind::Patch { resource, .. }
-            | BehaviourKind::Delete { resource, .. }
-            | BehaviourKind::Action { target: Some((resource, _)) } => Some(*resource),
-            BehaviourKind::List(query) | BehaviourKind::Members { query, .. } => Some(query.resource),
-            BehaviourKind::SignIn { .. } => {
-                self.add("token", token_of(self.world, api));
-                None
-            }
-            _ => None,
-        };
-        if let Some(resource) = resource {
+        if let BehaviourKind::SignIn { .. } = &api.behaviour.kind {
+            self.add("token", token_of(self.world, api));
+        }
+        if let Some(resource) = api.behaviour.kind.shown() {
             self.members(&api.reply.members, resource);
         }
         self.ports

@@ -15,17 +15,6 @@ use crate::engine::tools::json_schema;
 pub(in crate::http) fn schema(world: &World, api: &Api) -> Json {
     let make = Maker { world, api };
     let body = match &api.behaviour.kind {
-        BehaviourKind::Get { resource, .. }
-        | BehaviourKind::Lookup { resource, .. }
-        | BehaviourKind::Create { resource, .. }
-        | BehaviourKind::Replace { resource, .. }
-        | BehaviourKind::Patch { resource, .. }
-        | BehaviourKind::Delete { resource, .. }
-        | BehaviourKind::AddMembers { resource, .. }
-        | BehaviourKind::RemoveMembers { resource, .. }
-        | BehaviourKind::Action { target: Some((resource, _)) } => {
-            make.with(make.members(&api.reply.members, *resource))
-        }
         BehaviourKind::Action { target: None } => make.with(Members::of("ok", json!({"type": "boolean"}))),
         BehaviourKind::List(query) | BehaviourKind::Members { query, .. } => {
             make.list(query, make.members(&api.reply.members, query.resource).object())
@@ -42,6 +31,10 @@ pub(in crate::http) fn schema(world: &World, api: &Api) -> Json {
             make.with(members)
         }
         BehaviourKind::SignOut => make.with(Members::of("signed_out", json!({"type": "boolean"}))),
+        kind => {
+            let members = kind.shown().map(|resource| make.members(&api.reply.members, resource));
+            make.with(members.unwrap_or_default())
+        }
     };
     match &api.reply.envelope {
         Some(name) => Members::of(name, body).object(),
