@@ -133,3 +133,41 @@ fn over_100_000(bencher: Bencher<'_, '_>, by: SearchBy) {
 fn index_made(count: usize) -> usize {
     index(count).len()
 }
+
+/// A full-size model, where the build has the feature and `benches/minilm.sh` has told where the model is: under 8 ms
+/// a search over 10,000 APIs. Its vectors are kept in `DIORAMA_VECTORS`; the index's time is printed.
+#[cfg(feature = "fastembed")]
+mod full {
+    #![expect(clippy::disallowed_methods, reason = "where the model is, is told by the environment")]
+
+    use std::path::PathBuf;
+    use std::sync::{Arc, LazyLock};
+    use std::time::Instant;
+
+    use diorama_simulator::embed::cache::CachedEmbedder;
+    use diorama_simulator::embed::full::FullEmbedder;
+    use diorama_simulator::search::{ApiIndex, SearchBy};
+    use divan::Bencher;
+
+    static TEN_THOUSAND: LazyLock<Option<ApiIndex>> = LazyLock::new(|| {
+        let named = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let (folder, runtime) = named("DIORAMA_MINILM").zip(named("ORT_DYLIB_PATH"))?;
+        let vectors = named("DIORAMA_VECTORS").unwrap_or_else(|| folder.clone());
+        let model = FullEmbedder::from_folder(&folder, &runtime).expect("the model is read");
+        let started = Instant::now();
+        let embedder = Arc::new(CachedEmbedder::new(model, &vectors));
+        let index = ApiIndex::new(super::pool(10_000), embedder).expect("the index is made");
+        eprintln!("index of 10,000 APIs with the full-size model: {:.1} s", started.elapsed().as_secs_f64());
+        Some(index)
+    });
+
+    #[divan::bench(args = [SearchBy::Meaning, SearchBy::FusedAndNeeds], sample_count = 100)]
+    fn over_10_000(bencher: Bencher<'_, '_>, by: SearchBy) {
+        match &*TEN_THOUSAND {
+            Some(index) => super::searched(bencher, index, by),
+            None => {
+                eprintln!("skipped: DIORAMA_MINILM and ORT_DYLIB_PATH are not set; run benches/minilm.sh")
+            }
+        }
+    }
+}
