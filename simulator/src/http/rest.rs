@@ -1,7 +1,5 @@
 //! A world's REST API: `/s/{id}/...`.
 
-use std::sync::MutexGuard;
-
 use axum::body::Body;
 use axum::http::{Method, Response};
 use diorama_seeds::model::Api;
@@ -35,8 +33,7 @@ impl App {
         if matches!(path, "openapi.json" | "openapi.yaml")
             && matches!(*request.method, Method::GET | Method::HEAD)
         {
-            let world = std::sync::Arc::clone(&lock(&slot).world);
-            let document = described(world.world(), &self.base_url(&id), self.settings.auth);
+            let document = described(slot.world.world(), &self.base_url(&id), self.settings.auth);
             let document = Document::new(&document, request);
             return Ok(tagged(document, request.headers));
         }
@@ -50,8 +47,7 @@ impl App {
     }
 
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let live = lock(slot);
-        let world = std::sync::Arc::clone(&live.world);
+        let world = &slot.world;
         let method = request.method.as_str();
         let mut found = world.routes.find(method, path);
         // The server path of an imported document stands before the paths of callers that keep it.
@@ -81,30 +77,36 @@ impl App {
             }
         };
         let declared = world.world().api(api);
-        let answered = self.call_by_route(live, declared, values, request);
+        let answered = self.call_by_route(slot, declared, values, request);
         Ok(answered.unwrap_or_else(|problem| problem.of_api(declared)))
     }
 
     fn call_by_route(
         &self,
-        mut live: MutexGuard<'_, Live>,
+        slot: &Slot,
         api: &Api,
         path: Vec<(String, String)>,
         request: &Incoming<'_>,
     ) -> Result<Response<Body>, Problem> {
-        let world = std::sync::Arc::clone(&live.world);
+        let world = &slot.world;
         let query = request.uri.query().unwrap_or_default();
-        auth::check(&holder(&live), api, self.settings.auth, request.headers, query)?;
+        if !api.security.is_empty() {
+            auth::check(&holder(&lock(slot)), api, self.settings.auth, request.headers, query)?;
+        }
         let own = auth::without_keys(world.world(), api, query);
         let query = own.as_deref().unwrap_or(query);
         let parts = Request { path, query, headers: request.headers, body: request.body };
         let arguments = arguments(api, parts)?;
         format::check(api, &arguments)?;
         let call = Call { api: api.name.to_string(), arguments };
+        // Only the call itself keeps others from the session.
+        let mut live = lock(slot);
         // HEAD asks what GET would answer, and leaves no trace.
         if request.method == Method::HEAD {
             live.takes_calls(&self.settings)?;
-            let entry = live.session.fork().call(&call);
+            let mut fork = live.session.fork();
+            drop(live);
+            let entry = fork.call(&call);
             return Ok(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone)));
         }
         let (entry, after) = self.step(&mut live, &call)?;
@@ -114,15 +116,14 @@ impl App {
 
     /// A token of the session, where the path is one at which tokens are issued and no API of the world.
     fn token(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Option<Response<Body>> {
-        let live = lock(slot);
-        let below = path.strip_prefix(&*live.world.server_path).unwrap_or(path);
-        let world = live.world.world();
+        let below = path.strip_prefix(&*slot.world.server_path).unwrap_or(path);
+        let world = slot.world.world();
         let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
-        if matches!(live.world.routes.find("POST", path), Found::Api(..)) {
+        if matches!(slot.world.routes.find("POST", path), Found::Api(..)) {
             return None;
         }
         let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
-        Some(auth::issue(&holder(&live), domain, scheme, &asked))
+        Some(auth::issue(&holder(&lock(slot)), domain, scheme, &asked))
     }
 
     /// The absolute URL of a session's REST API.

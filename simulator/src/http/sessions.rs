@@ -128,12 +128,14 @@ impl Live {
     }
 }
 
-/// How often a session that is in use is looked at again: some microseconds.
-const SPINS: usize = 100;
+/// How often a session that is in use is looked at again, for some tens of microseconds.
+const SPINS: usize = 1_000;
 
 /// A session's place among the live ones: what is known of it without its lock.
 pub(super) struct Slot {
     live: Mutex<Live>,
+    /// The session's world, which never changes.
+    pub(super) world: Arc<Ready>,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,
     lease_ms: AtomicU64,
@@ -199,6 +201,7 @@ impl Sessions {
                 number: self.made.fetch_add(1, Relaxed),
                 lease_ms: AtomicU64::new(new.lease_ms),
                 touched_ms: AtomicU64::new(now_ms),
+                world: Arc::clone(&new.world),
                 live: Mutex::new(new),
             };
             let id = lock(&slot).id.clone();
@@ -246,6 +249,13 @@ impl Sessions {
 /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced
 /// whole.
 pub(super) fn lock(slot: &Slot) -> MutexGuard<'_, Live> {
+    for _ in 0..SPINS {
+        match slot.live.try_lock() {
+            Ok(live) => return live,
+            Err(TryLockError::Poisoned(live)) => return live.into_inner(),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
+        }
+    }
     slot.live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
