@@ -168,7 +168,7 @@ pub fn import_with(
     };
     errors::declare(&root, &mut doc);
     mend::mend(&mut doc, &document.operations, &mut notes)?;
-    mend::settle(&mut doc);
+    mend::settle(&mut doc, &document.operations, &mut notes);
     Ok(Imported { doc, notes })
 }
 

@@ -154,13 +154,24 @@ impl std::fmt::Display for Place<'_> {
     }
 }
 
-/// What `world check` would warn of in a document that runs: resources that no API shows go, and values of an enum
-/// that no record has are dealt by more records.
-pub(super) fn settle(doc: &mut WorldDoc) {
+/// What `world check` would warn of in a document that runs: resources that no API shows go, parameters that nothing
+/// uses are said to have no effect, and values of an enum that no record has are dealt by more records.
+pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut Vec<Note>) {
     let Ok(compiled) = world::compile(doc) else { return };
     for finding in world::check(doc, &compiled) {
         let Some(place) = Place::of(&finding.path) else { continue };
-        let (Place::Field(resource, _) | Place::Resource(resource)) = place else { continue };
+        let resource = match place {
+            Place::Field(resource, _) | Place::Resource(resource) => resource,
+            Place::Api(index) => {
+                if let Some(parameter) = unused(doc, index, &finding)
+                    && let Some(operation) = operations.get(index)
+                {
+                    let reason = format!("has no effect on the made-up records: {parameter}");
+                    notes.push(Note::on(&operation.route(), reason));
+                }
+                continue;
+            }
+        };
         if finding.message.contains("no API can show") {
             let mut without = doc.clone();
             without.resources.shift_remove(resource);
@@ -180,4 +191,16 @@ pub(super) fn settle(doc: &mut WorldDoc) {
             *count *= 2;
         }
     }
+}
+
+/// Says of a parameter that it is ignored, where a finding is that nothing uses it; gives its name.
+fn unused(doc: &mut WorldDoc, api: usize, finding: &Finding) -> Option<String> {
+    if !finding.message.contains("which the behaviour does not use") {
+        return None;
+    }
+    let (_, rest) = finding.path.split_once(".parameters")?;
+    let (parameter, _) = name(rest)?;
+    let found = doc.apis.get_mut(api)?.parameters.get_mut(parameter)?;
+    found.ignored = true;
+    Some(parameter.to_owned())
 }
