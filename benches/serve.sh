@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v wrk >/dev/null || { echo "wrk is missing (Debian: apt-get install wrk)" >&2; exit 1; }
 cargo build --release --quiet
-cargo build --release --quiet -p diorama-simulator --example bare_axum
+cargo build --release --quiet --workspace --example bare_axum
 built="${CARGO_TARGET_DIR:-target}/release"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
