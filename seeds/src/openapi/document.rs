@@ -15,6 +15,11 @@ use crate::doc::SecurityDoc;
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 /// How many schema nodes one operation may unfold to.
 const NODES_PER_OPERATION: u32 = 20_000;
+/// Nodes of all schemas together, after which an operation gets fewer: schemas that refer to each other unfold without
+/// end, and a large document of them must not take all memory.
+const NODES_PER_DOCUMENT: u32 = 1_000_000;
+/// Nodes of an operation's schemas after that.
+const NODES_OF_LATE_OPERATION: u32 = 1_000;
 
 /// What a document offers.
 pub(super) struct Document {
@@ -99,6 +104,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let schemes = security::schemes(root, notes);
     let mut operations: Vec<Operation> = Vec::new();
+    let mut nodes = 0_u32;
     for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
         let mut outer = Unfolder::new(root, NODES_PER_OPERATION);
         let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
@@ -123,11 +129,14 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
                 notes.push(Note::on(&route, reason));
                 continue;
             }
-            let mut unfolder = Unfolder::new(root, NODES_PER_OPERATION);
+            let budget =
+                if nodes < NODES_PER_DOCUMENT { NODES_PER_OPERATION } else { NODES_OF_LATE_OPERATION };
+            let mut unfolder = Unfolder::new(root, budget);
             let mut operation = operation(&mut unfolder, method, &path, item, node);
             let wanted = node.get("security").or_else(|| root.get("security"));
             operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
             drop_credentials(&mut operation, &schemes);
+            nodes = nodes.saturating_add(budget - unfolder.left());
             notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&route, reason)));
             operations.push(operation);
         }

@@ -74,6 +74,11 @@ impl<'a> Unfolder<'a> {
         Self { root, open: Vec::new(), budget, problems: Vec::new() }
     }
 
+    /// How much of the budget is left.
+    pub(super) const fn left(&self) -> u32 {
+        self.budget
+    }
+
     /// Follows `$ref`s of anything that is not a schema (parameters, responses), at most 16 in a row.
     pub(super) fn resolve(&mut self, mut node: &'a Json) -> Option<&'a Json> {
         for _ in 0..16 {
