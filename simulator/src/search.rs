@@ -116,5 +116,10 @@ pub struct PartScores {
     pub needed_by: Option<String>,
 }
 
+/// Sorts by score, the highest first, ties by what is scored.
+fn best_first<T: Ord>(scored: &mut [(f32, T)]) {
+    scored.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
+}
+
 #[cfg(test)]
 mod tests;

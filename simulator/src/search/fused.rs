@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::lexical::Lexical;
 use super::needs::{Needs, Passed};
 use super::vectors::{Vectors, cosine};
-use super::{ApiEntry, ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
+use super::{ApiEntry, ApiHit, ApiQuery, PartScores, SearchBy, SearchError, best_first};
 use crate::embed::Embedder;
 use crate::engine::tools::split;
 
@@ -184,7 +184,7 @@ impl ApiIndex {
     fn add_needs(&self, query: ApiQuery<'_>, found: &mut Candidates) {
         let own: BTreeMap<usize, f32> = found.iter().map(|(position, hit)| (*position, hit.score)).collect();
         let exchanged = self.needs.exchanged(&own, |position| self.passes(position, query));
-        for (position, score) in exchanged.fed {
+        for (score, position) in exchanged.fed {
             let hit = found.entry(position).or_default();
             hit.fed = Some(score - hit.score).filter(|gain| *gain > 0.0);
             hit.score = hit.score.max(score);
@@ -225,7 +225,7 @@ fn share(most: f32, rank: usize) -> f32 {
 /// The positions of the best, best first, ties by position.
 fn best(found: &Candidates, limit: usize) -> Vec<usize> {
     let mut sorted: Vec<(f32, usize)> = found.iter().map(|(position, hit)| (hit.score, *position)).collect();
-    sorted.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+    best_first(&mut sorted);
     sorted.truncate(limit);
     sorted.into_iter().map(|(_, position)| position).collect()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::ApiEntry;
 use super::vectors::{Vectors, cosine};
+use super::{ApiEntry, best_first};
 
 /// Hits whose needs are looked at.
 const NEEDY: usize = 10;
@@ -66,8 +66,8 @@ pub(super) struct Passed {
 /// What hits gain from each other.
 #[derive(Debug)]
 pub(super) struct Exchanged {
-    /// The best hits by position, with what they have now, best first.
-    pub(super) fed: Vec<(usize, f32)>,
+    /// The best hits: what they have now, and their positions, best first.
+    pub(super) fed: Vec<(f32, usize)>,
     /// What sources get.
     pub(super) passed: BTreeMap<usize, Passed>,
 }
@@ -89,7 +89,7 @@ impl Needs {
                     alike + entries.get(source as usize).map_or(0.0, ease)
                 };
                 let mut fit: Vec<(f32, u32)> = others.map(|source| (fitness(source), source)).collect();
-                fit.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+                best_first(&mut fit);
                 fit.truncate(KEPT);
                 let told = |source: &(f32, u32)| entries.get(source.1 as usize).is_some_and(tells_one_thing);
                 let share = match input.hidden {
@@ -115,14 +115,14 @@ impl Needs {
         let mut needy = fed.clone();
         for _ in 0..STEPS {
             let mut next = Vec::new();
-            for (by, whole) in needy {
+            for (whole, by) in needy {
                 for need in self.of(by) {
                     let mut part = whole * need.share;
                     for (rank, source) in need.best(score, &passes).into_iter().enumerate() {
                         if passed.get(&source).is_none_or(|most| part > most.score) {
                             passed.insert(source, Passed { score: part, by });
                             if rank == 0 {
-                                next.push((source, part));
+                                next.push((part, source));
                             }
                         }
                         part *= NEXT;
@@ -135,20 +135,20 @@ impl Needs {
     }
 
     /// The best hits when each has gained for the inputs that others can fill, best first, ties by position.
-    fn fed(&self, own: &BTreeMap<usize, f32>) -> Vec<(usize, f32)> {
+    fn fed(&self, own: &BTreeMap<usize, f32>) -> Vec<(f32, usize)> {
         let best = |need: &Need| {
             let scores = need.sources.iter().filter_map(|(_, source)| own.get(&(*source as usize)));
             scores.copied().fold(0.0, f32::max)
         };
         let gain = |position: usize| 1.0 + FED * self.of(position).iter().map(best).sum::<f32>();
-        let mut fed: Vec<(usize, f32)> =
-            own.iter().map(|(position, score)| (*position, score * gain(*position))).collect();
-        fed.sort_by(|left, right| right.1.total_cmp(&left.1).then(left.0.cmp(&right.0)));
+        let mut fed: Vec<(f32, usize)> =
+            own.iter().map(|(position, score)| (score * gain(*position), *position)).collect();
+        best_first(&mut fed);
         fed.truncate(NEEDY);
         let [top, gained] =
-            [own.values().copied().fold(0.0, f32::max), fed.first().map_or(0.0, |best| best.1)];
+            [own.values().copied().fold(0.0, f32::max), fed.first().map_or(0.0, |best| best.0)];
         let scale = if gained > top { BELOW_BEST * top / gained } else { 1.0 };
-        fed.iter_mut().for_each(|(_, score)| *score *= scale);
+        fed.iter_mut().for_each(|(score, _)| *score *= scale);
         fed
     }
 
@@ -165,7 +165,7 @@ impl Need {
             .filter(|(_, source)| passes(*source))
             .map(|(fit, source)| (fit + OWN * own(source), source))
             .collect();
-        fit.sort_by(|left, right| right.0.total_cmp(&left.0).then(left.1.cmp(&right.1)));
+        best_first(&mut fit);
         fit.into_iter().take(ALTERNATIVES).map(|(_, source)| source).collect()
     }
 }

@@ -21,6 +21,7 @@ impl Vectors {
         let vector: Vec<i16> = vector.iter().map(|value| rounded(*value)).collect();
         self.values.chunks_exact(self.width).map(|row| dot(row, &vector)).collect()
     }
+
     /// The dot product of two rows, in 2^-28ths.
     pub(crate) fn between(&self, left: usize, right: usize) -> i32 {
         let row = |at: usize| self.values.get(at * self.width..(at + 1) * self.width).unwrap_or_default();
