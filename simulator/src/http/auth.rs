@@ -267,7 +267,7 @@ impl Shown<'_> {
 }
 
 /// What follows a scheme in `Authorization`.
-fn authorization<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
+pub(super) fn authorization<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
     let (given, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     given.eq_ignore_ascii_case(scheme).then(|| rest.trim())
 }
@@ -285,6 +285,7 @@ fn wrong(what: &str, name: &str) -> Problem {
 }
 
 /// Whether two secrets are the same; how long it takes tells nothing about where they differ.
-fn same(given: &str, secret: &str) -> bool {
-    blake3::hash(given.as_bytes()) == blake3::hash(secret.as_bytes())
+pub(super) fn same(given: impl AsRef<[u8]>, secret: &str) -> bool {
+    // Hashes compare in constant time.
+    blake3::hash(given.as_ref()) == blake3::hash(secret.as_bytes())
 }

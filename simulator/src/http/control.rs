@@ -11,6 +11,7 @@ use super::negotiate::pages;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
 use super::surface::Incoming;
+use super::text::quoted;
 use super::view;
 use super::worlds::Served;
 use crate::search::{ApiQuery, SearchBy};
@@ -47,15 +48,8 @@ impl App {
     }
 
     pub(super) fn show_world(&self, id: &str) -> Result<Response<Body>, Problem> {
-        let missing = |_| {
-            Problem::new(
-                404,
-                format!(
-                    "no world has the name `{}`; see /v1/worlds",
-                    id.chars().take(60).collect::<String>()
-                ),
-            )
-        };
+        let missing =
+            |_| Problem::new(404, format!("no world has the name {}; see /v1/worlds", quoted(id, 60)));
         let served = self.worlds.named(id).map_err(missing)?;
         let ready = served.ready()?;
         let world = ready.world();
@@ -162,14 +156,13 @@ impl App {
 }
 
 fn method(name: &str) -> Result<Method, Problem> {
-    let found = || format!("`{}`", name.chars().take(20).collect::<String>());
-    Method::parse(name).ok_or_else(|| Problem::about("method", "GET, POST, PUT, PATCH or DELETE", found()))
+    let expected = "GET, POST, PUT, PATCH or DELETE";
+    Method::parse(name).ok_or_else(|| Problem::about("method", expected, quoted(name, 20)))
 }
 
 fn search_by(name: &str) -> Result<SearchBy, Problem> {
     let names = SearchBy::ALL.map(SearchBy::name).join(", ");
-    let found = || format!("`{}`", name.chars().take(20).collect::<String>());
-    SearchBy::named(name).ok_or_else(|| Problem::about("by", &format!("one of {names}"), found()))
+    SearchBy::named(name).ok_or_else(|| Problem::about("by", &format!("one of {names}"), quoted(name, 20)))
 }
 
 /// Records of a session.

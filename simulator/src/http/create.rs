@@ -16,6 +16,7 @@ use super::step::unwritten;
 use super::store::{Event, up_to};
 use super::surface::Incoming;
 use super::tasks::TaskSpec;
+use super::text::quoted;
 use super::view;
 use super::worlds::Ready;
 use crate::engine::tools::SearchVersion;
@@ -96,8 +97,7 @@ impl App {
             return Ok((served.ready()?, None));
         };
         let expected = "the id of a task that GET /v1/tasks lists";
-        let unknown =
-            || Problem::about("task", expected, format!("`{}`", id.chars().take(60).collect::<String>()));
+        let unknown = || Problem::about("task", expected, quoted(id, 60));
         let tasks = self.tasks.as_ref().ok_or_else(unknown)?;
         let found = tasks.task(id).map_err(|error| Problem::new(500, format!("task {id}: {error}")))?;
         let task = found.ok_or_else(unknown)?;
@@ -107,7 +107,7 @@ impl App {
             return Err(Problem::about(
                 "world",
                 &format!("`{}`, the task's, or nothing", task.world),
-                format!("`{}`", world.chars().take(60).collect::<String>()),
+                quoted(world, 60),
             ));
         }
         Ok((self.worlds.of_task(&task), Some(Arc::new(task))))
@@ -218,8 +218,7 @@ fn copies(asked: Option<u32>) -> Result<u32, Problem> {
 
 fn search_version(name: &str) -> Result<SearchVersion, Problem> {
     let expected = format!("one of {}", SearchVersion::ALL.map(SearchVersion::name).join(", "));
-    let found = || format!("`{}`", name.chars().take(60).collect::<String>());
-    SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, found()))
+    SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, quoted(name, 60)))
 }
 
 fn lease_ms(asked: Option<u64>) -> Result<Option<u64>, Problem> {

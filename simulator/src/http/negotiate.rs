@@ -56,6 +56,17 @@ pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
         .with("expected", kind))
 }
 
+/// The kind of a request's body, as it says it itself, without parameters.
+pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// Whether a kind of content is JSON.
+pub(super) fn is_json(kind: &str) -> bool {
+    kind == "application/json" || kind.ends_with("+json")
+}
+
 /// What a document is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {

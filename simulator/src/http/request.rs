@@ -4,11 +4,12 @@
 //! reads texts, so a call by route and a call by name are refused in the same words.
 
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
 use serde_json::{Map, Number, Value as Json};
 
+use super::auth::authorization;
+use super::negotiate::{is_json, media_type};
 use super::problem::Problem;
 use super::text::pairs;
 
@@ -95,16 +96,10 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
     }
     let token = api.token.and_then(|token| api.parameters.get(token.index()));
     if let Some(parameter) = token
-        && let Some(text) = bearer(headers)
+        && let Some(text) = authorization(headers, "bearer")
     {
         arguments.insert(parameter.name.to_string(), Json::from(text));
     }
-}
-
-/// The token of `Authorization: Bearer`.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// The members of the body, if there is one.
@@ -112,9 +107,8 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Map::new());
     }
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or("application/json");
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if kind == "application/json" || kind.ends_with("+json") {
+    let kind = media_type(headers).unwrap_or_else(|| "application/json".to_owned());
+    if is_json(&kind) {
         return match serde_json::from_slice(body) {
             Ok(Json::Object(members)) => Ok(members),
             Ok(_) => Err(Problem::new(400, "the body: expected a JSON object, found another JSON value")),

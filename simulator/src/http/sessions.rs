@@ -151,12 +151,18 @@ impl Slot {
     /// Whether nobody else is at the session, or will not be in a moment: a call takes microseconds, and so long it is
     /// cheaper to look again than to hand the request to another thread.
     pub(super) fn is_free(&self) -> bool {
-        (0..SPINS).any(|_| {
-            let free = !matches!(self.live.try_lock(), Err(TryLockError::WouldBlock));
-            if !free {
+        self.lock_soon().is_some()
+    }
+
+    /// The session behind its lock, where it is free within some tens of microseconds.
+    fn lock_soon(&self) -> Option<MutexGuard<'_, Live>> {
+        (0..SPINS).find_map(|_| match self.live.try_lock() {
+            Ok(live) => Some(live),
+            Err(TryLockError::Poisoned(live)) => Some(live.into_inner()),
+            Err(TryLockError::WouldBlock) => {
                 std::hint::spin_loop();
+                None
             }
-            free
         })
     }
 
@@ -197,6 +203,7 @@ impl Sessions {
             return self.room_for(new.len());
         }
         for new in new {
+            let id = new.id.clone();
             let slot = Slot {
                 number: self.made.fetch_add(1, Relaxed),
                 lease_ms: AtomicU64::new(new.lease_ms),
@@ -204,7 +211,6 @@ impl Sessions {
                 world: Arc::clone(&new.world),
                 live: Mutex::new(new),
             };
-            let id = lock(&slot).id.clone();
             live.insert(id, Arc::new(slot));
         }
         Ok(())
@@ -249,14 +255,7 @@ impl Sessions {
 /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced
 /// whole.
 pub(super) fn lock(slot: &Slot) -> MutexGuard<'_, Live> {
-    for _ in 0..SPINS {
-        match slot.live.try_lock() {
-            Ok(live) => return live,
-            Err(TryLockError::Poisoned(live)) => return live.into_inner(),
-            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
-        }
-    }
-    slot.live.lock().unwrap_or_else(PoisonError::into_inner)
+    slot.lock_soon().unwrap_or_else(|| slot.live.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn no_session(id: &str) -> Problem {

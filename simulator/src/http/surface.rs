@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use axum::body::Body;
-use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{HOST, ORIGIN};
 use axum::http::{HeaderMap, Method, Response, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::App;
-use super::negotiate::{Document, acceptable, options, tagged};
+use super::auth::same;
+use super::negotiate::{Document, acceptable, is_json, media_type, options, tagged};
 use super::problem::{Problem, reply, text};
 use super::sessions::{Slot, lock};
 use super::text::decode;
@@ -207,13 +208,11 @@ impl Incoming<'_> {
     /// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
     /// asking first, so nothing is taken for JSON that does not say so.
     fn is_json(&self) -> Result<(), Problem> {
-        let kind = self.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        let kind = kind.map(|kind| kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
-        let found = match kind {
+        let found = match media_type(self.headers) {
             // Programs may leave it out; a browser always says what it sends.
             None if !self.headers.contains_key(ORIGIN) => return Ok(()),
             None => "no content type".to_owned(),
-            Some(kind) if kind == "application/json" || kind.ends_with("+json") => return Ok(()),
+            Some(kind) if is_json(&kind) => return Ok(()),
             Some(kind) => kind.chars().take(60).collect(),
         };
         let detail = format!("the body: expected application/json, found {found}");
@@ -414,12 +413,6 @@ pub(super) fn discreet(path: &str) -> String {
 pub(super) fn not_allowed(method: &Method, allow: String) -> Problem {
     let shown: String = method.as_str().chars().take(20).collect();
     Problem::new(405, format!("found {shown}, expected one of {allow}")).allowing(allow)
-}
-
-/// Whether two secrets are the same; how long it takes tells nothing about where they differ.
-fn same(given: &[u8], token: &str) -> bool {
-    // Hashes compare in constant time.
-    blake3::hash(given) == blake3::hash(token.as_bytes())
 }
 
 /// Whether a path fits a pattern with at most one parameter, and the parameter's value.

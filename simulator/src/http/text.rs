@@ -25,6 +25,11 @@ pub(super) fn decode(text: &str) -> Option<String> {
     String::from_utf8(out).ok()
 }
 
+/// A text of a request as messages show it: in backquotes, and not longer than so many characters.
+pub(super) fn quoted(text: &str, most: usize) -> String {
+    format!("`{}`", text.chars().take(most).collect::<String>())
+}
+
 /// The pairs of a query string or form body, in order; none when one is not UTF-8.
 pub(super) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let parts = text.split('&').filter(|part| !part.is_empty());

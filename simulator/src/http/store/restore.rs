@@ -141,20 +141,14 @@ fn setting(
     id: &str,
     head: &Head,
 ) -> Result<(Arc<Ready>, Option<Arc<TaskSpec>>), StoreError> {
-    let other = |expected: String, found: &str| StoreError::Other {
-        id: id.chars().take(8).collect(),
-        expected,
-        found: found.to_owned(),
-        hint: "serve what it was recorded with, or start with another --state folder",
-    };
     if let Some(task) = &head.task {
-        let missing = || other(format!("task {task}"), "no such task");
+        let missing = || other(id, format!("task {task}"), "no such task");
         let found = tasks.ok_or_else(missing)?.task(task);
         let spec = Arc::new(found.map_err(|error| damaged(id, &error.0))?.ok_or_else(missing)?);
         return Ok((worlds.of_task(&spec), Some(spec)));
     }
     let served = worlds.named(&head.world);
-    let served = served.map_err(|_| other(format!("world `{}`", head.world), "no world of this name"))?;
+    let served = served.map_err(|_| other(id, format!("world `{}`", head.world), "no world of this name"))?;
     let ready = served.ready().map_err(|_| damaged(id, "its world cannot be made"))?;
     Ok((ready, None))
 }
@@ -163,12 +157,17 @@ fn same(id: &str, what: &str, expected: &str, found: &str) -> Result<(), StoreEr
     if expected == found {
         return Ok(());
     }
-    Err(StoreError::Other {
+    Err(other(id, format!("{what} {expected}"), found))
+}
+
+/// A session was recorded with something else than what is here.
+fn other(id: &str, expected: String, found: &str) -> StoreError {
+    StoreError::Other {
         id: id.chars().take(8).collect(),
-        expected: format!("{what} {expected}"),
+        expected,
         found: found.to_owned(),
         hint: "serve what it was recorded with, or start with another --state folder",
-    })
+    }
 }
 
 /// The number of an event, from its key.
