@@ -17,6 +17,7 @@ mod words;
 pub use canonical::{canonical_json, hash};
 pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
+pub use compile::path as api_path;
 pub(crate) use compile::{is_member_name, is_path, same_route};
 pub(crate) use read::options as yaml_options;
 pub use read::{MAX_BYTES, MAX_DEPTH, read};

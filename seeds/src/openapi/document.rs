@@ -10,6 +10,7 @@ use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
 use super::words::{is_identifier, snake};
 use crate::doc::SecurityDoc;
+use crate::world::api_path::{Piece, segments};
 
 /// Methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -383,13 +384,10 @@ fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
 
 /// The names in braces, in order.
 pub(super) fn path_parameters(path: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut rest = path;
-    while let Some(open) = rest.find('{') {
-        let tail = rest.get(open + 1..).unwrap_or_default();
-        let Some(close) = tail.find('}') else { break };
-        names.push(tail.get(..close).unwrap_or_default().to_owned());
-        rest = tail.get(close + 1..).unwrap_or_default();
-    }
-    names
+    let pieces = segments(path).unwrap_or_default().into_iter().flatten();
+    let name = |piece| match piece {
+        Piece::Parameter(name) => Some(name.to_owned()),
+        Piece::Literal(_) => None,
+    };
+    pieces.filter_map(name).collect()
 }

@@ -73,7 +73,7 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
             (StepKind::Single, Some(last)) => format!("in the {}", label(last)),
             _ => String::new(),
         };
-        let mine = maker.route.chain.iter().any(|step| step.kind == StepKind::Me);
+        let mine = maker.route.is_mine();
         let group: Vec<String> =
             maker.route.tail.iter().rev().skip(1).rev().map(|segment| label(segment)).collect();
         let words = [if mine { "my".to_owned() } else { "the".to_owned() }, group.join(" "), nouns, what];

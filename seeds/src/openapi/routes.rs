@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::document::{Operation, Place};
 use super::shape::{Kind, Shape};
 use super::words::{self, singular, snake, words};
+use crate::world::api_path::{Piece, pieces};
 
 /// What a path says.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -165,6 +166,16 @@ const MODIFIERS: [&str; 40] = [
 ];
 
 impl Route {
+    /// Whether it leads to what is the signed-in user's, or to the user.
+    pub(super) fn is_mine(&self) -> bool {
+        self.chain.iter().any(|step| step.kind == StepKind::Me)
+    }
+
+    /// Whether it leads to the signed-in user.
+    pub(super) fn is_me(&self) -> bool {
+        self.subject().is_some_and(|step| step.kind == StepKind::Me)
+    }
+
     pub(super) fn of(operation: &Operation, places: &Places) -> Self {
         let mut route = Self::default();
         let segments: Vec<&str> = operation.path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -367,15 +378,17 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
 
 /// The parameters of a segment, and the verb after the last one: `{id}.json` has none, `{id}:activate` has one.
 fn named(segment: &str) -> (Vec<&str>, Option<&str>) {
-    let mut names = Vec::new();
-    let mut rest = segment;
-    while let Some((_, inner)) = rest.split_once('{') {
-        let Some((name, after)) = inner.split_once('}') else { break };
-        names.push(name);
-        rest = after;
-    }
-    let verb = rest.strip_prefix(':').filter(|verb| !names.is_empty() && !verb.is_empty());
-    (names, verb)
+    let pieces = pieces(segment).unwrap_or_default();
+    let name = |piece: &Piece<'_>| matches!(piece, Piece::Parameter(_));
+    let verb = match pieces.as_slice() {
+        [before @ .., Piece::Literal(last)] if before.iter().any(name) => last.strip_prefix(':'),
+        _ => None,
+    };
+    let names = pieces.iter().filter_map(|piece| match piece {
+        Piece::Parameter(name) => Some(*name),
+        Piece::Literal(_) => None,
+    });
+    (names.collect(), verb.filter(|verb| !verb.is_empty()))
 }
 
 /// A noun without the ending of a file: `reports.json`.

@@ -9,7 +9,7 @@ use super::members;
 use super::operations::Maker;
 use super::phrases;
 use super::replies::quoted;
-use super::routes::{self, StepKind, View};
+use super::routes::{self, View};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, label, sentence, words};
 use crate::doc::{EffectDoc, FieldDoc};
@@ -294,12 +294,12 @@ fn change(maker: &mut Maker<'_>, entity: &Entity, whole: bool) {
     reply(maker, entity);
     let parameter = maker.route.subject().map(|step| step.parameter.clone()).filter(|name| !name.is_empty());
     let verb = if whole { "replace" } else { "change" };
-    let mine = maker.route.chain.iter().any(|step| step.kind == StepKind::Me);
-    let me = maker.route.subject().is_some_and(|step| step.kind == StepKind::Me);
-    let noun = match (mine, me) {
-        (true, true) => "my profile".to_owned(),
-        (true, false) if parameter.is_none() => format!("my {}", label(&entity.name)),
-        _ => label(&entity.name),
+    let noun = if maker.route.is_me() {
+        "my profile".to_owned()
+    } else if maker.route.is_mine() && parameter.is_none() {
+        format!("my {}", label(&entity.name))
+    } else {
+        label(&entity.name)
     };
     maker.api.phrases =
         phrases::change(verb, &noun, parameter.as_deref(), &maker.api.parameters, (&required, &optional));

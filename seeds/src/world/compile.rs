@@ -8,7 +8,7 @@ mod behaviour;
 mod errors;
 mod field;
 mod options;
-mod path;
+pub mod path;
 mod query;
 mod records;
 mod reply;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use diorama_seeds::model::{ApiId, Method, World};
+use diorama_seeds::world::api_path;
 
 use super::text::decode;
 use crate::engine::tools::nearest;
@@ -55,7 +56,10 @@ impl Routes {
         let routes = world.apis.iter().enumerate().map(|(position, api)| {
             let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
             let template = format!("{base}{}", api.path);
-            let segments = split(&template).map(Segment::of).collect();
+            // A world that compiled has base paths of text, and paths that can be read.
+            let below = api_path::segments(&api.path).unwrap_or_default();
+            let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
+            let segments = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
             Route { api: ApiId(position as u16), method: api.method, template, segments }
         });
         let routes: Vec<Route> = routes.collect();
@@ -158,27 +162,20 @@ impl Route {
 }
 
 impl Segment {
-    fn of(segment: &str) -> Self {
+    fn of(pieces: &[api_path::Piece<'_>]) -> Self {
         let plain = |text: &str| decode(text).unwrap_or_else(|| text.to_owned());
-        let mut pieces = Vec::new();
-        let mut rest = segment;
-        while let Some((before, inner)) = rest.split_once('{') {
-            let Some((name, after)) = inner.split_once('}') else { break };
-            if !before.is_empty() {
-                pieces.push(Piece::Text(plain(before)));
-            }
-            pieces.push(Piece::Parameter(name.to_owned()));
-            rest = after;
-        }
-        if pieces.is_empty() {
-            return Self::Literal(plain(segment));
-        }
-        if !rest.is_empty() {
-            pieces.push(Piece::Text(plain(rest)));
-        }
-        match pieces.as_slice() {
-            [Piece::Parameter(name)] => Self::Parameter(name.clone()),
-            _ => Self::Mixed(pieces),
+        match pieces {
+            [api_path::Piece::Literal(text)] => Self::Literal(plain(text)),
+            [api_path::Piece::Parameter(name)] => Self::Parameter((*name).to_owned()),
+            mixed => Self::Mixed(
+                mixed
+                    .iter()
+                    .map(|piece| match piece {
+                        api_path::Piece::Literal(text) => Piece::Text(plain(text)),
+                        api_path::Piece::Parameter(name) => Piece::Parameter((*name).to_owned()),
+                    })
+                    .collect(),
+            ),
         }
     }
 }

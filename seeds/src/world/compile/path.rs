@@ -2,14 +2,17 @@
 
 /// A piece of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub enum Piece<'a> {
+    /// Text, still percent-encoded.
     Literal(&'a str),
+    /// A parameter's name.
     Parameter(&'a str),
 }
 
 /// The segments of a path that begins with `/`, each text, a parameter, or both; `None` when one is empty, has two
 /// parameters with no text between them, or characters that do not stand in a path. The root path has none.
-pub(super) fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
+#[must_use]
+pub fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     let rest = path.strip_prefix('/')?;
     if rest.is_empty() {
         return Some(Vec::new());
@@ -17,7 +20,9 @@ pub(super) fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     rest.split('/').map(pieces).collect()
 }
 
-fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
+/// The pieces of one segment; `None` as in [`segments`].
+#[must_use]
+pub fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     let mut rest = segment;
     while !rest.is_empty() {
