@@ -337,7 +337,10 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
                 })
                 .collect();
             let others = members.iter().filter(|(_, member)| member.shape.items().is_none());
-            let paged = pages || members.keys().any(|name| is_paging(name));
+            // A `size` beside a name and a colour is no page size: paging is most of what stands beside a list.
+            let paging = others.clone().filter(|(name, _)| is_paging(name)).count();
+            let generic = matches!(arrays.as_slice(), [(name, _)] if is_generic(name));
+            let paged = pages || (paging > 0 && (generic || paging * 2 >= others.clone().count()));
             let only_scalars =
                 others.clone().all(|(name, member)| member.shape.is_scalar() || is_paging(name));
             let shows_record = about_record && !paged;
