@@ -22,6 +22,7 @@ mod document;
 mod entities;
 mod errors;
 mod fakes;
+mod levels;
 mod members;
 mod mend;
 mod mixed;

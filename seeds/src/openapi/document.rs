@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Note;
+use super::levels;
 use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
@@ -14,14 +15,6 @@ use crate::world::api_path::{Piece, segments};
 
 /// Methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
-/// How many schema nodes one operation may unfold to.
-const NODES_PER_OPERATION: u32 = 20_000;
-/// Nodes of all schemas together, after which an operation gets fewer: schemas that refer to each other unfold without
-/// end, and a large document of them must not take all memory.
-const NODES_PER_DOCUMENT: u32 = 1_000_000;
-/// Nodes of an operation's schemas after that.
-const NODES_OF_LATE_OPERATION: u32 = 1_000;
-
 /// What a document offers.
 pub(super) struct Document {
     pub(super) title: String,
@@ -99,15 +92,21 @@ pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
     }
 }
 
-/// Finds the operations of a document.
-pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
-    let text =
-        |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
-    let schemes = security::schemes(root, notes);
-    let mut operations: Vec<Operation> = Vec::new();
-    let mut nodes = 0_u32;
+/// An operation as it stands in the document.
+struct Found<'a> {
+    /// Its route as it is written, for notes.
+    route: String,
+    method: &'static str,
+    path: String,
+    item: &'a Json,
+    node: &'a Json,
+}
+
+/// The operations that can be served, in the document's order; the others are noted.
+fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
+    let mut all: Vec<Found<'_>> = Vec::new();
     for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
-        let mut outer = Unfolder::new(root, NODES_PER_OPERATION);
+        let mut outer = Unfolder::new(root, levels::ALL);
         let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
             notes.push(Note::on(written, "it is left out: its path item does not resolve"));
             continue;
@@ -122,24 +121,15 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
                     continue;
                 }
             };
-            let same = |known: &&Operation| {
-                known.method == method.to_uppercase() && crate::world::same_route(&known.path, &path)
-            };
-            if let Some(known) = operations.iter().find(same) {
-                let reason = format!("it is left out: its route cannot be told from {}", known.route());
-                notes.push(Note::on(&route, reason));
+            let same =
+                |known: &&Found<'_>| known.method == method && crate::world::same_route(&known.path, &path);
+            if let Some(known) = all.iter().find(same) {
+                let known = format!("{} {}", method.to_uppercase(), known.path);
+                notes
+                    .push(Note::on(&route, format!("it is left out: its route cannot be told from {known}")));
                 continue;
             }
-            let budget =
-                if nodes < NODES_PER_DOCUMENT { NODES_PER_OPERATION } else { NODES_OF_LATE_OPERATION };
-            let mut unfolder = Unfolder::new(root, budget);
-            let mut operation = operation(&mut unfolder, method, &path, item, node);
-            let wanted = node.get("security").or_else(|| root.get("security"));
-            operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
-            drop_credentials(&mut operation, &schemes);
-            nodes = nodes.saturating_add(budget - unfolder.left());
-            notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&route, reason)));
-            operations.push(operation);
+            all.push(Found { route, method, path, item, node });
         }
         for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
             notes.push(Note::on(
@@ -147,6 +137,47 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
                 "the method is not served; only GET, POST, PUT, PATCH and DELETE are",
             ));
         }
+    }
+    all
+}
+
+/// The schemas that an operation unfolds.
+fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> Vec<&'a Json> {
+    let parameters = [item.get("parameters"), node.get("parameters")];
+    let parameters = parameters.into_iter().flatten().filter_map(Json::as_array).flatten();
+    let mut schemas: Vec<&Json> =
+        parameters.filter_map(|parameter| unfolder.resolve(parameter)).filter_map(parameter_schema).collect();
+    let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
+    let reply = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
+    let bodies = request.into_iter().chain(reply);
+    schemas.extend(bodies.filter_map(|body| json_content(body)?.get("schema")));
+    schemas
+}
+
+/// Finds the operations of a document.
+pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
+    let text =
+        |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
+    let schemes = security::schemes(root, notes);
+    let found = find(root, notes);
+    let schemas: Vec<Vec<&Json>> = found
+        .iter()
+        .map(|found| schemas(&mut Unfolder::new(root, levels::ALL), found.item, found.node))
+        .collect();
+    let mut operations: Vec<Operation> = Vec::new();
+    for (found, levels) in found.iter().zip(levels::levels(root, &schemas)) {
+        let mut unfolder = Unfolder::new(root, levels);
+        let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
+        let wanted = found.node.get("security").or_else(|| root.get("security"));
+        operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
+        drop_credentials(&mut operation, &schemes);
+        notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&found.route, reason)));
+        if unfolder.cut {
+            notes.push(Note::on(&found.route, format!(
+                "its schemas refer to each other too often; members beyond {levels} references are left out unless they are required"
+            )));
+        }
+        operations.push(operation);
     }
     if operations.is_empty() {
         return Err(Unreadable::new(
@@ -291,9 +322,8 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
         unfolder.problems.push(format!("the parameter `{written}` is called `{name}`"));
         name
     };
-    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
-    let schema = content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"));
-    let mut shape = schema.map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
+    let mut shape =
+        parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
     let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
     let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
     examples.take(8).for_each(|example| shape.learn(example, false, 0));
@@ -308,6 +338,11 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
         description: super::words::sentence(description),
         shape,
     })
+}
+
+fn parameter_schema(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
+    content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
 }
 
 /// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
@@ -328,8 +363,16 @@ fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
 
 /// The first success status and its shape.
 fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
+    let Some((status, response)) = success_response(node) else { return (200, None) };
+    let status = if status >= 298 { 200 } else { status };
+    let Some(response) = unfolder.resolve(response) else { return (status, None) };
+    (status, media(unfolder, response))
+}
+
+/// The first success: its status, 298 for any and 299 for the default.
+fn success_response(node: &Json) -> Option<(u16, &Json)> {
     let responses = node.get("responses").and_then(Json::as_object);
-    let mut best: Option<(u16, &'a Json)> = None;
+    let mut best: Option<(u16, &Json)> = None;
     for (status, response) in responses.into_iter().flatten() {
         let code = match status.as_str() {
             "default" => 299,
@@ -340,21 +383,23 @@ fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shap
             best = Some((code, response));
         }
     }
-    let Some((status, response)) = best else { return (200, None) };
-    let status = if status >= 298 { 200 } else { status };
-    let Some(response) = unfolder.resolve(response) else { return (status, None) };
-    (status, media(unfolder, response))
+    best
+}
+
+/// The JSON content of a request or a response; else a form's.
+fn json_content(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    content
+        .iter()
+        .find(|(kind, _)| kind.contains("json"))
+        .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
+        .map(|(_, media)| media)
 }
 
 /// The JSON content of a request or a response, its examples taken in.
 fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
     let content = node.get("content").and_then(Json::as_object)?;
-    let media = content
-        .iter()
-        .find(|(kind, _)| kind.contains("json"))
-        .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
-        .map(|(_, media)| media);
-    let Some(media) = media else {
+    let Some(media) = json_content(node) else {
         let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
         if !kinds.is_empty() {
             unfolder

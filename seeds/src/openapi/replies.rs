@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use super::build::{self, computed};
 use super::entities::{Entity, Meaning, Model, polymorphic};
 use super::routes::{entity_name, is_generic, push_noun};
-use super::shape::{Kind, Shape};
+use super::shape::{Kind, Member, Shape};
 use super::words::identifier;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
 
@@ -505,11 +505,27 @@ fn shown(object: &Shape, entity: &Entity) -> Shape {
         members.retain(|_, member| member.shape.is_scalar());
         for (name, member) in entity.root.iter().filter_map(Shape::members).flatten() {
             if member.required && !members.contains_key(name) {
-                members.insert(name.clone(), member.clone());
+                members.insert(name.clone(), Member { shape: promised(&member.shape), required: true });
             }
         }
     }
     summary
+}
+
+/// The part of a shape that its schemas promise, at any depth.
+fn promised(shape: &Shape) -> Shape {
+    let kind = match &shape.kind {
+        Kind::Object(members) => {
+            let kept = members.iter().filter(|(_, member)| member.required || member.shape.is_scalar());
+            let kept = kept.map(|(name, member)| {
+                (name.clone(), Member { shape: promised(&member.shape), required: member.required })
+            });
+            Kind::Object(kept.collect())
+        }
+        Kind::Array(item) => Kind::Array(Box::new(promised(item))),
+        other => other.clone(),
+    };
+    Shape { kind, ..shape.clone() }
 }
 
 pub(super) fn named(name: &str, fill: impl FnOnce(&mut ReplyMemberDoc)) -> ReplyMemberDoc {

@@ -4,8 +4,10 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::levels;
+
 /// Deepest nesting of a shape.
-const MAX_DEPTH: u32 = 24;
+pub(super) const MAX_DEPTH: u32 = 24;
 /// Most samples kept of one place, and of one value among them.
 const MAX_SAMPLES: usize = 80;
 const MAX_REPEATS: usize = 3;
@@ -63,20 +65,20 @@ pub(super) struct Member {
 /// Unfolds schemas of one document.
 pub(super) struct Unfolder<'a> {
     root: &'a Json,
-    open: Vec<String>,
+    open: Vec<&'a str>,
     budget: u32,
+    /// How many references are followed to members that are not required.
+    levels: usize,
+    /// Whether a member was left out because it lies beyond those.
+    pub(super) cut: bool,
     /// What could not be read, for notes.
     pub(super) problems: Vec<String>,
 }
 
 impl<'a> Unfolder<'a> {
-    pub(super) fn new(root: &'a Json, budget: u32) -> Self {
-        Self { root, open: Vec::new(), budget, problems: Vec::new() }
-    }
-
-    /// How much of the budget is left.
-    pub(super) const fn left(&self) -> u32 {
-        self.budget
+    pub(super) fn new(root: &'a Json, levels: usize) -> Self {
+        let budget = levels::NODES_PER_OPERATION;
+        Self { root, open: Vec::new(), budget, levels, cut: false, problems: Vec::new() }
     }
 
     /// Follows `$ref`s of anything that is not a schema (parameters, responses), at most 16 in a row.
@@ -101,10 +103,10 @@ impl<'a> Unfolder<'a> {
 
     /// The shape of a schema.
     pub(super) fn shape(&mut self, schema: &'a Json) -> Shape {
-        self.shape_at(schema, 0)
+        self.shape_at(schema, 0, &[])
     }
 
-    fn shape_at(&mut self, schema: &'a Json, depth: u32) -> Shape {
+    fn shape_at(&mut self, schema: &'a Json, depth: u32, demanded: &[&'a str]) -> Shape {
         if depth > MAX_DEPTH || self.budget == 0 {
             self.problem(
                 "a schema is nested too deeply or too large; its inner part is read as any value".to_owned(),
@@ -114,7 +116,7 @@ impl<'a> Unfolder<'a> {
         self.budget -= 1;
         if let Some(pointer) = schema.get("$ref").and_then(Json::as_str) {
             let name = pointer.rsplit('/').next().unwrap_or(pointer).to_owned();
-            if self.open.iter().any(|open| open == pointer) {
+            if self.open.contains(&pointer) {
                 return Shape { kind: Kind::Cycle(name.clone()), title: Some(name), ..Shape::default() };
             }
             let Some(target) = lookup(self.root, pointer) else {
@@ -122,8 +124,8 @@ impl<'a> Unfolder<'a> {
                 // A plain object, whatever it should have been.
                 return Shape::of(Kind::Object(IndexMap::new()));
             };
-            self.open.push(pointer.to_owned());
-            let mut shape = self.shape_at(target, depth + 1);
+            self.open.push(pointer);
+            let mut shape = self.shape_at(target, depth + 1, demanded);
             self.open.pop();
             shape.title = Some(name);
             if let Some(text) = schema.get("description").and_then(Json::as_str) {
@@ -135,12 +137,14 @@ impl<'a> Unfolder<'a> {
             }
             return shape;
         }
-        let mut shape = self.plain(schema, depth);
+        let demanded = levels::demands(self.root, schema, demanded);
+        let mut shape = self.plain(schema, depth, &demanded);
         let chooser = schema.pointer("/discriminator/propertyName").and_then(Json::as_str);
         for (key, merge) in [("allOf", true), ("oneOf", false), ("anyOf", false)] {
             let Some(parts) = schema.get(key).and_then(Json::as_array) else { continue };
+            let demanded = if merge { demanded.as_slice() } else { &[] };
             let mut parts: Vec<Shape> =
-                parts.iter().take(32).map(|part| self.shape_at(part, depth + 1)).collect();
+                parts.iter().take(32).map(|part| self.shape_at(part, depth + 1, demanded)).collect();
             if merge {
                 for part in parts {
                     shape.merge(part);
@@ -169,7 +173,7 @@ impl<'a> Unfolder<'a> {
         shape
     }
 
-    fn plain(&mut self, schema: &'a Json, depth: u32) -> Shape {
+    fn plain(&mut self, schema: &'a Json, depth: u32, demanded: &[&str]) -> Shape {
         let text = |key: &str| schema.get(key).and_then(Json::as_str).map(str::to_owned);
         let flag = |key: &str| schema.get(key) == Some(&Json::Bool(true));
         let length =
@@ -214,13 +218,13 @@ impl<'a> Unfolder<'a> {
             Some("number") => Kind::Number,
             Some("string" | "file") => Kind::String,
             Some("array") => Kind::Array(Box::new(
-                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1)),
+                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1, &[])),
             )),
-            Some("object") => self.object(schema, depth),
-            _ if schema.get("properties").is_some() => self.object(schema, depth),
+            Some("object") => self.object(schema, depth, demanded),
+            _ if schema.get("properties").is_some() => self.object(schema, depth, demanded),
             _ if shape.map => Kind::Object(IndexMap::new()),
             _ if schema.get("items").is_some() => Kind::Array(Box::new(
-                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1)),
+                schema.get("items").map_or_else(Shape::default, |items| self.shape_at(items, depth + 1, &[])),
             )),
             _ if !values.is_empty() && values.iter().all(Json::is_string) => Kind::String,
             _ if !values.is_empty() && values.iter().all(Json::is_i64) => Kind::Integer,
@@ -247,18 +251,16 @@ impl<'a> Unfolder<'a> {
         shape
     }
 
-    fn object(&mut self, schema: &'a Json, depth: u32) -> Kind {
-        let required: Vec<&str> = schema
-            .get("required")
-            .and_then(Json::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Json::as_str)
-            .collect();
+    fn object(&mut self, schema: &'a Json, depth: u32, demanded: &[&str]) -> Kind {
         let mut members = IndexMap::new();
         for (name, part) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-            let shape = self.shape_at(part, depth + 1);
-            members.insert(name.clone(), Member { shape, required: required.contains(&name.as_str()) });
+            let required = demanded.contains(&name.as_str());
+            if !required && levels::beyond(self.root, self.open.len(), self.levels, part) {
+                self.cut = true;
+                continue;
+            }
+            let shape = self.shape_at(part, depth + 1, &[]);
+            members.insert(name.clone(), Member { shape, required });
         }
         Kind::Object(members)
     }

@@ -10,6 +10,7 @@
 )]
 
 mod behaviour;
+mod dense;
 mod imports;
 mod reading;
 mod tmdb;
