@@ -266,6 +266,15 @@ fn key_field(entity: &Entity) -> FieldDoc {
                 let fake = json!({"provider": "code", "format": form});
                 return FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() };
             }
+            let named = |member: &str| {
+                words(member).last().is_some_and(|last| !["id", "uuid", "guid"].contains(&last.as_str()))
+            };
+            if entity.key_shape.format.is_none() && entity.key_member.as_deref().is_some_and(named) {
+                // A login or a slug is made of words.
+                let form = format!("{}-####", label(&entity.name).to_lowercase().replace(' ', "-"));
+                let fake = json!({"provider": "code", "format": form});
+                return FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() };
+            }
             let plain =
                 Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
             let code = match fakes::field("id", &plain, Span::USUAL, 0).fake {
@@ -306,11 +315,12 @@ fn reference_field(
             kind: Some("list".to_owned()),
             items: Some(Box::new(to)),
             fake: Some(json!({"provider": "list", "min": min, "max": max})),
+            on_delete: Some("clear".to_owned()),
             ..FieldDoc::default()
         };
     }
     let mut doc = FieldDoc { nullable: reference.nullable, ..to };
-    // Parts go with their whole; others that refer to a record keep it from being deleted.
+    // Parts go with their whole. What may lack the record loses it, and what must have it keeps it from being deleted.
     let part = entity.nest.as_ref().is_some_and(|nest| nest.parent == reference.target);
     if part || (ends.hub.is_none() && ends.alternatives.contains_key(&reference.target)) {
         doc.on_delete = Some("cascade".to_owned());
@@ -335,16 +345,30 @@ fn reference_field(
         }
     } else if reference.nullable {
         doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
-    } else if reference.target == entity.name
-        || (!entity.given.is_empty() && !entity.given.contains(name) && !reference.required)
-    {
-        // Whoever makes a record cannot give it, and nothing in a circle can have come first.
+    } else if may_lack(entity, name, reference) {
         doc.optional = !ends.alternatives.contains_key(&reference.target);
         if doc.optional {
             doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
         }
     }
+    if doc.on_delete.is_none() {
+        // Only a whole that callers delete is kept by what refers to it, and only where callers make the reference or
+        // can delete what has it: a refusal that nobody can do anything about is none.
+        let whole = |target: &Entity| target.owners.is_empty() && target.nest.is_none();
+        let kept = model.deletable.contains(&reference.target)
+            && model.entity(&reference.target).is_some_and(whole)
+            && (entity.given.contains(name) || model.deletable.contains(&entity.name));
+        let rule = if doc.nullable || doc.optional { Some("clear") } else { (!kept).then_some("cascade") };
+        doc.on_delete = rule.map(str::to_owned);
+    }
     doc
+}
+
+/// Whether a record can do without a reference: whoever makes a record cannot give it, or it leads to another of the same
+/// resource, and nothing in a circle can have come first.
+pub(super) fn may_lack(entity: &Entity, name: &str, reference: &super::entities::Reference) -> bool {
+    reference.target == entity.name
+        || (!entity.given.is_empty() && !entity.given.contains(name) && !reference.required)
 }
 
 /// The reference of the record behind another reference.
@@ -352,6 +376,16 @@ fn through(model: &Model, entity: &Entity, by: &str, target: &str) -> Option<Jso
     let field = model.reference_to(&entity.name, by)?;
     let inner = model.reference_to(by, target)?;
     Some(json!({"provider": "expr", "of": format!("{by}.get(record.{field}).{inner}")}))
+}
+
+/// The members of a constant that a field has.
+fn kept_of(value: Json, doc: &FieldDoc) -> Json {
+    let Json::Object(members) = value else { return value };
+    let kept = members.into_iter().filter_map(|(name, value)| {
+        let inner = doc.fields.get(&name)?;
+        Some((name, kept_of(value, inner)))
+    });
+    Json::Object(kept.collect())
 }
 
 /// `original_title` repeats `title`.
@@ -439,7 +473,10 @@ fn field(
         && !fact.nullable()
     {
         // Who makes a record cannot give it, and no expression can make an object.
-        doc.optional = true;
+        match fact.promised() {
+            true => doc.default = Some(kept_of(super::replies::constant(&shape, 0), &doc)),
+            false => doc.optional = true,
+        }
     }
     if ["paragraph", "sentence"].iter().any(|long| doc.fake.as_ref() == Some(&json!(long))) {
         doc.free_text = true;

@@ -6,7 +6,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::document::Operation;
+use super::document::{Operation, Parameter, Place};
 use super::members;
 use super::routes::{self, List, Route, StepKind, View, is_generic, is_paging, push_noun};
 use super::shape::{Kind, Member, Shape};
@@ -81,8 +81,9 @@ pub(super) struct Fact {
     /// For links: the lists in which the member stands; empty when it stands in the record itself.
     pub(super) groups: IndexSet<String>,
     pub(super) everywhere: bool,
-    /// A reply promises it.
+    /// A reply promises it: that of one record, or any other.
     required: bool,
+    promised: bool,
     /// Who makes a record may leave it out.
     may_lack: bool,
 }
@@ -100,7 +101,7 @@ pub(super) struct Reference {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Nest {
     pub(super) parent: String,
-    /// Name of the parameter and the member.
+    /// Name of the member; that of the parameter where no member shows it.
     pub(super) number: String,
 }
 
@@ -110,14 +111,19 @@ impl Fact {
         self.sights > 0 && self.sights == self.nullable_sights
     }
 
+    /// Whether a reply says that it is always there.
+    pub(super) fn promised(&self) -> bool {
+        self.required || self.promised
+    }
+
     /// Whether records may lack it: callers may leave it out, and no reply promises it.
     pub(super) fn optional(&self) -> bool {
-        self.may_lack && !self.required && !self.nullable()
+        self.may_lack && !self.promised() && !self.nullable()
     }
 
     /// Whether callers may leave it out although replies promise it, so that it needs a default.
     pub(super) fn needs_default(&self) -> bool {
-        self.may_lack && self.required && !self.nullable()
+        self.may_lack && self.promised() && !self.nullable()
     }
 }
 
@@ -127,6 +133,12 @@ pub(super) struct Model {
     pub(super) entities: IndexMap<String, Entity>,
     /// Paths that list something.
     pub(super) listed_paths: IndexSet<String>,
+    /// Paths that put something somewhere and take it away, without ever giving or showing what it is.
+    pub(super) member_paths: IndexSet<String>,
+    /// Resources whose records callers delete.
+    pub(super) deletable: IndexSet<String>,
+    /// What is being taken in comes from a request: it promises nothing about replies.
+    reading_body: bool,
 }
 
 impl Model {
@@ -139,6 +151,7 @@ impl Model {
             operation.reply.as_ref().is_some_and(|reply| matches!(view(reply), View::List(_)))
         });
         model.listed_paths = lists.map(|operation| operation.path.clone()).collect();
+        model.member_paths = members::paths(operations);
         // Resources found on the way (genres) give meaning to members read before them (genre_ids), and kinship
         // needs whole records; so the document is read until nothing new appears.
         for _ in 0..4 {
@@ -156,6 +169,10 @@ impl Model {
                 break;
             }
         }
+        let deletes =
+            operations.iter().filter(|known| known.method == "DELETE" && known.route.tail.is_empty());
+        let deleted = deletes.filter(|operation| members::of(&model, operation).is_none());
+        model.deletable = deleted.filter_map(|known| Some(known.route.subject()?.entity.clone())).collect();
         model.settle();
         model.drop_known_by_links();
         model

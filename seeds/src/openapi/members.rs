@@ -3,6 +3,7 @@
 //! `PUT /me/following/artists/{artist_id}` puts the record that the path ends with into a list of the record before
 //! it; `POST /playlists/{id}/tracks` puts those there that its body or query names by key.
 
+use indexmap::IndexSet;
 use serde_json::json;
 
 use super::document::{Operation, Place};
@@ -46,15 +47,36 @@ pub(super) fn of(model: &Model, operation: &Operation) -> Option<Membership> {
     fits.then(|| Membership { owner: last.entity.clone(), depth, field, member, parameter })
 }
 
+/// Paths below a record's key that end with another's key, where PUT takes no body, DELETE takes it back, and GET shows
+/// nothing: `/teams/{team_id}/members/{username}`.
+pub(super) fn paths(operations: &[Operation]) -> IndexSet<String> {
+    let with = |method: &str, path: &str| {
+        operations.iter().find(|known| known.method == method && known.path == path)
+    };
+    let of = |operation: &&Operation| {
+        let path = operation.path.as_str();
+        operation.method == "DELETE"
+            && operation.route.tail.is_empty()
+            && operation.route.chain.len() > 1
+            && with("PUT", path).is_some_and(|put| put.body.is_none())
+            && with("GET", path).is_none_or(|get| get.reply.is_none())
+    };
+    operations.iter().filter(of).map(|operation| operation.path.clone()).collect()
+}
+
 /// The record that the path ends with, in a list of the record before it.
 fn by_path(model: &Model, operation: &Operation, depth: usize) -> Option<Membership> {
     let chain = &operation.route.chain;
     let (owner, last) = (chain.get(depth.checked_sub(1)?)?, chain.get(depth)?);
-    let stands_alone = model.entity(&last.entity).is_some_and(|entity| entity.top && entity.nest.is_none());
+    let whole = model.entity(&last.entity).filter(|entity| entity.nest.is_none())?;
     let members = operation.body.as_ref().and_then(|body| body.first_object().members());
     let empty = members.is_none_or(|members| !members.values().any(|part| part.required));
-    let fits = last.kind == StepKind::Key && stands_alone && empty && owner.entity != last.entity;
-    (fits && model.reference_to(&last.entity, &owner.entity).is_none()).then(|| Membership {
+    // A noun that is not the record's own is a role: whoever is no longer followed is still a user.
+    let role = last.path.last().is_some_and(|noun| entity_name(noun) != last.entity);
+    let put = model.member_paths.contains(&operation.path);
+    let part = owner.entity == last.entity || model.reference_to(&last.entity, &owner.entity).is_some();
+    let fits = last.kind == StepKind::Key && empty && (role || put || (whole.top && !part));
+    fits.then(|| Membership {
         owner: owner.entity.clone(),
         depth: depth - 1,
         field: field(&last.path),

@@ -5,7 +5,7 @@ use indexmap::IndexMap;
 use super::Note;
 use super::document::Operation;
 use super::operations;
-use crate::doc::{FieldDoc, RecordsDoc, WorldDoc};
+use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ReplyFieldDoc, ResourceDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::world::{self, Finding, Report};
 
@@ -13,6 +13,8 @@ mod give;
 
 pub(super) use give::text;
 
+/// Most parts that a record gets so that each value of an enum occurs among them.
+const MOST_FOR_VALUES: usize = 8;
 /// Rounds in which a document is made simpler before it is given up.
 const ROUNDS: u32 = 24;
 
@@ -157,6 +159,8 @@ impl std::fmt::Display for Place<'_> {
 /// What `world check` would warn of in a document that runs: resources that no API shows go, parameters that nothing
 /// uses are said to have no effect, and values of an enum that no record has are dealt by more records.
 pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut Vec<Note>) {
+    deal_values(doc);
+    answer_lists(doc, operations);
     let Ok(compiled) = world::compile(doc) else { return };
     for finding in world::check(doc, &compiled) {
         let Some(place) = Place::of(&finding.path) else { continue };
@@ -174,7 +178,16 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
         };
         if finding.message.contains("no API can show") {
             let mut without = doc.clone();
-            without.resources.shift_remove(resource);
+            let key = without.resources.shift_remove(resource).and_then(|mut gone| {
+                let key = gone.key.clone();
+                gone.fields.shift_remove(&key)
+            });
+            // A key of nothing is a value like any other.
+            let parameters = without.apis.iter_mut().flat_map(|api| api.parameters.values_mut());
+            for parameter in parameters.filter(|known| known.reference.as_deref() == Some(resource)) {
+                parameter.reference = None;
+                parameter.kind = key.as_ref().and_then(|key| key.kind.clone());
+            }
             if world::compile(&without).is_ok() {
                 *doc = without;
             }
@@ -189,6 +202,45 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
             && *count < 200
         {
             *count *= 2;
+        }
+    }
+}
+
+/// Lets operations answer with an empty list that are promised to answer with a list of what nothing is known of. Constants
+/// stand in objects only.
+fn answer_lists(doc: &mut WorldDoc, operations: &[Operation]) {
+    let Some((name, resource)) = doc.resources.iter().find(|(_, resource)| !resource.singleton) else {
+        return;
+    };
+    let (name, key) = (name.clone(), resource.key.clone());
+    let before = doc.clone();
+    for (api, operation) in doc.apis.iter_mut().zip(operations) {
+        let list = operation.reply.as_ref().is_some_and(|reply| reply.items().is_some());
+        let nothing = api.behaviour.compute.len() == 1 && api.behaviour.compute.contains_key("ok");
+        if operation.method == "GET" && list && nothing {
+            api.behaviour.compute.clear();
+            api.behaviour.list = Some(name.clone());
+            api.behaviour.condition = Some("false".to_owned());
+            api.reply.fields = Some(vec![ReplyFieldDoc::Field(key.clone())]);
+            api.reply.items = Some(String::new());
+            api.phrases = PhrasesDoc::default();
+        }
+    }
+    if world::compile(doc).is_err() {
+        *doc = before;
+    }
+}
+
+/// Gives the only record of its kind as many parts as they have values of an enum: values are dealt in turns.
+fn deal_values(doc: &mut WorldDoc) {
+    let single = |(_, resource): &(&String, &ResourceDoc)| resource.singleton;
+    let singles: Vec<String> = doc.resources.iter().filter(single).map(|(name, _)| name.clone()).collect();
+    for resource in doc.resources.values_mut() {
+        let none = matches!(&resource.records, RecordsDoc::Given(given) if given.is_empty());
+        let values = resource.fields.values().map(|field| field.values.len()).max().unwrap_or(0);
+        let enough = u32::try_from(values.min(MOST_FOR_VALUES)).unwrap_or(0);
+        for each in resource.each.iter_mut().filter(|each| none && singles.contains(&each.of)) {
+            (each.min, each.max) = (each.min.max(enough), each.max.max(enough));
         }
     }
 }

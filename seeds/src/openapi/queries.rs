@@ -114,6 +114,19 @@ fn below_owner(
     let model = maker.model;
     let depth = maker.route.chain.len().saturating_sub(1);
     let Some(key) = maker.key_expression(depth) else { return false };
+    let collection =
+        if routes::is_generic(list.items) { maker.route.tail.join("_") } else { list.items.to_owned() };
+    let own = identifier(&format!("{}_ids", entity_name(&collection)));
+    let own = owner
+        .references
+        .get(&own)
+        .is_some_and(|known| known.many && known.target == entity.name)
+        .then_some(own);
+    if let Some(field) = own {
+        maker.api.behaviour.members = Some(format!("{}.{field}", owner.name));
+        maker.act_on(owner, key);
+        return true;
+    }
     if entity.name == owner.name {
         // Similar records share the first thing they are tagged with.
         conditions.push(format!("item.{} != {key}", entity.key));
@@ -156,15 +169,7 @@ fn below_owner(
         maker.must_exist(owner, &key);
         return true;
     }
-    let collection =
-        if routes::is_generic(list.items) { maker.route.tail.join("_") } else { list.items.to_owned() };
-    let own = identifier(&format!("{}_ids", entity_name(&collection)));
-    let own = owner
-        .references
-        .get(&own)
-        .is_some_and(|known| known.many && known.target == entity.name)
-        .then_some(own);
-    if let Some(field) = own.or_else(|| model.references_to(&owner.name, &entity.name)) {
+    if let Some(field) = model.references_to(&owner.name, &entity.name) {
         maker.api.behaviour.members = Some(format!("{}.{field}", owner.name));
         maker.act_on(owner, key);
         return true;

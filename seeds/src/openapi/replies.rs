@@ -4,11 +4,13 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::build::{self, computed};
-use super::entities::{Entity, Meaning, Model, polymorphic};
+use super::entities::{Entity, Fact, Meaning, Model, polymorphic};
 use super::routes::{entity_name, is_generic, push_noun};
 use super::shape::{Kind, Member, Shape};
 use super::words::identifier;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
+
+mod fit;
 
 /// Deepest nesting of a reply.
 const MAX_DEPTH: u32 = 10;
@@ -30,7 +32,8 @@ impl Replies<'_> {
             if member.shape.write_only || name.is_empty() {
                 continue;
             }
-            out.push(shorten(self.member(entity, shape, name, &member.shape, depth)));
+            let shown = self.member(entity, shape, name, &member.shape, depth);
+            out.push(shorten(self.kept(entity, shown, member)));
         }
         out
     }
@@ -60,6 +63,7 @@ impl Replies<'_> {
                 (Kind::String, Kind::Integer | Kind::Any) => {
                     named(name, |doc| doc.expr = Some(format!("string(record.{})", entity.key)))
                 }
+                (Kind::Integer | Kind::Number, Kind::String) => self.constant(entity, name, shape),
                 _ => named(name, |doc| doc.field = Some(entity.key.clone())),
             };
         }
@@ -82,20 +86,12 @@ impl Replies<'_> {
             && let Some(target) = self.model.aliased(&entity.name, noun)
             && let Some(field) = self.model.reference_to(&entity.name, &target)
         {
-            return named(name, |doc| doc.field = Some(field));
+            return self.reference(entity, name, &field, &target, shape);
         }
         let field = identifier(name);
         if let Some(reference) = entity.references.get(&field) {
-            return match (&shape.kind, reference.nullable && !shape.nullable) {
-                (Kind::String, _)
-                    if self.model.entity(&reference.target).is_some_and(|target| {
-                        !matches!(target.key_shape.kind, Kind::String | Kind::Enum(_))
-                    }) =>
-                {
-                    named(name, |doc| doc.expr = Some(format!("string(record.{field})")))
-                }
-                _ => named(name, |doc| doc.field = Some(field)),
-            };
+            let target = reference.target.clone();
+            return self.reference(entity, name, &field, &target, shape);
         }
         match &shape.kind {
             Kind::Object(_) | Kind::Cycle(_) | Kind::Union(_) => self.nested(entity, name, shape, depth),
@@ -108,6 +104,57 @@ impl Replies<'_> {
         }
     }
 
+    /// A reference as the schema writes keys. Where records are known by names and the schema has a number, it is the number
+    /// of the record behind.
+    fn reference(
+        &mut self,
+        entity: &Entity,
+        name: &str,
+        field: &str,
+        target: &str,
+        shape: &Shape,
+    ) -> ReplyMemberDoc {
+        let Some(other) = self.model.entity(target) else { return self.constant(entity, name, shape) };
+        let by_name = matches!(other.key_shape.kind, Kind::String | Kind::Enum(_));
+        match &shape.kind {
+            Kind::String if !by_name => named(name, |doc| doc.expr = Some(format!("string(record.{field})"))),
+            Kind::Integer | Kind::Number if by_name => {
+                let known = entity.references.get(field);
+                let sure = known.is_some_and(|known| {
+                    !known.many && !known.nullable && !build::may_lack(entity, field, known)
+                });
+                let numbered = other.fields.get("id").is_some_and(|id| id.shape.kind == Kind::Integer);
+                if !numbered || !(sure || shape.nullable) {
+                    return self.constant(entity, name, shape);
+                }
+                named(name, |doc| doc.expr = Some(format!("{target}.get(record.{field}).id")))
+            }
+            _ => named(name, |doc| doc.field = Some(field.to_owned())),
+        }
+    }
+
+    /// A member that a schema requires, where records may lack the field: an empty value stands for it.
+    fn kept(&self, entity: &Entity, shown: ReplyMemberDoc, member: &Member) -> ReplyMemberDoc {
+        let lacking = member.required && entity.fields.get(&shown.name).is_some_and(Fact::optional);
+        let Some(field) = shown.field.as_ref().filter(|_| lacking && member.shape.is_scalar()) else {
+            return shown;
+        };
+        let empty = match (&member.shape.kind, super::fakes::moment(&shown.name, &member.shape)) {
+            _ if member.shape.nullable => "null".to_owned(),
+            (Kind::Integer | Kind::Number, _) => "0".to_owned(),
+            (Kind::Boolean, _) => "false".to_owned(),
+            (_, Some("date-time")) => "string(now)".to_owned(),
+            (_, Some("date")) => "string(today)".to_owned(),
+            (Kind::Enum(values), _) => quoted(values.first().map_or("", String::as_str)),
+            _ => "''".to_owned(),
+        };
+        let value = match super::fakes::moment(&shown.name, &member.shape) {
+            Some(_) => format!("string(record.{field})"),
+            None => format!("record.{field}"),
+        };
+        named(&shown.name, |doc| doc.expr = Some(format!("coalesce({value}, {empty})")))
+    }
+
     /// A field as it is stored, fitted to the type that this schema gives it.
     fn stored(&mut self, entity: &Entity, name: &str, shape: &Shape) -> ReplyMemberDoc {
         let field = identifier(name);
@@ -117,6 +164,15 @@ impl Replies<'_> {
         let Some(fact) = entity.fields.get(name).filter(|fact| build::storable(&fact.shape)) else {
             return self.constant(entity, name, shape);
         };
+        if fact.shape.kind == Kind::Integer && shape.kind == Kind::String {
+            return named(name, |doc| doc.expr = Some(format!("string(record.{field})")));
+        }
+        if !fit::fits(&fact.shape, shape) {
+            return self.constant(entity, name, shape);
+        }
+        if let Some(expression) = fit::among(&fact.shape, shape, &field) {
+            return named(name, |doc| doc.expr = Some(expression));
+        }
         let nullable = fact.nullable() || (!fact.everywhere && !fact.groups.is_empty());
         let whole = shape.kind == Kind::Integer && fact.shape.kind == Kind::Number;
         let zero = match shape.kind {
@@ -191,7 +247,13 @@ impl Replies<'_> {
             let reference = self.model.reference_to(&entity.name, &owner.name)?;
             let original = member.strip_prefix("original_");
             let field = if member == "id" {
-                options.push(format!("record.{reference}"));
+                let by_name = matches!(owner.key_shape.kind, Kind::String | Kind::Enum(_));
+                if by_name && matches!(shape.kind, Kind::Integer | Kind::Number) {
+                    let numbered = owner.fields.get("id").is_some_and(|id| id.shape.kind == Kind::Integer);
+                    numbered.then(|| options.push(format!("{}.get(record.{reference}).id", owner.name)))?;
+                } else {
+                    options.push(format!("record.{reference}"));
+                }
                 continue;
             } else if owner.fields.contains_key(member) && !matches!(member, "name" | "title") {
                 identifier(member)
@@ -244,7 +306,7 @@ impl Replies<'_> {
                 return self.latest_part(entity, name, other, &by, &shown, depth);
             }
         }
-        if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) {
+        if whole_fits(entity, name, object) {
             return named(name, |doc| doc.field = Some(identifier(name)));
         }
         self.constant(entity, name, shape)
@@ -329,12 +391,12 @@ impl Replies<'_> {
                 .unwrap_or_else(|| self.constant(entity, name, shape)),
             Meaning::Entity(target) => match self.related(entity, name, &group, &target, item, depth) {
                 Some(member) => member,
-                None if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) => {
+                None if whole_fits(entity, name, shape) => {
                     named(name, |doc| doc.field = Some(identifier(name)))
                 }
                 None => self.constant(entity, name, shape),
             },
-            Meaning::Value if entity.fields.get(name).is_some_and(|fact| build::storable(&fact.shape)) => {
+            Meaning::Value if whole_fits(entity, name, shape) => {
                 named(name, |doc| doc.field = Some(identifier(name)))
             }
             Meaning::Value => self.constant(entity, name, shape),
@@ -492,6 +554,12 @@ impl Replies<'_> {
             doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(inner))]);
         }))
     }
+}
+
+/// Whether a record stores a member as a whole, as the schema has it.
+fn whole_fits(entity: &Entity, name: &str, shape: &Shape) -> bool {
+    let fact = entity.fields.get(name).filter(|fact| build::storable(&fact.shape));
+    fact.is_some_and(|fact| fit::fits(&fact.shape, shape))
 }
 
 /// The shape of an embedded record; a schema that leaves it open shows what lists show, and whatever whole records

@@ -1,7 +1,7 @@
 //! Routes and replies, read for their nouns: which record a path is about, and whether a reply is one record,
 //! a list, or a view of several lists beside a record.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::document::{Operation, Place};
 use super::shape::{Kind, Shape};
@@ -53,6 +53,12 @@ pub(super) struct Places {
     user_is_me: bool,
     /// Paths of records of which there is one.
     singles: HashSet<String>,
+    /// Paths that end with a key and show the record behind it.
+    shown: HashSet<String>,
+    /// Paths that end with one parameter and go on with another.
+    pairs: HashSet<String>,
+    /// The resource that a parameter is the key of, where one path alone shows a record by it.
+    keys: HashMap<String, Option<String>>,
 }
 
 impl Places {
@@ -65,8 +71,9 @@ impl Places {
         let people = ["user", "account", "member", "customer", "profile", "person", "listener", "employee"];
         let found = people.iter().find(|name| keyed.iter().any(|keyed| keyed == *name));
         let user = (*found.unwrap_or(&"user")).to_owned();
-        let mut places =
-            Self { user_is_me: keyed.iter().any(|keyed| keyed == "user"), user, singles: HashSet::new() };
+        let user_is_me = keyed.iter().any(|keyed| keyed == "user");
+        let mut places = Self { user_is_me, user, ..Self::default() };
+        places.find_keys(operations);
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
             let path = operation.path.as_str();
             let Some(last) = path.rsplit('/').next().filter(|last| !last.starts_with('{')) else { continue };
@@ -86,6 +93,58 @@ impl Places {
             }
         }
         places
+    }
+
+    /// Finds the paths that show a record by a key, and what their parameters are keys of.
+    fn find_keys(&mut self, operations: &[Operation]) {
+        let mut top = HashSet::new();
+        for path in operations.iter().map(|operation| operation.path.as_str()) {
+            let pair = |(at, _): &(usize, &str)| {
+                let next = path.get(at + 2..).unwrap_or_default().split('/').next().unwrap_or_default();
+                !named(next).0.is_empty()
+            };
+            let pairs = path.match_indices("}/").filter(pair);
+            self.pairs.extend(pairs.filter_map(|(at, _)| path.get(..=at)).map(str::to_owned));
+        }
+        for operation in operations.iter().filter(|operation| operation.method == "GET") {
+            let record = |reply| matches!(view(reply, true, false), View::Record { .. });
+            let segments: Vec<&str> =
+                operation.path.split('/').filter(|part| !part.is_empty() && !is_version(part)).collect();
+            let Some((last, before)) = segments.split_last() else { continue };
+            let (parameters, verb) = named(last);
+            // Before the key there may be parameters that belong to it: `/repos/{owner}/{repo}`.
+            let place = before.iter().rposition(|segment| named(segment).0.is_empty());
+            let (Some(place), [parameter], None) = (place, parameters.as_slice(), verb) else { continue };
+            let (Some(noun), above) = (before.get(place), before.get(..place).unwrap_or_default()) else {
+                continue;
+            };
+            if !operation.reply.as_ref().is_some_and(record) {
+                continue;
+            }
+            self.shown.insert(operation.path.clone());
+            let entity = entity_name(noun);
+            // `/users/{username}` says more than `/orgs/{org}/memberships/{username}`.
+            if above.is_empty() {
+                self.keys.insert((*parameter).to_owned(), Some(entity));
+                top.insert((*parameter).to_owned());
+            } else if !top.contains(*parameter) {
+                let known = self.keys.entry((*parameter).to_owned()).or_insert_with(|| Some(entity.clone()));
+                if known.as_ref() != Some(&entity) {
+                    *known = None;
+                }
+            }
+        }
+    }
+
+    /// The resource behind a key at a path. Where nothing shows a record there, the noun may be a role of records that
+    /// the same parameter names elsewhere: `/user/following/{username}` beside `/users/{username}`.
+    fn behind(&self, noun: &str, parameter: &str, path: &str) -> String {
+        const PLAIN: [&str; 8] = ["id", "_id", "name", "key", "code", "slug", "uuid", "number"];
+        let elsewhere = self.keys.get(parameter).and_then(Option::as_ref);
+        let plain = PLAIN.contains(&parameter.to_lowercase().as_str());
+        let known = plain || self.shown.contains(path);
+        let role = elsewhere.filter(|_| !known);
+        role.cloned().unwrap_or_else(|| entity_name(noun))
     }
 
     fn is_me(&self, segment: &str, path: &str) -> bool {
@@ -210,6 +269,11 @@ impl Route {
                 noun = None;
                 continue;
             }
+            if noun.is_some() && places.pairs.contains(&so_far) && !places.shown.contains(&so_far) {
+                // The last of several parameters is the key.
+                route.selectors.push(parameter.to_owned());
+                continue;
+            }
             let shape = operation
                 .parameters
                 .iter()
@@ -221,7 +285,7 @@ impl Route {
             match names_record {
                 Some(noun) if !starts_with_verb(noun) => {
                     route.chain.push(Step {
-                        entity: entity_name(noun),
+                        entity: places.behind(noun, parameter, &so_far),
                         parameter: parameter.to_owned(),
                         kind: StepKind::Key,
                         path: std::mem::take(&mut route.tail),

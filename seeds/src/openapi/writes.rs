@@ -187,6 +187,7 @@ fn fill(maker: &mut Maker<'_>, entity: &Entity) {
         let field = identifier(name);
         if maker.api.parameters.contains_key(name)
             || maker.api.behaviour.set.contains_key(&field)
+            || entity.references.contains_key(&field)
             || !super::build::storable(&fact.shape)
         {
             continue;
@@ -228,9 +229,7 @@ fn fill(maker: &mut Maker<'_>, entity: &Entity) {
 fn refer(maker: &mut Maker<'_>, entity: &Entity) {
     for (field, reference) in &entity.references {
         let set = maker.api.behaviour.set.contains_key(field) || maker.api.parameters.contains_key(field);
-        if set
-            || reference.nullable
-            || (!reference.many && (!reference.required || reference.target == entity.name))
+        if set || reference.nullable || (!reference.many && super::build::may_lack(entity, field, reference))
         {
             continue;
         }

@@ -13,4 +13,5 @@ mod behaviour;
 mod dense;
 mod imports;
 mod reading;
+mod roles;
 mod tmdb;

@@ -19,6 +19,11 @@ impl Model {
         }
         for (member_name, member) in members {
             self.absorb_member(name, shape, member_name, member, group);
+            if let Some(fact) =
+                self.entities.get_mut(name).and_then(|found| found.fields.get_mut(member_name))
+            {
+                fact.promised |= member.required && !member.shape.write_only && !self.reading_body;
+            }
             let field = [identifier(member_name), identifier(&format!("{member_name}_id"))];
             if let Some(entity) = self.entities.get_mut(name)
                 && let Some(field) = field.iter().find(|field| entity.references.contains_key(*field))
@@ -42,6 +47,10 @@ impl Model {
         if entity.key_member.as_deref() == Some(member_name) || (member_name == "id" && entity.nest.is_some())
         {
             entity.key_member = Some(member_name.to_owned());
+            if shape.kind == Kind::Integer && entity.key_shape.kind == Kind::String {
+                // The path says text, as it does of everything; the record knows better.
+                entity.key_shape.kind = Kind::Integer;
+            }
             entity.key_shape.merge(shape.clone());
             return;
         }
@@ -100,8 +109,10 @@ impl Model {
                     self.absorb_polymorphic(name, object);
                     return;
                 }
+                // What every record must have inside it is no other record of the same resource: no first one could be made.
+                let within = |target: &String| target == name && member.required && !shape.nullable;
                 match self.meaning(object, &hints) {
-                    Meaning::Entity(target) => {
+                    Meaning::Entity(target) if !within(&target) || matches!(shape.kind, Kind::Cycle(_)) => {
                         self.absorb(&target, object, None);
                         if !self.contains(name, &target) {
                             self.refer(name, &format!("{member_name}_id"), &target, false, shape.nullable);

@@ -32,8 +32,25 @@ impl Model {
                 && let Some(entity) = self.entities.get_mut(&step.entity)
             {
                 entity.addressed = true;
-                entity.key_member = key_member(shape, &step.entity, Some(&step.parameter));
+                let key = operation
+                    .parameters
+                    .iter()
+                    .find(|known| known.place == Place::Path && known.name == step.parameter);
+                // `/me` shows a user, too, but says nothing about keys.
+                if key.is_some() || entity.key_member.is_none() {
+                    entity.key_member = key_member(shape, &step.entity, key);
+                }
                 entity.root = Some(shape.clone());
+            }
+        }
+        for entity in self.entities.values_mut() {
+            // `/issues/{issue_number}` names an issue by the `number` that it shows.
+            if let (Some(nest), Some(root)) = (&mut entity.nest, &entity.root)
+                && root.member(&nest.number).is_none()
+                && let Some(last) = words(&nest.number).last()
+                && root.member(last).is_some_and(|member| member.kind == Kind::Integer)
+            {
+                nest.number.clone_from(last);
             }
         }
         for name in alone {
@@ -117,7 +134,9 @@ impl Model {
                 && route.tail.last().is_some_and(|last| routes::is_verb(last));
             if !is_action {
                 let body = body.first_object();
+                self.reading_body = true;
                 self.absorb(&name, body, None);
+                self.reading_body = false;
                 let partial = operation.method == "PATCH"
                     || (operation.method == "PUT" && super::super::writes::is_partial(operation));
                 self.note_lacking(&name, body, partial);
@@ -292,13 +311,17 @@ impl Model {
     /// The member by which a record says which owner it belongs to when it calls the owner by a role: a parcel's
     /// `sender_id` in the list of a customer's parcels.
     fn role_of(&self, owner: &str, name: &str, item: &Shape) -> Option<String> {
-        let key = &self.entity(owner)?.key_shape;
+        let owning = self.entity(owner)?;
+        let key = &owning.key_shape;
         let mut roles = item.members()?.iter().filter_map(|(member, known)| {
             let noun = member.strip_suffix("_id").or_else(|| member.strip_suffix("Id"))?;
             let alike = std::mem::discriminant(&known.shape.kind) == std::mem::discriminant(&key.kind);
             let own = self.entity(name)?.key_member.as_deref() == Some(member);
             let free = !own && self.aliased(name, noun).is_none();
-            (alike && free && known.shape.is_scalar()).then(|| member.clone())
+            // What the owner has, too, is no role that it plays: every record of GitHub has a `node_id`.
+            let shared = owning.members.contains(member)
+                || owning.root.as_ref().is_some_and(|root| root.member(member).is_some());
+            (alike && free && !shared && known.shape.is_scalar()).then(|| member.clone())
         });
         roles.next().filter(|_| roles.next().is_none())
     }

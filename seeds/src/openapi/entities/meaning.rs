@@ -214,8 +214,12 @@ pub(super) fn overlap(shape: &Shape, root: &Shape) -> usize {
     shape.members().map_or(0, |members| members.keys().filter(|name| root.member(name).is_some()).count())
 }
 
-/// The member that identifies a record.
-pub(in crate::openapi) fn key_member(shape: &Shape, noun: &str, parameter: Option<&str>) -> Option<String> {
+/// The member that identifies a record, where `parameter` is what a path names it by.
+pub(in crate::openapi) fn key_member(
+    shape: &Shape,
+    noun: &str,
+    parameter: Option<&Parameter>,
+) -> Option<String> {
     let members = shape.members()?;
     let scalar = |name: &str| members.get(name).is_some_and(|member| member.shape.is_scalar());
     let camel = {
@@ -224,15 +228,35 @@ pub(in crate::openapi) fn key_member(shape: &Shape, noun: &str, parameter: Optio
         name.push_str(&crate::openapi::words::camel(parts.get(1..).unwrap_or_default()));
         format!("{name}Id")
     };
-    let candidates = [
-        "id".to_owned(),
-        format!("{noun}_id"),
-        camel,
-        parameter.unwrap_or_default().to_owned(),
-        "_id".to_owned(),
-        "uuid".to_owned(),
-    ];
-    candidates.into_iter().find(|name| scalar(name))
+    let given = parameter.map(|parameter| parameter.name.as_str()).unwrap_or_default();
+    let ids =
+        ["id".to_owned(), format!("{noun}_id"), camel, given.to_owned(), "_id".to_owned(), "uuid".to_owned()];
+    let id = ids.into_iter().find(|name| scalar(name));
+    let Some(parameter) = parameter else { return id };
+    let parts = words(given);
+    if parts.last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str())) {
+        return id;
+    }
+    // What a path calls `username` or `team_slug` is no number that the record has, too.
+    let told =
+        parts.strip_prefix(words(noun).as_slice()).filter(|rest| !rest.is_empty()).map(|rest| rest.join("_"));
+    let same = |name: &&String| words(name) == parts || told.as_ref() == Some(&words(name).join("_"));
+    if let Some(same) = members.keys().filter(|name| scalar(name)).find(same) {
+        return Some(same.clone());
+    }
+    let text = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Enum(_));
+    let of_kind = id
+        .as_ref()
+        .and_then(|id| members.get(id))
+        .is_some_and(|id| text(&id.shape) == text(&parameter.shape));
+    if of_kind || !text(&parameter.shape) {
+        return id;
+    }
+    const HANDLES: [&str; 9] =
+        ["login", "username", "user_name", "handle", "slug", "code", "sku", "key", "name"];
+    let handle =
+        HANDLES.into_iter().find(|name| members.get(*name).is_some_and(|member| text(&member.shape)));
+    handle.map(str::to_owned).or(id)
 }
 
 /// A name shared by many records: a genre, a keyword, a tag.
