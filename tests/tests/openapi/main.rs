@@ -12,6 +12,7 @@
 mod behaviour;
 mod dense;
 mod imports;
+mod names;
 mod reading;
 mod roles;
 mod tmdb;
