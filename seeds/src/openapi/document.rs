@@ -208,11 +208,19 @@ fn routable(written: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The path with names of parameters that expressions can say. Callers of a path do not see them.
+/// The path with names of parameters that expressions can say, each once. Callers of a path do not see them.
 fn sayable(mut path: String) -> String {
     for name in path_parameters(&path) {
         if !is_identifier(&name) {
             path = path.replace(&format!("{{{name}}}"), &format!("{{{}}}", snake(&name)));
+        }
+    }
+    for name in path_parameters(&path) {
+        let written = format!("{{{name}}}");
+        let again = path.match_indices(&written).nth(1).map(|(at, _)| at);
+        if let Some(at) = again {
+            let free = (2..).map(|number| format!("{{{name}_{number}}}")).find(|next| !path.contains(next));
+            path.replace_range(at..at + written.len(), &free.unwrap_or(written));
         }
     }
     path

@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use super::Note;
 use super::document::Operation;
 use super::operations;
+use super::words::label;
 use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ReplyFieldDoc, ResourceDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::world::{self, Finding, Report};
@@ -178,6 +179,7 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
         };
         if finding.message.contains("no API can show") {
             let mut without = doc.clone();
+            let listed = list_all(&mut without, resource);
             let key = without.resources.shift_remove(resource).and_then(|mut gone| {
                 let key = gone.key.clone();
                 gone.fields.shift_remove(&key)
@@ -187,9 +189,14 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
             for parameter in parameters.filter(|known| known.reference.as_deref() == Some(resource)) {
                 parameter.reference = None;
                 parameter.kind = key.as_ref().and_then(|key| key.kind.clone());
+                parameter.ignored = true;
             }
             if world::compile(&without).is_ok() {
                 *doc = without;
+                for operation in listed.into_iter().filter_map(|index| operations.get(index)) {
+                    let reason = format!("nothing shows a {}, so the list has all", label(resource));
+                    notes.push(Note::on(&operation.route(), reason));
+                }
             }
             continue;
         }
@@ -204,6 +211,23 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
             *count *= 2;
         }
     }
+}
+
+/// Makes lists that belong to records which nothing shows lists of everything; gives their APIs.
+fn list_all(doc: &mut WorldDoc, hidden: &str) -> Vec<usize> {
+    let Some(fields) = doc.resources.get(hidden).map(|resource| resource.fields.clone()) else {
+        return Vec::new();
+    };
+    let mut changed = Vec::new();
+    for (index, api) in doc.apis.iter_mut().enumerate() {
+        let members = api.behaviour.members.as_deref().and_then(|members| members.split_once('.'));
+        let Some((_, field)) = members.filter(|(owner, _)| *owner == hidden) else { continue };
+        let target = fields.get(field).and_then(|field| field.items.as_ref()?.reference.clone());
+        (api.behaviour.members, api.behaviour.key, api.behaviour.list) = (None, None, target);
+        api.phrases = PhrasesDoc::default();
+        changed.push(index);
+    }
+    changed
 }
 
 /// Lets operations answer with an empty list that are promised to answer with a list of what nothing is known of. Constants

@@ -208,6 +208,8 @@ paths:
   /reports/{id}:publish:
     post: {operationId: publishReport, parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {"204": {description: Done}}}
   /reports/{id}/pulse: {post: {operationId: pulse, parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {"204": {description: Done}}}}
+  /reports/{id}/copy/{id}: {get: {operationId: copy, parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {"200": {description: One, content: {application/json: {schema: {$ref: "#/components/schemas/Report"}}}}}}}
+  /shelves/{shelf}: {get: {operationId: shelf, parameters: [{name: shelf, in: path, required: true, schema: {type: string}}], responses: {"200": {description: All, content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Report"}}}}}}}}
   /caches/flush: {post: {operationId: flush, responses: {"204": {description: Done}}}}
   /compare/{old}...{new}: {get: {operationId: compare, parameters: [{name: old, in: path, required: true, schema: {type: string}}, {name: new, in: path, required: true, schema: {type: string}}], responses: {"200": {description: Both, content: {application/json: {schema: {type: object, properties: {changes: {type: integer}}}}}}}}}
 components: {schemas: {Report: {type: object, required: [id, title, status], properties: {id: {type: integer, readOnly: true}, title: {type: string}, status: {type: string, enum: [draft, published]}}}}}
@@ -229,6 +231,8 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     };
     let (_, reports) = ask("GET /reports.json", Value::Null);
     let (first, second) = (&reports[0]["id"], &reports[1]["id"]);
+    // Nothing shows a shelf, so that each has all.
+    assert_eq!(ask("GET /shelves/any", Value::Null), (200, reports.clone()));
     assert_eq!(ask(&format!("GET /reports/{first}.json"), Value::Null), (200, reports[0].clone()));
     let none = (204, json!(""));
     let new = json!({"title": "Tides", "status": "draft"});
@@ -244,6 +248,8 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     assert_eq!(ask("GET /compare/v1...v2", Value::Null).0, 200);
     assert_eq!(ask(&format!("GET /reports/{first}"), Value::Null).0, 404);
     let document = ask("GET /openapi.json", Value::Null).1;
+    // A path that names a parameter twice has the second under a name of its own.
+    assert!(document["paths"]["/reports/{id}/copy/{id_2}"]["get"].is_object(), "{document}");
     let responses = &document["paths"]["/reports/{id}.json"]["delete"]["responses"];
     assert_eq!((&responses["204"], &responses["200"]), (&json!({"description": "Done."}), &Value::Null));
 }
