@@ -17,6 +17,7 @@ use crate::world::{Finding, Report};
 
 mod build;
 mod bundle;
+mod constants;
 mod dates;
 mod document;
 mod entities;

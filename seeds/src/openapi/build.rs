@@ -36,7 +36,7 @@ pub(super) fn discriminators(model: &Model, entity: &Entity, ends: &Ends) -> Dis
     let owners: Vec<String> = ends.alternatives.keys().map(|owner| owner_word(model, owner)).collect();
     let mut found = Discriminators::default();
     for (name, fact) in &entity.fields {
-        if !matches!(fact.shape.kind, Kind::String | Kind::Enum(_)) || !fact.everywhere {
+        if !fact.shape.is_text() || !fact.everywhere {
             continue;
         }
         let values = known_values(&fact.shape);
@@ -261,36 +261,32 @@ pub(super) fn display(entity: &Entity) -> Option<&str> {
 fn key_field(entity: &Entity) -> FieldDoc {
     match &entity.key_shape.kind {
         Kind::String | Kind::Enum(_) => {
-            let form = entity.key_shape.pattern.as_deref().and_then(fakes::pattern_code);
-            if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 4) {
-                let fake = json!({"provider": "code", "format": form});
-                return FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() };
-            }
-            let named = |member: &str| {
-                words(member).last().is_some_and(|last| !["id", "uuid", "guid"].contains(&last.as_str()))
-            };
-            if entity.key_shape.format.is_none() && entity.key_member.as_deref().is_some_and(named) {
-                // A login or a slug is made of words.
-                let form = format!("{}-####", label(&entity.name).to_lowercase().replace(' ', "-"));
-                let fake = json!({"provider": "code", "format": form});
-                return FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() };
-            }
-            let plain =
-                Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
-            let code = match fakes::field("id", &plain, Span::USUAL, 0).fake {
-                Some(fake) if fake.get("provider") == Some(&json!("code")) => fake,
-                Some(fake) if fake == json!("uuid") => {
-                    json!({"provider": "code", "format": "{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}"})
-                }
-                _ => {
-                    let prefix: String =
-                        entity.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
-                    json!({"provider": "code", "format": format!("{}-######", prefix.to_lowercase())})
-                }
-            };
-            FieldDoc { kind: Some("string".to_owned()), fake: Some(code), ..FieldDoc::default() }
+            FieldDoc { kind: Some("string".to_owned()), fake: Some(key_code(entity)), ..FieldDoc::default() }
         }
         _ => FieldDoc { kind: Some("integer".to_owned()), ..FieldDoc::default() },
+    }
+}
+
+/// How keys that are text are written.
+fn key_code(entity: &Entity) -> Json {
+    let code = |form: &str| json!({"provider": "code", "format": form});
+    let form = entity.key_shape.pattern.as_deref().and_then(fakes::pattern_code);
+    if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 4) {
+        return code(&form);
+    }
+    let named = entity.key_member.as_deref().is_some_and(|member| !words::is_id(member));
+    if entity.key_shape.format.is_none() && named {
+        // A login or a slug is made of words.
+        return code(&format!("{}-####", label(&entity.name).to_lowercase().replace(' ', "-")));
+    }
+    let plain = Shape { kind: Kind::String, nullable: false, pattern: None, ..entity.key_shape.clone() };
+    match fakes::field("id", &plain, Span::USUAL, 0).fake {
+        Some(fake) if fake.get("provider") == Some(&json!("code")) => fake,
+        Some(fake) if fake == json!("uuid") => code("{xxxxxxxx}-{xxxx}-4{xxx}-a{xxx}-{xxxxxxxxxxxx}"),
+        _ => {
+            let prefix: String = entity.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
+            code(&format!("{}-######", prefix.to_lowercase()))
+        }
     }
 }
 
@@ -465,7 +461,7 @@ fn field(
         doc.optional = true;
         doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": 0.9, "of": of}));
     } else if fact.needs_default() && doc.default.is_none() {
-        doc.default = Some(super::replies::constant(&shape, 0));
+        doc.default = Some(super::constants::value(&shape, 0));
     } else if matches!(shape.kind, Kind::Object(_))
         && !entity.given.is_empty()
         && !entity.given.contains(&identifier(name))
@@ -473,8 +469,8 @@ fn field(
         && !fact.nullable()
     {
         // Who makes a record cannot give it, and no expression can make an object.
-        match fact.promised() {
-            true => doc.default = Some(kept_of(super::replies::constant(&shape, 0), &doc)),
+        match fact.promised {
+            true => doc.default = Some(kept_of(super::constants::value(&shape, 0), &doc)),
             false => doc.optional = true,
         }
     }

@@ -63,6 +63,11 @@ impl Operation {
     pub(super) fn route(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
+
+    /// The parameter in its path of this name.
+    pub(super) fn path_parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|known| known.place == Place::Path && known.name == name)
+    }
 }
 
 /// Whether a document is Swagger 2.0, which must be converted first.
@@ -143,10 +148,8 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
 
 /// The schemas that an operation unfolds.
 fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> Vec<&'a Json> {
-    let parameters = [item.get("parameters"), node.get("parameters")];
-    let parameters = parameters.into_iter().flatten().filter_map(Json::as_array).flatten();
-    let mut schemas: Vec<&Json> =
-        parameters.filter_map(|parameter| unfolder.resolve(parameter)).filter_map(parameter_schema).collect();
+    let parameters = written_parameters(item, node).filter_map(|parameter| unfolder.resolve(parameter));
+    let mut schemas: Vec<&Json> = parameters.filter_map(parameter_schema).collect();
     let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
     let reply = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
     let bodies = request.into_iter().chain(reply);
@@ -252,8 +255,7 @@ fn operation<'a>(
 ) -> Operation {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
-    let lists = [item.get("parameters"), node.get("parameters")];
-    for part in lists.into_iter().flatten().filter_map(Json::as_array).flatten() {
+    for part in written_parameters(item, node) {
         let Some(parameter) = parameter(unfolder, part) else { continue };
         // The operation's own parameter replaces the one its path shares.
         let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
@@ -301,6 +303,12 @@ fn operation<'a>(
         security: Needs::new(),
         route: Route::default(),
     }
+}
+
+/// The parameters that an operation shares with its path, and its own.
+fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
+    let lists = [item.get("parameters"), node.get("parameters")];
+    lists.into_iter().flatten().filter_map(Json::as_array).flatten()
 }
 
 /// A parameter outside the body; nothing for those that HTTP itself deals with.

@@ -6,11 +6,11 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::document::{Operation, Parameter, Place};
+use super::document::{Operation, Parameter};
 use super::members;
 use super::routes::{self, List, Route, StepKind, View, is_generic, is_paging, push_noun};
 use super::shape::{Kind, Member, Shape};
-use super::words::{identifier, snake, words};
+use super::words::{identifier, is_id, snake, words};
 
 mod absorb;
 mod discover;
@@ -81,9 +81,8 @@ pub(super) struct Fact {
     /// For links: the lists in which the member stands; empty when it stands in the record itself.
     pub(super) groups: IndexSet<String>,
     pub(super) everywhere: bool,
-    /// A reply promises it: that of one record, or any other.
-    required: bool,
-    promised: bool,
+    /// A reply that shows records promises it.
+    pub(super) promised: bool,
     /// Who makes a record may leave it out.
     may_lack: bool,
 }
@@ -105,25 +104,28 @@ pub(super) struct Nest {
     pub(super) number: String,
 }
 
+impl Entity {
+    /// The number of the record behind a key, for records that are known by names and have one, too.
+    pub(super) fn number_behind(&self, key: &str) -> Option<String> {
+        let numbered = self.fields.get("id").is_some_and(|id| id.shape.kind == Kind::Integer);
+        numbered.then(|| format!("{}.get({key}).id", self.name))
+    }
+}
+
 impl Fact {
     /// Null only where every place allows it.
     pub(super) fn nullable(&self) -> bool {
         self.sights > 0 && self.sights == self.nullable_sights
     }
 
-    /// Whether a reply says that it is always there.
-    pub(super) fn promised(&self) -> bool {
-        self.required || self.promised
-    }
-
     /// Whether records may lack it: callers may leave it out, and no reply promises it.
     pub(super) fn optional(&self) -> bool {
-        self.may_lack && !self.promised() && !self.nullable()
+        self.may_lack && !self.promised && !self.nullable()
     }
 
     /// Whether callers may leave it out although replies promise it, so that it needs a default.
     pub(super) fn needs_default(&self) -> bool {
-        self.may_lack && self.promised() && !self.nullable()
+        self.may_lack && self.promised && !self.nullable()
     }
 }
 

@@ -26,17 +26,19 @@ const MOST_LEVELS: usize = 8;
 pub(super) fn levels<'a>(root: &'a Json, operations: &[Vec<&'a Json>]) -> Vec<usize> {
     let mut sizes = Sizes { root, known: HashMap::new() };
     let mut total = 0_u64;
-    let whole = operations.iter().all(|schemas| {
-        total += u64::from(sizes.of(schemas, ALL, NODES_PER_OPERATION));
-        total <= NODES_PER_DOCUMENT
+    let whole = operations.iter().map_while(|schemas| {
+        let size = sizes.of(schemas, ALL, NODES_PER_OPERATION);
+        total += u64::from(size);
+        (total <= NODES_PER_DOCUMENT).then_some(size)
     });
-    if whole {
+    let whole: Vec<u32> = whole.collect();
+    if whole.len() == operations.len() {
         // An operation that is too large by itself has fewer levels for itself.
-        let own = |schemas: &Vec<&'a Json>| match sizes.of(schemas, ALL, NODES_PER_OPERATION) {
+        let own = |(schemas, size): (&Vec<&'a Json>, u32)| match size {
             NODES_PER_OPERATION.. => sizes.most_levels(schemas, NODES_OF_CUT_OPERATION),
             _ => ALL,
         };
-        return operations.iter().map(own).collect();
+        return operations.iter().zip(whole).map(own).collect();
     }
     // The most for each with which all together keep to the limit.
     let mut limit = NODES_OF_CUT_OPERATION;
@@ -118,8 +120,7 @@ impl<'a> Count<'a> {
         if let Some(items) = schema.get("items") {
             self.schema(items, depth + 1, &[]);
         }
-        let object = schema.get("properties").is_some() || schema.get("allOf").is_some();
-        let all = if object { demands(self.root, schema, demanded) } else { Vec::new() };
+        let all = demands(self.root, schema, demanded);
         for (name, part) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
             if all.contains(&name.as_str()) || !beyond(self.root, self.open.len(), self.levels, part) {
                 self.schema(part, depth + 1, &[]);
@@ -170,7 +171,6 @@ fn embeds(root: &Json, schema: &Json, depth: u32, referred: bool) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test may end this way")]
 mod tests {
     use serde_json::{Map, json};
 

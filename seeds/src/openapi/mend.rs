@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 
 use super::Note;
+use super::constants;
 use super::document::Operation;
-use super::operations;
 use super::words::label;
-use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ReplyFieldDoc, ResourceDoc, WorldDoc};
+use crate::doc::{ApiDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyFieldDoc, ResourceDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::world::{self, Finding, Report};
 
@@ -73,7 +73,7 @@ fn simpler(
                     format!("it answers with constants, as its behaviour was refused: {}", finding.message);
                 notes.push(Note::on(&operation.route(), reason));
             }
-            *api = operations::constant(operation, &api.name, *times > 1);
+            *api = constants::api(operation, &api.name, *times > 1);
             true
         }
         Place::Field(resource, field) => {
@@ -161,8 +161,14 @@ impl std::fmt::Display for Place<'_> {
 /// uses are said to have no effect, and values of an enum that no record has are dealt by more records.
 pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut Vec<Note>) {
     deal_values(doc);
-    answer_lists(doc, operations);
-    let Ok(compiled) = world::compile(doc) else { return };
+    let before = answer_lists(doc, operations);
+    let compiled = world::compile(doc).or_else(|_| {
+        for (index, api) in before {
+            doc.apis[index] = api;
+        }
+        world::compile(doc)
+    });
+    let Ok(compiled) = compiled else { return };
     for finding in world::check(doc, &compiled) {
         let Some(place) = Place::of(&finding.path) else { continue };
         let resource = match place {
@@ -215,14 +221,12 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
 
 /// Makes lists that belong to records which nothing shows lists of everything; gives their APIs.
 fn list_all(doc: &mut WorldDoc, hidden: &str) -> Vec<usize> {
-    let Some(fields) = doc.resources.get(hidden).map(|resource| resource.fields.clone()) else {
-        return Vec::new();
-    };
+    let Some(resource) = doc.resources.get(hidden) else { return Vec::new() };
     let mut changed = Vec::new();
     for (index, api) in doc.apis.iter_mut().enumerate() {
         let members = api.behaviour.members.as_deref().and_then(|members| members.split_once('.'));
         let Some((_, field)) = members.filter(|(owner, _)| *owner == hidden) else { continue };
-        let target = fields.get(field).and_then(|field| field.items.as_ref()?.reference.clone());
+        let target = resource.fields.get(field).and_then(|field| field.items.as_ref()?.reference.clone());
         (api.behaviour.members, api.behaviour.key, api.behaviour.list) = (None, None, target);
         api.phrases = PhrasesDoc::default();
         changed.push(index);
@@ -230,29 +234,27 @@ fn list_all(doc: &mut WorldDoc, hidden: &str) -> Vec<usize> {
     changed
 }
 
-/// Lets operations answer with an empty list that are promised to answer with a list of what nothing is known of. Constants
-/// stand in objects only.
-fn answer_lists(doc: &mut WorldDoc, operations: &[Operation]) {
+/// Lets operations answer with an empty list that are promised to answer with a list of what nothing is known of, as
+/// constants stand in objects only. Gives what those APIs were before.
+fn answer_lists(doc: &mut WorldDoc, operations: &[Operation]) -> Vec<(usize, ApiDoc)> {
+    let mut before = Vec::new();
     let Some((name, resource)) = doc.resources.iter().find(|(_, resource)| !resource.singleton) else {
-        return;
+        return before;
     };
-    let (name, key) = (name.clone(), resource.key.clone());
-    let before = doc.clone();
-    for (api, operation) in doc.apis.iter_mut().zip(operations) {
+    for ((index, api), operation) in doc.apis.iter_mut().enumerate().zip(operations) {
         let list = operation.reply.as_ref().is_some_and(|reply| reply.items().is_some());
         let nothing = api.behaviour.compute.len() == 1 && api.behaviour.compute.contains_key("ok");
         if operation.method == "GET" && list && nothing {
+            before.push((index, api.clone()));
             api.behaviour.compute.clear();
             api.behaviour.list = Some(name.clone());
             api.behaviour.condition = Some("false".to_owned());
-            api.reply.fields = Some(vec![ReplyFieldDoc::Field(key.clone())]);
+            api.reply.fields = Some(vec![ReplyFieldDoc::Field(resource.key.clone())]);
             api.reply.items = Some(String::new());
             api.phrases = PhrasesDoc::default();
         }
     }
-    if world::compile(doc).is_err() {
-        *doc = before;
-    }
+    before
 }
 
 /// Gives the only record of its kind as many parts as they have values of an enum: values are dealt in turns.

@@ -7,12 +7,13 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::build;
+use super::constants;
 use super::document::Place;
 use super::entities::{Entity, Model};
 use super::fakes;
 use super::operations::{Maker, argument};
 use super::phrases;
-use super::replies::{constant, named, quoted};
+use super::replies::{named, quoted};
 use super::routes::{List, entity_name};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, label, plural};
@@ -187,7 +188,7 @@ fn source(model: &Model, name: &str, shape: &Shape, choice: &Choice<'_>) -> Repl
             of.push(behind(entity, name));
         }
     }
-    let last = match constant(shape, 0) {
+    let last = match constants::value(shape, 0) {
         Json::Null | Json::Object(_) => None,
         Json::String(text) if moment(name, shape).is_some() && shape.format.is_none() => {
             Some(quoted(text.get(..0).unwrap_or_default()))
@@ -197,7 +198,7 @@ fn source(model: &Model, name: &str, shape: &Shape, choice: &Choice<'_>) -> Repl
         other => Some(other.to_string()),
     };
     if of.is_empty() {
-        return named(name, |doc| doc.value = Some(constant(shape, 0)));
+        return named(name, |doc| doc.value = Some(constants::value(shape, 0)));
     }
     of.extend(last.filter(|_| name != "id"));
     named(name, |doc| doc.expr = Some(format!("coalesce({})", of.join(", "))))

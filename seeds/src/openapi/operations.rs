@@ -4,12 +4,13 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::Note;
+use super::constants;
 use super::document::{Operation, Place};
 use super::entities::{Entity, Meaning, Model, has_page};
 use super::fakes;
 use super::phrases;
 use super::queries;
-use super::replies::{self, Replies, quoted};
+use super::replies::{Replies, quoted};
 use super::routes::{self, List, Route, StepKind, View};
 use super::shape::Shape;
 use super::words::{camel, identifier, is_identifier, label, sentence, words};
@@ -130,45 +131,8 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     (found, true)
 }
 
-/// An operation that only answers in its reply's shape: with its parameters, or with those of its path alone.
-pub(super) fn constant(operation: &Operation, name: &str, bare: bool) -> ApiDoc {
-    let model = Model::default();
-    let mut maker = Maker {
-        model: &model,
-        operation,
-        route: Route::default(),
-        api: ApiDoc { name: name.to_owned(), ..ApiDoc::default() },
-        notes: Vec::new(),
-        used: IndexSet::new(),
-        more: IndexMap::new(),
-    };
-    maker.begin();
-    if bare {
-        let in_path: Vec<&str> = operation
-            .parameters
-            .iter()
-            .filter(|known| known.place == Place::Path)
-            .map(|known| known.name.as_str())
-            .collect();
-        maker.api.parameters.retain(|name, _| in_path.contains(&name.as_str()));
-        for doc in maker.api.parameters.values_mut() {
-            *doc = FieldDoc { kind: Some("string".to_owned()), ..FieldDoc::default() };
-        }
-    }
-    maker.fallback();
-    maker.without_body();
-    if bare && maker.api.behaviour.action.is_none() {
-        maker.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
-    }
-    if bare {
-        maker.api.phrases = Default::default();
-    }
-    maker.api.parameters.values_mut().for_each(|doc| doc.ignored = true);
-    maker.api
-}
-
 impl Maker<'_> {
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
         self.api.method.clone_from(&self.operation.method);
         self.api.path.clone_from(&self.operation.path);
         self.api.description = description(self.operation);
@@ -211,7 +175,7 @@ impl Maker<'_> {
     }
 
     /// An operation that promises 204 shows nothing, and over HTTP answers 204.
-    fn without_body(&mut self) {
+    pub(super) fn without_body(&mut self) {
         if !matches!(self.operation.status, 204 | 205) || self.operation.reply.is_some() {
             return;
         }
@@ -515,7 +479,7 @@ impl Maker<'_> {
         {
             return self.key_expression(depth);
         }
-        match replies::constant(shape, 0) {
+        match constants::value(shape, 0) {
             Json::String(text) if shape.is_scalar() => Some(quoted(&text)),
             Json::Number(number) => Some(number.to_string()),
             Json::Bool(value) => Some(value.to_string()),
@@ -537,54 +501,6 @@ impl Maker<'_> {
             },
         });
     }
-
-    /// Constants in the response's shape, for what no resource gives.
-    fn fallback(&mut self) {
-        let body: IndexMap<String, Json> =
-            self.operation.reply.as_ref().map(replies::constants).unwrap_or_default();
-        let reason = match (&self.operation.reply, self.operation.status) {
-            (None, 204 | 205) => "no resource is known that it is about, so it only answers, without a body",
-            _ => "no resource fits its reply, so it answers with constants in the schema's shape",
-        };
-        self.notes.push(reason.to_owned());
-        self.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
-        if !body.is_empty() {
-            self.api.behaviour.compute.clear();
-            let mut left_out = Vec::new();
-            for (name, value) in body {
-                match literal(&value) {
-                    Some(expression) => {
-                        self.api.behaviour.compute.insert(name, expression);
-                    }
-                    None => left_out.push(name),
-                }
-            }
-            if !left_out.is_empty() {
-                self.notes.push(format!("the reply leaves out the nested members {}", left_out.join(", ")));
-            }
-            if self.api.behaviour.compute.is_empty() {
-                self.api.behaviour.compute.insert("ok".to_owned(), "true".to_owned());
-            }
-        }
-        let required = self.api.parameters.values().any(|doc| !doc.optional && doc.default.is_none());
-        if !required {
-            self.api.phrases.imperative = vec![self.api.description.trim_end_matches('.').to_lowercase()];
-        }
-    }
-}
-
-/// A constant as an expression.
-fn literal(value: &Json) -> Option<String> {
-    Some(match value {
-        Json::Null => "null".to_owned(),
-        Json::Bool(value) => value.to_string(),
-        Json::Number(number) => number.to_string(),
-        Json::String(text) => quoted(text),
-        Json::Array(items) => {
-            format!("[{}]", items.iter().map(literal).collect::<Option<Vec<_>>>()?.join(", "))
-        }
-        Json::Object(_) => return None,
-    })
 }
 
 /// `args.x`; names that are no identifiers cannot be read, and callers keep them out.

@@ -116,13 +116,8 @@ fn below_owner(
     let Some(key) = maker.key_expression(depth) else { return false };
     let collection =
         if routes::is_generic(list.items) { maker.route.tail.join("_") } else { list.items.to_owned() };
-    let own = identifier(&format!("{}_ids", entity_name(&collection)));
-    let own = owner
-        .references
-        .get(&own)
-        .is_some_and(|known| known.many && known.target == entity.name)
-        .then_some(own);
-    if let Some(field) = own {
+    let field = identifier(&format!("{}_ids", entity_name(&collection)));
+    if owner.references.get(&field).is_some_and(|known| known.many && known.target == entity.name) {
         maker.api.behaviour.members = Some(format!("{}.{field}", owner.name));
         maker.act_on(owner, key);
         return true;

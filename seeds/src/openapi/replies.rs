@@ -1,9 +1,9 @@
 //! Replies: each operation's response schema, member by member, from the inferred resources.
 
-use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::build::{self, computed};
+use super::constants;
 use super::entities::{Entity, Fact, Meaning, Model, polymorphic};
 use super::routes::{entity_name, is_generic, push_noun};
 use super::shape::{Kind, Member, Shape};
@@ -11,6 +11,7 @@ use super::words::identifier;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
 
 mod fit;
+mod lists;
 
 /// Deepest nesting of a reply.
 const MAX_DEPTH: u32 = 10;
@@ -33,14 +34,14 @@ impl Replies<'_> {
                 continue;
             }
             let shown = self.member(entity, shape, name, &member.shape, depth);
-            out.push(shorten(self.kept(entity, shown, member)));
+            out.push(shorten(kept(entity, shown, member)));
         }
         out
     }
 
     fn constant(&mut self, entity: &Entity, name: &str, shape: &Shape) -> ReplyMemberDoc {
         self.constants.push(format!("{}.{name}", entity.name));
-        named(name, |doc| doc.value = Some(constant(shape, 0)))
+        named(name, |doc| doc.value = Some(constants::value(shape, 0)))
     }
 
     /// One member of a record.
@@ -115,7 +116,7 @@ impl Replies<'_> {
         shape: &Shape,
     ) -> ReplyMemberDoc {
         let Some(other) = self.model.entity(target) else { return self.constant(entity, name, shape) };
-        let by_name = matches!(other.key_shape.kind, Kind::String | Kind::Enum(_));
+        let by_name = other.key_shape.is_text();
         match &shape.kind {
             Kind::String if !by_name => named(name, |doc| doc.expr = Some(format!("string(record.{field})"))),
             Kind::Integer | Kind::Number if by_name => {
@@ -123,36 +124,14 @@ impl Replies<'_> {
                 let sure = known.is_some_and(|known| {
                     !known.many && !known.nullable && !build::may_lack(entity, field, known)
                 });
-                let numbered = other.fields.get("id").is_some_and(|id| id.shape.kind == Kind::Integer);
-                if !numbered || !(sure || shape.nullable) {
-                    return self.constant(entity, name, shape);
+                let number = other.number_behind(&format!("record.{field}"));
+                match number.filter(|_| sure || shape.nullable) {
+                    Some(number) => named(name, |doc| doc.expr = Some(number)),
+                    None => self.constant(entity, name, shape),
                 }
-                named(name, |doc| doc.expr = Some(format!("{target}.get(record.{field}).id")))
             }
             _ => named(name, |doc| doc.field = Some(field.to_owned())),
         }
-    }
-
-    /// A member that a schema requires, where records may lack the field: an empty value stands for it.
-    fn kept(&self, entity: &Entity, shown: ReplyMemberDoc, member: &Member) -> ReplyMemberDoc {
-        let lacking = member.required && entity.fields.get(&shown.name).is_some_and(Fact::optional);
-        let Some(field) = shown.field.as_ref().filter(|_| lacking && member.shape.is_scalar()) else {
-            return shown;
-        };
-        let empty = match (&member.shape.kind, super::fakes::moment(&shown.name, &member.shape)) {
-            _ if member.shape.nullable => "null".to_owned(),
-            (Kind::Integer | Kind::Number, _) => "0".to_owned(),
-            (Kind::Boolean, _) => "false".to_owned(),
-            (_, Some("date-time")) => "string(now)".to_owned(),
-            (_, Some("date")) => "string(today)".to_owned(),
-            (Kind::Enum(values), _) => quoted(values.first().map_or("", String::as_str)),
-            _ => "''".to_owned(),
-        };
-        let value = match super::fakes::moment(&shown.name, &member.shape) {
-            Some(_) => format!("string(record.{field})"),
-            None => format!("record.{field}"),
-        };
-        named(&shown.name, |doc| doc.expr = Some(format!("coalesce({value}, {empty})")))
     }
 
     /// A field as it is stored, fitted to the type that this schema gives it.
@@ -247,13 +226,9 @@ impl Replies<'_> {
             let reference = self.model.reference_to(&entity.name, &owner.name)?;
             let original = member.strip_prefix("original_");
             let field = if member == "id" {
-                let by_name = matches!(owner.key_shape.kind, Kind::String | Kind::Enum(_));
-                if by_name && matches!(shape.kind, Kind::Integer | Kind::Number) {
-                    let numbered = owner.fields.get("id").is_some_and(|id| id.shape.kind == Kind::Integer);
-                    numbered.then(|| options.push(format!("{}.get(record.{reference}).id", owner.name)))?;
-                } else {
-                    options.push(format!("record.{reference}"));
-                }
+                let key = format!("record.{reference}");
+                let number = owner.key_shape.is_text() && matches!(shape.kind, Kind::Integer | Kind::Number);
+                options.push(if number { owner.number_behind(&key)? } else { key });
                 continue;
             } else if owner.fields.contains_key(member) && !matches!(member, "name" | "title") {
                 identifier(member)
@@ -363,197 +338,30 @@ impl Replies<'_> {
         }
         named(name, |doc| doc.object = Some(members))
     }
+}
 
-    /// A list of objects inside a record.
-    pub(super) fn list(
-        &mut self,
-        entity: &Entity,
-        name: &str,
-        item: &Shape,
-        shape: &Shape,
-        depth: u32,
-    ) -> ReplyMemberDoc {
-        let mut hints = Vec::new();
-        if !is_generic(name) {
-            let mut nouns = Vec::new();
-            push_noun(&mut nouns, name);
-            hints.extend(nouns.into_iter().filter(|noun| self.model.entities.contains_key(noun)));
-        }
-        hints.extend(self.tail.iter().cloned());
-        let group = if is_generic(name) {
-            self.tail.first().cloned().unwrap_or_else(|| name.to_owned())
-        } else {
-            name.to_owned()
-        };
-        match self.model.meaning(item, &hints) {
-            Meaning::Link { link, far } => self
-                .links(entity, name, &link, &far, item, depth)
-                .unwrap_or_else(|| self.constant(entity, name, shape)),
-            Meaning::Entity(target) => match self.related(entity, name, &group, &target, item, depth) {
-                Some(member) => member,
-                None if whole_fits(entity, name, shape) => {
-                    named(name, |doc| doc.field = Some(identifier(name)))
-                }
-                None => self.constant(entity, name, shape),
-            },
-            Meaning::Value if whole_fits(entity, name, shape) => {
-                named(name, |doc| doc.field = Some(identifier(name)))
-            }
-            Meaning::Value => self.constant(entity, name, shape),
-        }
-    }
-
-    /// Records of another resource that a record has.
-    fn related(
-        &mut self,
-        entity: &Entity,
-        name: &str,
-        group: &str,
-        target: &str,
-        item: &Shape,
-        depth: u32,
-    ) -> Option<ReplyMemberDoc> {
-        let other = self.model.entity(target)?;
-        let item = shown(item, other);
-        if let Some(by) = self.model.reference_to(target, &entity.name) {
-            let ends = self.model.ends(other);
-            let kinds = build::discriminators(self.model, other, &ends);
-            let own_group = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(group));
-            let condition = kinds.group.as_ref().filter(|_| own_group).map(|(field, _)| {
-                format!("item.{} == {}", identifier(field), quoted(&build::group_value(other, &kinds, group)))
-            });
-            let fields = self.object(other, &item, depth + 1);
-            let sort = other.nest.as_ref().map(|nest| identifier(&nest.number));
-            let target = target.to_owned();
-            return Some(named(name, |doc| {
-                doc.many = Some(target);
-                doc.by = Some(by);
-                doc.condition = condition;
-                doc.sort = sort;
-                doc.fields = Some(fields);
-            }));
-        }
-        let by_name = identifier(&format!("{}_ids", entity_name(group)));
-        let list = entity
-            .references
-            .get_key_value(&by_name)
-            .filter(|(_, reference)| reference.many && reference.target == target)
-            .map(|(name, _)| name.clone())
-            .or_else(|| self.model.references_to(&entity.name, target));
-        let hub_link = self.model.entities.values().find(|link| {
-            let ends = self.model.ends(link);
-            ends.hub.as_ref() == Some(&entity.name) && ends.alternatives.contains_key(target)
-        });
-        if let Some(link) = hub_link {
-            // A person's well-known films are those of their credits.
-            let by = self.model.reference_to(&link.name, &entity.name)?;
-            let far = self.model.reference_to(&link.name, target)?;
-            let fields = self.object(other, &item, depth + 1);
-            let condition = link
-                .references
-                .get(&far)
-                .is_some_and(|reference| reference.nullable)
-                .then(|| format!("item.{far} != null"));
-            return Some(named(name, |doc| {
-                doc.many = Some(link.name.clone());
-                doc.by = Some(by);
-                doc.condition = condition;
-                doc.limit = Some(3);
-                doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(named("", |inner| {
-                    inner.follow = Some(far);
-                    inner.fields = Some(fields);
-                })))]);
-            }));
-        }
-        let list = list?;
-        let fields = self.object(other, &item, depth + 1);
-        Some(named(name, |doc| {
-            doc.follow = Some(list);
-            doc.fields = Some(fields);
-        }))
-    }
-
-    /// Records of a link, each shown as the record it leads to.
-    fn links(
-        &mut self,
-        entity: &Entity,
-        name: &str,
-        link: &str,
-        far: &str,
-        item: &Shape,
-        depth: u32,
-    ) -> Option<ReplyMemberDoc> {
-        let other = self.model.entity(link)?;
-        let far_entity = self.model.entity(far)?;
-        let far_field = self.model.reference_to(link, far)?;
-        let ends = self.model.ends(other);
-        let kinds = build::discriminators(self.model, other, &ends);
-        let mut conditions = Vec::new();
-        if let Some((field, _)) = &kinds.group {
-            conditions.push(format!(
-                "item.{} == {}",
-                identifier(field),
-                quoted(&build::group_value(other, &kinds, name))
-            ));
-        }
-        if other.references.get(&far_field).is_some_and(|reference| reference.nullable) {
-            conditions.push(format!("item.{far_field} != null"));
-        }
-        let mut fields = Vec::new();
-        for (inner, member) in item.members().into_iter().flatten() {
-            let own_key = inner.strip_suffix("_id") == Some(link);
-            fields.push(shorten(if own_key {
-                named(inner, |doc| doc.field = Some(other.key.clone()))
-            } else if far_entity.key_member.as_deref() == Some(inner) {
-                named(inner, |doc| doc.field = Some(far_field.clone()))
-            } else if far_entity.members.contains(inner) {
-                let mut source = self.member(far_entity, item, inner, &member.shape, depth + 1);
-                if source.value.is_some() {
-                    source
-                } else {
-                    source.name.clear();
-                    named(inner, |doc| {
-                        doc.follow = Some(far_field.clone());
-                        doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(source))]);
-                    })
-                }
-            } else {
-                self.member(other, item, inner, &member.shape, depth + 1)
-            }));
-        }
-        let place = other
-            .fields
-            .keys()
-            .find(|field| ["order", "position", "rank"].contains(&field.as_str()))
-            .filter(|field| item.member(field).is_some())
-            .map(|field| identifier(field));
-        let many = |doc: &mut ReplyMemberDoc, by: String| {
-            doc.many = Some(link.to_owned());
-            doc.by = Some(by);
-            doc.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
-            doc.sort = place.clone();
-            doc.fields = Some(fields.clone());
-        };
-        let own = ends.alternatives.get(&entity.name).is_some_and(|groups| groups.contains(name))
-            || ends.hub.as_ref() == Some(&entity.name);
-        if own {
-            let by = self.model.reference_to(link, &entity.name)?;
-            return Some(named(name, |doc| many(doc, by)));
-        }
-        // What a part does not have itself is that of its whole.
-        let whole = self
-            .model
-            .ancestors(&entity.name)
-            .into_iter()
-            .find(|whole| ends.alternatives.contains_key(whole))?;
-        let up = self.model.reference_to(&entity.name, &whole)?;
-        let by = self.model.reference_to(link, &whole)?;
-        let inner = named("", |doc| many(doc, by));
-        Some(named(name, |doc| {
-            doc.follow = Some(up);
-            doc.fields = Some(vec![ReplyFieldDoc::Member(Box::new(inner))]);
-        }))
-    }
+/// A member that a schema requires, where records may lack the field, since only a view of them requires it: an empty
+/// value stands for it.
+fn kept(entity: &Entity, shown: ReplyMemberDoc, member: &Member) -> ReplyMemberDoc {
+    let lacking = member.required && entity.fields.get(&shown.name).is_some_and(Fact::optional);
+    let Some(field) = shown.field.as_ref().filter(|_| lacking && member.shape.is_scalar()) else {
+        return shown;
+    };
+    let moment = super::fakes::moment(&shown.name, &member.shape);
+    let empty = match (&member.shape.kind, moment) {
+        _ if member.shape.nullable => "null".to_owned(),
+        (Kind::Integer | Kind::Number, _) => "0".to_owned(),
+        (Kind::Boolean, _) => "false".to_owned(),
+        (_, Some("date-time")) => "string(now)".to_owned(),
+        (_, Some("date")) => "string(today)".to_owned(),
+        (Kind::Enum(values), _) => quoted(values.first().map_or("", String::as_str)),
+        _ => "''".to_owned(),
+    };
+    let value = match moment {
+        Some(_) => format!("string(record.{field})"),
+        None => format!("record.{field}"),
+    };
+    named(&shown.name, |doc| doc.expr = Some(format!("coalesce({value}, {empty})")))
 }
 
 /// Whether a record stores a member as a whole, as the schema has it.
@@ -613,46 +421,4 @@ fn shorten(member: ReplyMemberDoc) -> ReplyFieldDoc {
 /// A string literal of the expression language.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
-}
-
-/// A value that satisfies a schema, for what nothing in the model gives.
-pub(super) fn constant(shape: &Shape, depth: u32) -> Json {
-    if shape.nullable {
-        return Json::Null;
-    }
-    if let Some(default) = &shape.default {
-        return default.clone();
-    }
-    match &shape.kind {
-        Kind::Any | Kind::Cycle(_) => Json::Null,
-        Kind::Boolean => Json::Bool(false),
-        Kind::Integer | Kind::Number => {
-            shape.choices.first().or(shape.min.as_ref()).cloned().unwrap_or_else(|| Json::from(0))
-        }
-        Kind::String => match super::fakes::moment("", shape) {
-            Some("date") => Json::String("2026-01-01".to_owned()),
-            Some("date-time") => Json::String("2026-01-01T00:00:00Z".to_owned()),
-            _ => Json::String(String::new()),
-        },
-        Kind::Enum(values) => values.first().cloned().map_or(Json::Null, Json::String),
-        Kind::Array(_) => Json::Array(Vec::new()),
-        Kind::Union(parts) => parts.first().map_or(Json::Null, |part| constant(part, depth + 1)),
-        Kind::Object(members) => {
-            let kept = members.iter().filter(|(_, member)| depth < 8 && (member.required || depth < 2));
-            Json::Object(
-                kept.map(|(name, member)| (name.clone(), constant(&member.shape, depth + 1)))
-                    .collect::<Map<_, _>>(),
-            )
-        }
-    }
-}
-
-/// For replies that no resource gives: the whole body as constants.
-pub(super) fn constants(shape: &Shape) -> IndexMap<String, Json> {
-    shape
-        .members()
-        .into_iter()
-        .flatten()
-        .map(|(name, member)| (name.clone(), constant(&member.shape, 0)))
-        .collect()
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::document::{Operation, Place};
+use super::document::Operation;
 use super::shape::{Kind, Shape};
 use super::words::{self, singular, snake, words};
 use crate::world::api_path::{Piece, pieces};
@@ -98,13 +98,16 @@ impl Places {
     /// Finds the paths that show a record by a key, and what their parameters are keys of.
     fn find_keys(&mut self, operations: &[Operation]) {
         let mut top = HashSet::new();
-        for path in operations.iter().map(|operation| operation.path.as_str()) {
-            let pair = |(at, _): &(usize, &str)| {
-                let next = path.get(at + 2..).unwrap_or_default().split('/').next().unwrap_or_default();
-                !named(next).0.is_empty()
-            };
-            let pairs = path.match_indices("}/").filter(pair);
-            self.pairs.extend(pairs.filter_map(|(at, _)| path.get(..=at)).map(str::to_owned));
+        for operation in operations {
+            let (mut so_far, mut open) = (String::new(), false);
+            for segment in operation.path.split('/').skip(1) {
+                if open && !named(segment).0.is_empty() {
+                    self.pairs.insert(so_far.clone());
+                }
+                so_far.push('/');
+                so_far.push_str(segment);
+                open = segment.ends_with('}');
+            }
         }
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
             let record = |reply| matches!(view(reply, true, false), View::Record { .. });
@@ -274,10 +277,7 @@ impl Route {
                 route.selectors.push(parameter.to_owned());
                 continue;
             }
-            let shape = operation
-                .parameters
-                .iter()
-                .find(|known| known.place == Place::Path && known.name == parameter);
+            let shape = operation.path_parameter(parameter);
             let chooses = shape.is_some_and(|known| matches!(known.shape.kind, Kind::Enum(_)));
             let names_record = noun.filter(|noun| {
                 !chooses && !words(noun).iter().all(|word| MODIFIERS.contains(&word.as_str()))

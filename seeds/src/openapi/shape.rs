@@ -310,6 +310,11 @@ impl Shape {
         }
     }
 
+    /// Whether it is text, free or one of a few.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::String | Kind::Enum(_))
+    }
+
     /// Whether it is a single value, not a list or an object.
     pub(super) fn is_scalar(&self) -> bool {
         matches!(self.kind, Kind::Boolean | Kind::Integer | Kind::Number | Kind::String | Kind::Enum(_))

@@ -171,6 +171,11 @@ pub(super) fn plural(phrase: &str) -> String {
     format!("{head}{many}")
 }
 
+/// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
+pub(super) fn is_id(name: &str) -> bool {
+    words(name).last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
+}
+
 /// Whether a word is written as a plural.
 pub(super) fn is_plural(word: &str) -> bool {
     singular(word) != word

@@ -3,7 +3,7 @@
 use diorama_seeds::openapi::{ImportOptions, import};
 use serde_json::{Map, Value, json};
 
-use crate::imports::Imports;
+use crate::imports::{Imports, answers, component, list_of};
 
 /// How many schemas there are.
 const THINGS: usize = 24;
@@ -13,28 +13,28 @@ const OTHERS: usize = 4;
 /// Things that refer to each other. Each requires the next, in another part of its `allOf` than the one that describes it;
 /// every fourth requires none, so that what is required ends.
 fn document() -> Value {
-    let schema = |place: usize| format!("#/components/schemas/thing{}", place % THINGS);
+    let thing = |place: usize| format!("thing{}", place % THINGS);
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     for place in 0..THINGS {
         let mut properties =
             json!({"id": {"type": "integer"}, "name": {"type": "string"}, "size": {"type": "number"}});
         for other in 1..=OTHERS {
-            properties[format!("other_{other}")] = json!({"$ref": schema(place + other * 5)});
+            properties[format!("other_{other}")] = component(&thing(place + other * 5));
         }
-        properties["friends"] = json!({"type": "array", "items": {"$ref": schema(place + 2)}});
+        properties["friends"] = list_of(&thing(place + 2));
         let mut required = vec!["id", "name"];
         if place % 4 != 3 {
-            properties["base"] = json!({"$ref": schema(place + 1)});
+            properties["base"] = component(&thing(place + 1));
             required.push("base");
         }
         let all = json!({"allOf": [{"type": "object", "properties": properties}, {"required": required}]});
         schemas.insert(format!("thing{place}"), all);
-        let of = json!({"$ref": schema(place)});
-        let reply = |schema: Value| json!({"200": {"description": "ok", "content": {"application/json": {"schema": schema}}}});
-        let list = json!({"type": "array", "items": of});
-        paths.insert(format!("/thing{place}s"), json!({"get": {"responses": reply(list)}}));
+        paths.insert(
+            format!("/thing{place}s"),
+            json!({"get": {"responses": answers(list_of(&thing(place)))}}),
+        );
         let key = json!({"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}});
-        let one = json!({"parameters": [key], "get": {"responses": reply(of)}});
+        let one = json!({"parameters": [key], "get": {"responses": answers(component(&thing(place)))}});
         paths.insert(format!("/thing{place}s/{{id}}"), one);
     }
     json!({"openapi": "3.1.0", "info": {"title": "Dense", "version": "1"}, "paths": paths,
@@ -44,7 +44,7 @@ fn document() -> Value {
 #[test]
 fn schemas_that_all_refer_to_each_other_are_cut_where_nothing_is_required_and_keep_their_promise() {
     let document = document();
-    let mut dense = Imports::of("dense.json", document.to_string().as_bytes(), document.clone());
+    let mut dense = Imports::made("dense.json", document.clone());
     let cut = |reason: &str| reason.starts_with("its schemas refer to each other too often");
     let notes = dense.imported.notes.iter().filter(|note| cut(&note.reason)).count();
     assert_eq!(notes, THINGS * 2, "{:?}", dense.imported.notes);
@@ -55,7 +55,7 @@ fn schemas_that_all_refer_to_each_other_are_cut_where_nothing_is_required_and_ke
         let one = dense.get(&format!("/thing{place}s/{{id}}"), json!({"id": first["id"]}));
         assert_eq!(one["name"], first["name"]);
         for (kind, body) in [("array", &list), ("object", &one)] {
-            let of = json!({"$ref": format!("#/components/schemas/thing{place}")});
+            let of = component(&format!("thing{place}"));
             let schema = match kind {
                 "array" => json!({"type": kind, "items": of, "components": document["components"]}),
                 _ => json!({"allOf": [of], "components": document["components"]}),

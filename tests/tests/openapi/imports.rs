@@ -42,6 +42,11 @@ impl Imports {
         Some(Self::of("tmdb_oas.json", &text, document))
     }
 
+    /// A document that a test makes.
+    pub(crate) fn made(name: &str, document: Value) -> Self {
+        Self::of(name, document.to_string().as_bytes(), document)
+    }
+
     pub(crate) fn clinic() -> Self {
         Self::fixture(CLINIC)
     }
@@ -168,4 +173,19 @@ pub(crate) fn first_id(body: &Value, name: &str, key: &str) -> Value {
 
 pub(crate) fn fixture(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A reference to a schema of a document's components.
+pub(crate) fn component(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+/// A list of what such a schema describes.
+pub(crate) fn list_of(name: &str) -> Value {
+    json!({"type": "array", "items": component(name)})
+}
+
+/// The responses of an operation that succeeds with this JSON.
+pub(crate) fn answers(schema: Value) -> Value {
+    json!({"200": {"description": "ok", "content": {"application/json": {"schema": schema}}}})
 }

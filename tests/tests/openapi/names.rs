@@ -3,12 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::imports::Imports;
+use crate::imports::{Imports, answers, component, list_of};
 
 fn document() -> Value {
-    let of = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-    let list = |name: &str| json!({"type": "array", "items": of(name)});
-    let get = |schema: Value| json!({"responses": {"200": {"description": "ok", "content": {"application/json": {"schema": schema}}}}});
+    let get = |schema: Value| json!({"responses": answers(schema)});
     let keys = |names: &[&str]| {
         let kind = |name: &str| if name.ends_with("number") { "integer" } else { "string" };
         let key = |name: &&str| json!({"name": name, "in": "path", "required": true, "schema": {"type": kind(name)}});
@@ -19,20 +17,20 @@ fn document() -> Value {
     json!({
         "openapi": "3.0.3", "info": {"title": "Forge", "version": "1"},
         "paths": {
-            "/users": {"get": get(list("User"))},
-            "/users/{username}": {"parameters": keys(&["username"]), "get": get(of("User"))},
-            "/repos": {"get": get(list("Repo"))},
-            "/repos/{owner}/{repo}": {"parameters": keys(&["owner", "repo"]), "get": get(of("Repo"))},
-            "/repos/{owner}/{repo}/issues": {"parameters": keys(&["owner", "repo"]), "get": get(list("Issue"))},
+            "/users": {"get": get(list_of("User"))},
+            "/users/{username}": {"parameters": keys(&["username"]), "get": get(component("User"))},
+            "/repos": {"get": get(list_of("Repo"))},
+            "/repos/{owner}/{repo}": {"parameters": keys(&["owner", "repo"]), "get": get(component("Repo"))},
+            "/repos/{owner}/{repo}/issues": {"parameters": keys(&["owner", "repo"]), "get": get(list_of("Issue"))},
             "/repos/{owner}/{repo}/issues/{issue_number}": {
-                "parameters": keys(&["owner", "repo", "issue_number"]), "get": get(of("Issue"))},
-            "/repos/{owner}/{repo}/open": {"parameters": keys(&["owner", "repo"]), "get": get(list("OpenIssue"))},
+                "parameters": keys(&["owner", "repo", "issue_number"]), "get": get(component("Issue"))},
+            "/repos/{owner}/{repo}/open": {"parameters": keys(&["owner", "repo"]), "get": get(list_of("OpenIssue"))},
         },
         "components": {"schemas": {
             "User": {"type": "object", "required": ["id", "login", "name"],
                 "properties": {"id": whole, "login": text, "name": text}},
             "Repo": {"type": "object", "required": ["id", "name", "owner", "owner_id", "config"], "properties": {
-                "id": whole, "name": text, "owner": of("User"), "owner_id": whole,
+                "id": whole, "name": text, "owner": component("User"), "owner_id": whole,
                 "config": {"type": "object", "required": ["colour"], "properties": {"colour": text}}}},
             "Issue": {"type": "object", "required": ["id", "number", "title", "state"], "properties": {
                 "id": whole, "number": whole, "title": text, "state": {"type": "string", "enum": ["open", "closed", "stale"]}}},
@@ -51,8 +49,7 @@ fn listed(forge: &mut Imports, path: &str, arguments: Value) -> Vec<Value> {
 
 #[test]
 fn records_with_numbers_are_found_by_the_names_that_paths_give_them() {
-    let document = document();
-    let mut forge = Imports::of("forge.json", document.to_string().as_bytes(), document.clone());
+    let mut forge = Imports::made("forge.json", document());
     let users = listed(&mut forge, "/users", json!({}));
     for user in &users {
         let one = forge.get("/users/{username}", json!({"username": user["login"]}));

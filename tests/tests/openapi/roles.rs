@@ -3,13 +3,10 @@
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 
-use crate::imports::Imports;
+use crate::imports::{Imports, answers, component, list_of};
 
 /// Users who follow users, teams with members, and issues with labels in projects.
 fn document() -> Value {
-    let of = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
-    let list = |name: &str| json!({"type": "array", "items": of(name)});
-    let ok = |schema: Value| json!({"200": {"description": "ok", "content": {"application/json": {"schema": schema}}}});
     let body = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
     let done = json!({"204": {"description": "done"}});
     let key = |name: &str, kind: &str| json!([{"name": name, "in": "path", "required": true, "schema": {"type": kind}}]);
@@ -23,27 +20,27 @@ fn document() -> Value {
     json!({
         "openapi": "3.0.3", "info": {"title": "Social", "version": "1"},
         "paths": {
-            "/users": {"get": {"responses": ok(list("User"))}},
-            "/users/{username}": {"parameters": key("username", "string"), "get": {"responses": ok(of("User"))}},
-            "/me": {"get": {"responses": ok(of("User"))}},
-            "/me/following": {"get": {"responses": ok(list("User"))}},
+            "/users": {"get": {"responses": answers(list_of("User"))}},
+            "/users/{username}": {"parameters": key("username", "string"), "get": {"responses": answers(component("User"))}},
+            "/me": {"get": {"responses": answers(component("User"))}},
+            "/me/following": {"get": {"responses": answers(list_of("User"))}},
             "/me/following/{username}": {"parameters": key("username", "string"),
                 "put": {"responses": done}, "delete": {"responses": done}},
-            "/teams": {"get": {"responses": ok(list("Team"))}},
-            "/teams/{team_id}": {"parameters": key("team_id", "integer"), "get": {"responses": ok(of("Team"))}},
-            "/teams/{team_id}/members": {"parameters": key("team_id", "integer"), "get": {"responses": ok(list("User"))}},
+            "/teams": {"get": {"responses": answers(list_of("Team"))}},
+            "/teams/{team_id}": {"parameters": key("team_id", "integer"), "get": {"responses": answers(component("Team"))}},
+            "/teams/{team_id}/members": {"parameters": key("team_id", "integer"), "get": {"responses": answers(list_of("User"))}},
             "/teams/{team_id}/members/{username}": {"parameters": member,
                 "put": {"responses": done}, "delete": {"responses": done}},
-            "/projects": {"get": {"responses": ok(list("Project"))}},
+            "/projects": {"get": {"responses": answers(list_of("Project"))}},
             "/projects/{project_id}": {"parameters": key("project_id", "integer"),
-                "get": {"responses": ok(of("Project"))}, "delete": {"responses": done}},
-            "/labels": {"get": {"responses": ok(list("Label"))}},
+                "get": {"responses": answers(component("Project"))}, "delete": {"responses": done}},
+            "/labels": {"get": {"responses": answers(list_of("Label"))}},
             "/labels/{label_id}": {"parameters": key("label_id", "integer"),
-                "get": {"responses": ok(of("Label"))}, "delete": {"responses": done}},
-            "/issues": {"get": {"responses": ok(list("Issue"))},
-                "post": {"requestBody": body(some), "responses": ok(of("Issue"))}},
+                "get": {"responses": answers(component("Label"))}, "delete": {"responses": done}},
+            "/issues": {"get": {"responses": answers(list_of("Issue"))},
+                "post": {"requestBody": body(some), "responses": answers(component("Issue"))}},
             "/issues/{issue_id}": {"parameters": key("issue_id", "integer"),
-                "get": {"responses": ok(of("Issue"))}, "delete": {"responses": done}},
+                "get": {"responses": answers(component("Issue"))}, "delete": {"responses": done}},
         },
         "components": {"schemas": {
             "User": {"type": "object", "required": ["username", "node_id"],
@@ -56,14 +53,13 @@ fn document() -> Value {
                 "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}},
             "Issue": {"type": "object", "required": ["id", "title", "project_id"], "properties": {
                 "id": {"type": "integer"}, "title": {"type": "string"}, "project_id": {"type": "integer"},
-                "labels": {"type": "array", "items": of("Label")}}},
+                "labels": {"type": "array", "items": component("Label")}}},
         }},
     })
 }
 
 fn social() -> Imports {
-    let document = document();
-    Imports::of("social.json", document.to_string().as_bytes(), document.clone())
+    Imports::made("social.json", document())
 }
 
 /// The names of users in a list.

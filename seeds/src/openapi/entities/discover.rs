@@ -32,10 +32,7 @@ impl Model {
                 && let Some(entity) = self.entities.get_mut(&step.entity)
             {
                 entity.addressed = true;
-                let key = operation
-                    .parameters
-                    .iter()
-                    .find(|known| known.place == Place::Path && known.name == step.parameter);
+                let key = operation.path_parameter(&step.parameter);
                 // `/me` shows a user, too, but says nothing about keys.
                 if key.is_some() || entity.key_member.is_none() {
                     entity.key_member = key_member(shape, &step.entity, key);
@@ -149,16 +146,11 @@ impl Model {
         }
     }
 
-    /// What a body lets callers leave out. Bodies promise nothing about replies.
+    /// What a body lets callers leave out.
     pub(super) fn note_lacking(&mut self, name: &str, body: &Shape, patch: bool) {
         let Some(entity) = self.entities.get_mut(name) else { return };
-        let root = entity.root.clone().unwrap_or_default();
         for (member_name, member) in body.members().into_iter().flatten() {
             let Some(fact) = entity.fields.get_mut(member_name) else { continue };
-            fact.required = root
-                .members()
-                .and_then(|members| members.get(member_name))
-                .is_some_and(|member| member.required);
             fact.may_lack |= !patch && !member.required && member.shape.default.is_none();
         }
     }

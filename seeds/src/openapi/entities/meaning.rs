@@ -233,10 +233,10 @@ pub(in crate::openapi) fn key_member(
         ["id".to_owned(), format!("{noun}_id"), camel, given.to_owned(), "_id".to_owned(), "uuid".to_owned()];
     let id = ids.into_iter().find(|name| scalar(name));
     let Some(parameter) = parameter else { return id };
-    let parts = words(given);
-    if parts.last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str())) {
+    if is_id(given) {
         return id;
     }
+    let parts = words(given);
     // What a path calls `username` or `team_slug` is no number that the record has, too.
     let told =
         parts.strip_prefix(words(noun).as_slice()).filter(|rest| !rest.is_empty()).map(|rest| rest.join("_"));
@@ -244,18 +244,14 @@ pub(in crate::openapi) fn key_member(
     if let Some(same) = members.keys().filter(|name| scalar(name)).find(same) {
         return Some(same.clone());
     }
-    let text = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Enum(_));
-    let of_kind = id
-        .as_ref()
-        .and_then(|id| members.get(id))
-        .is_some_and(|id| text(&id.shape) == text(&parameter.shape));
-    if of_kind || !text(&parameter.shape) {
+    let number = id.as_ref().and_then(|id| members.get(id)).is_none_or(|id| !id.shape.is_text());
+    if !(number && parameter.shape.is_text()) {
         return id;
     }
     const HANDLES: [&str; 9] =
         ["login", "username", "user_name", "handle", "slug", "code", "sku", "key", "name"];
     let handle =
-        HANDLES.into_iter().find(|name| members.get(*name).is_some_and(|member| text(&member.shape)));
+        HANDLES.into_iter().find(|name| members.get(*name).is_some_and(|member| member.shape.is_text()));
     handle.map(str::to_owned).or(id)
 }
 

@@ -19,29 +19,31 @@ pub(super) fn fits(stored: &Shape, promised: &Shape) -> bool {
 
 /// Whether an object has what a schema requires, and nothing of another kind.
 fn all_parts_fit(stored: &Shape, promised: &Shape) -> bool {
-    let parts = promised.members().into_iter().flatten();
-    let fits = |name: &str, part: &Shape, required: bool| match stored.member(name) {
-        Some(own) if super::build::storable(own) => inner_fits(own, part),
-        _ => !required,
-    };
-    parts.into_iter().all(|(name, part)| fits(name, &part.shape, part.required))
+    promised.members().into_iter().flatten().all(|(name, part)| match stored.member(name) {
+        Some(own) if super::build::storable(own) => inner_fits(own, &part.shape),
+        _ => !part.required,
+    })
 }
 
 /// The same inside of what is stored, where no expression reaches.
 fn inner_fits(stored: &Shape, promised: &Shape) -> bool {
     let known = match (&stored.kind, &promised.kind) {
-        (Kind::Enum(stored), Kind::Enum(promised)) => stored.iter().all(|value| promised.contains(value)),
-        (Kind::String, Kind::Enum(_)) | (Kind::Number, Kind::Integer) => false,
+        (_, Kind::Enum(values)) => all_among(stored, values),
+        (Kind::Number, Kind::Integer) => false,
         _ => true,
     };
     known && (promised.nullable || !stored.nullable) && fits(stored, promised)
 }
 
+/// Whether a field has only these values.
+fn all_among(stored: &Shape, values: &[String]) -> bool {
+    matches!(&stored.kind, Kind::Enum(stored) if stored.iter().all(|value| values.contains(value)))
+}
+
 /// The expression that shows a field of text where a schema allows only some of its values; the first for the others.
 pub(super) fn among(stored: &Shape, promised: &Shape, field: &str) -> Option<String> {
     let Kind::Enum(values) = &promised.kind else { return None };
-    let all = matches!(&stored.kind, Kind::Enum(stored) if stored.iter().all(|value| values.contains(value)));
-    let first = values.first().filter(|_| !all)?;
+    let first = values.first().filter(|_| !all_among(stored, values))?;
     let list: Vec<String> = values.iter().map(|value| quoted(value)).collect();
     let otherwise = if promised.nullable { "null".to_owned() } else { quoted(first) };
     Some(format!("record.{field} in [{}] ? record.{field} : {otherwise}", list.join(", ")))
