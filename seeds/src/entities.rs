@@ -21,6 +21,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use crate::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::naming::resource_name;
 use crate::value::nfc;
 use crate::world::{Finding, Report};
 
@@ -153,7 +154,7 @@ fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
     let resource = match api {
         Some(api) => shown(api).ok_or_else(|| format!("{} shows no records", api.name))?,
         None => {
-            let known = [entity.of.clone(), crate::openapi::resource_name(&entity.of)];
+            let known = [entity.of.clone(), resource_name(&entity.of)];
             known.into_iter().find(|name| doc.resources.contains_key(name)).ok_or_else(|| {
                 format!("`{}` is neither a resource, nor an API, nor the path of one", entity.of)
             })?

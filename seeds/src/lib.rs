@@ -1,18 +1,19 @@
 //! Where worlds come from, and the vocabulary they are written in.
 //!
-//! Owns values, types, the world format, expressions (parsing and type-checking), the types of tasks and
-//! checks, the catalog and the OpenAPI reader. It must not execute a call, open a socket, read the machine's
-//! clock or draw an unseeded random number.
+//! Owns values, types, the world format, expressions (parsing and type-checking), the types of tasks and checks, the
+//! catalog, and what Diorama knows of English. It must not execute a call, open a socket, read the machine's clock or
+//! draw an unseeded random number.
 
 pub mod catalog;
 pub mod compose;
 pub mod doc;
+pub mod english;
 pub mod entities;
 pub mod expr;
 pub mod keys;
 pub mod materialise;
 pub mod model;
-pub mod openapi;
+pub mod naming;
 pub mod schema;
 pub mod task;
 pub mod value;

@@ -1,4 +1,4 @@
-//! The arrows between the rooms: dependencies point one way.
+//! The arrows between the rooms, and between the packages inside one: dependencies point one way.
 
 #![allow(
     clippy::unwrap_used,
@@ -9,25 +9,39 @@
 )]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
-/// Crates of the workspace and those they may use; dev-dependencies count.
-const ARROWS: [(&str, &[&str]); 5] = [
-    ("diorama-seeds", &[]),
-    ("diorama-simulator", &["diorama-seeds"]),
-    ("diorama-output", &["diorama-seeds"]),
-    ("diorama-agents", &["diorama-seeds", "diorama-simulator", "diorama-output"]),
-    ("diorama-tests", &["diorama-seeds", "diorama-simulator", "diorama-output", "diorama-agents"]),
+use serde_json::Value as Json;
+
+/// The rooms, which are the folders at the top, and those whose packages theirs may use beside their own.
+const ROOMS: [(&str, &[&str]); 5] = [
+    ("seeds", &[]),
+    ("simulator", &["seeds"]),
+    ("output", &["seeds"]),
+    ("agents", &["seeds", "simulator", "output"]),
+    ("tests", &["seeds", "simulator", "output", "agents"]),
 ];
 
-/// Crates that the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 2] = [
+/// Packages that share a room with others, and those of them that they may use.
+const INSIDE: [(&str, &[&str]); 2] = [("diorama-seeds", &[]), ("diorama-openapi", &["diorama-seeds"])];
+
+/// Crates that packages of the pure rooms must not reach, directly or not.
+const FORBIDDEN: [(&str, &[&str]); 3] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
+    ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
 ];
 
-#[test]
-fn dependencies_point_one_way() {
+/// A package of the workspace.
+struct Package {
+    /// The folder at the top that it lies in.
+    room: String,
+    /// The packages of the workspace that it uses; dev-dependencies count.
+    uses: BTreeSet<String>,
+}
+
+fn metadata() -> Json {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--locked"])
@@ -35,28 +49,56 @@ fn dependencies_point_one_way() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
 
+fn packages(metadata: &Json) -> BTreeMap<String, Package> {
+    let root = Path::new(metadata["workspace_root"].as_str().unwrap());
+    let members: BTreeSet<&str> =
+        metadata["workspace_members"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    let listed = metadata["packages"].as_array().unwrap();
+    let own = || listed.iter().filter(|package| members.contains(package["id"].as_str().unwrap()));
+    let names: BTreeSet<&str> = own().map(|package| package["name"].as_str().unwrap()).collect();
+    let read = |package: &Json| {
+        let folder = Path::new(package["manifest_path"].as_str().unwrap()).strip_prefix(root).unwrap();
+        let uses =
+            package["dependencies"].as_array().unwrap().iter().map(|used| used["name"].as_str().unwrap());
+        Package {
+            room: folder.iter().next().unwrap().to_str().unwrap().to_owned(),
+            uses: uses.filter(|used| names.contains(used)).map(str::to_owned).collect(),
+        }
+    };
+    own().map(|package| (package["name"].as_str().unwrap().to_owned(), read(package))).collect()
+}
+
+#[test]
+fn packages_use_only_rooms_before_their_own() {
+    let packages = packages(&metadata());
+    let rooms: BTreeMap<&str, &[&str]> = ROOMS.into_iter().collect();
+    let inside: BTreeMap<&str, &[&str]> = INSIDE.into_iter().collect();
+    for (name, package) in &packages {
+        let before = rooms.get(&*package.room).unwrap_or_else(|| panic!("{name} lies in no room"));
+        let beside = inside.get(&**name).copied().unwrap_or_default();
+        for used in &package.uses {
+            let room = &*packages[used].room;
+            let allowed =
+                if room == package.room { beside.contains(&&**used) } else { before.contains(&room) };
+            assert!(allowed, "{name} may not depend on {used}");
+        }
+    }
+    let filled: BTreeSet<&str> = packages.values().map(|package| &*package.room).collect();
+    assert_eq!(filled, rooms.keys().copied().collect());
+    assert!(inside.keys().all(|name| packages.contains_key(*name)));
+}
+
+#[test]
+fn pure_rooms_reach_no_network_and_no_files_of_datasets() {
+    let metadata = metadata();
     let mut names = BTreeMap::new();
-    let mut declared: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in metadata["packages"].as_array().unwrap() {
-        let name = package["name"].as_str().unwrap().to_owned();
-        names.insert(package["id"].as_str().unwrap().to_owned(), name.clone());
-        let uses = package["dependencies"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|d| d["name"].as_str().unwrap().to_owned());
-        declared.insert(name, uses.filter(|used| used.starts_with("diorama-")).collect());
+        names.insert(package["id"].as_str().unwrap(), package["name"].as_str().unwrap().to_owned());
     }
-    for (name, allowed) in ARROWS {
-        let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
-        let beyond: Vec<&String> = declared[name].difference(&allowed).collect();
-        assert!(beyond.is_empty(), "{name} may not depend on {beyond:?}");
-    }
-    assert_eq!(declared.keys().filter(|name| name.starts_with("diorama-")).count(), ARROWS.len());
-
-    // What a room reaches in the end, dev-dependencies aside.
+    // What a package reaches in the end, dev-dependencies aside.
     let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in metadata["resolve"]["nodes"].as_array().unwrap() {
         let from = names[node["id"].as_str().unwrap()].clone();
@@ -67,9 +109,9 @@ fn dependencies_point_one_way() {
             .filter(|dep| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null()));
         edges.insert(from, to.map(|dep| names[dep["pkg"].as_str().unwrap()].clone()).collect());
     }
-    for (room, forbidden) in FORBIDDEN {
+    for (package, forbidden) in FORBIDDEN {
         let mut reached = BTreeSet::new();
-        let mut waiting = vec![room.to_owned()];
+        let mut waiting = vec![package.to_owned()];
         while let Some(next) = waiting.pop() {
             for to in edges.get(&next).into_iter().flatten() {
                 if reached.insert(to.clone()) {
@@ -78,7 +120,7 @@ fn dependencies_point_one_way() {
             }
         }
         for name in forbidden {
-            assert!(!reached.contains(*name), "{room} reaches {name}");
+            assert!(!reached.contains(*name), "{package} reaches {name}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::openapi::{self, Files, ImportOptions, Imported};
 
 use super::error::CliError;
 use super::inputs::read_file;

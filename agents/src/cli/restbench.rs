@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
-use diorama_seeds::openapi::{ImportOptions, import};
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use diorama_openapi as openapi;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_seeds::openapi;
 use diorama_simulator::http::tasks::TaskSource;
 use diorama_simulator::http::{self, App, Auth, Settings, StateFolder, WorldSource, check_exposure};
 use serde_json::json;

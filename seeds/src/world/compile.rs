@@ -348,19 +348,22 @@ fn is_expression_name(name: &str) -> bool {
 }
 
 /// Names of fields and parameters may be odd, because other people's documents have odd ones.
-pub(crate) fn is_member_name(name: &str) -> bool {
+#[must_use]
+pub fn is_member_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
         && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
 }
 
 /// Whether a path can be one of an API.
-pub(crate) fn is_path(path: &str) -> bool {
+#[must_use]
+pub fn is_path(path: &str) -> bool {
     path::segments(path).is_some()
 }
 
 /// Whether two paths differ only in the names of their parameters.
-pub(crate) fn same_route(one: &str, other: &str) -> bool {
+#[must_use]
+pub fn same_route(one: &str, other: &str) -> bool {
     path::shape("", one) == path::shape("", other)
 }
 

@@ -1,6 +1,6 @@
 //! What operations do: records are made, changed and deleted, and dialogues about that replay.
 
-use diorama_seeds::openapi::{ImportOptions, import};
+use diorama_openapi::{ImportOptions, import};
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! A document whose schemas all refer to each other, as generated ones do: it unfolds to more than any memory.
 
-use diorama_seeds::openapi::{ImportOptions, import};
+use diorama_openapi::{ImportOptions, import};
 use serde_json::{Map, Value, json};
 
 use crate::imports::{Imports, answers, component, list_of};

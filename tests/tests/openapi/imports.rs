@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use diorama_openapi::{ImportOptions, Imported, import};
 use diorama_seeds::doc::{ApiDoc, FieldDoc};
 use diorama_seeds::materialise::materialised;
-use diorama_seeds::openapi::{ImportOptions, Imported, import};
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::materialised;
-use diorama_seeds::openapi::{ImportOptions, import};
 use diorama_seeds::task::Call;
 use diorama_seeds::world;
 use diorama_simulator::engine::Base;
@@ -63,7 +63,7 @@ fn every_operation_of_the_fixtures_answers_in_its_schema() {
     for path in [CLINIC, TUNEHALL, PARCELS] {
         let imports = Imports::fixture(path);
         let refused = imports.imported.notes.iter().filter(|note| note.reason.contains("refused"));
-        assert_eq!(refused.collect::<Vec<_>>(), Vec::<&diorama_seeds::openapi::Note>::new());
+        assert_eq!(refused.collect::<Vec<_>>(), Vec::<&diorama_openapi::Note>::new());
         let mut wrong = Vec::new();
         for api in &imports.imported.doc.apis {
             for all in [false, true] {

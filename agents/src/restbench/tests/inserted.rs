@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use diorama_openapi::{ImportOptions, import};
 use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
-use diorama_seeds::openapi::{ImportOptions, import};
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 

@@ -1,0 +1,455 @@
+//! The document: operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
+
+use diorama_seeds::doc::SecurityDoc;
+use diorama_seeds::world::api_path::{Piece, segments};
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::Note;
+use super::levels;
+use super::routes::{Places, Route};
+use super::security::{self, Needs};
+use super::shape::{Kind, Shape, Unfolder};
+use super::source::Unreadable;
+use super::words::{is_identifier, snake};
+
+/// Methods that can be operations, in the order in which they are read.
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
+/// What a document offers.
+pub(super) struct Document {
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) operations: Vec<Operation>,
+    pub(super) security: IndexMap<String, SecurityDoc>,
+}
+
+/// One operation.
+pub(super) struct Operation {
+    pub(super) id: Option<String>,
+    /// Upper case.
+    pub(super) method: String,
+    pub(super) path: String,
+    pub(super) summary: String,
+    pub(super) description: String,
+    pub(super) parameters: Vec<Parameter>,
+    /// The JSON body of a request.
+    pub(super) body: Option<Shape>,
+    /// Status and shape of success; no shape when it has no JSON body.
+    pub(super) status: u16,
+    pub(super) reply: Option<Shape>,
+    pub(super) security: Needs,
+    /// What its path says.
+    pub(super) route: Route,
+}
+
+/// A parameter outside the body.
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) place: Place,
+    pub(super) required: bool,
+    pub(super) description: String,
+    pub(super) shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Path,
+    Query,
+    Header,
+}
+
+impl Operation {
+    /// `GET /movie/{movie_id}`.
+    pub(super) fn route(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+
+    /// The parameter in its path of this name.
+    pub(super) fn path_parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|known| known.place == Place::Path && known.name == name)
+    }
+}
+
+/// Whether a document is Swagger 2.0, which must be converted first.
+pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
+    if !root.is_object() {
+        return Err(Unreadable::new(
+            "the document is not an object",
+            "give an OpenAPI document, which starts with `openapi: 3.x`",
+        ));
+    }
+    let version = |key: &str| root.get(key).map(|version| version.to_string().trim_matches('"').to_owned());
+    match (version("openapi"), version("swagger")) {
+        (Some(version), _) if version.starts_with("3.") => Ok(false),
+        (Some(version), _) => Err(Unreadable::new(
+            format!("found OpenAPI version `{version}`, expected 3.x"),
+            "convert it to OpenAPI 3.0 or 3.1",
+        )),
+        (None, Some(version)) if version.starts_with('2') => Ok(true),
+        (None, Some(version)) => Err(Unreadable::new(
+            format!("found Swagger version `{version}`, expected 2.0"),
+            "convert it to OpenAPI 3.0 or 3.1",
+        )),
+        (None, None) => Err(Unreadable::new(
+            "there is neither `openapi` nor `swagger` at the top",
+            "give an OpenAPI document, which starts with `openapi: 3.x`",
+        )),
+    }
+}
+
+/// An operation as it stands in the document.
+struct Found<'a> {
+    /// Its route as it is written, for notes.
+    route: String,
+    method: &'static str,
+    path: String,
+    item: &'a Json,
+    node: &'a Json,
+}
+
+/// The operations that can be served, in the document's order; the others are noted.
+fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
+    let mut all: Vec<Found<'_>> = Vec::new();
+    for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
+        let mut outer = Unfolder::new(root, levels::ALL);
+        let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
+            notes.push(Note::on(written, "it is left out: its path item does not resolve"));
+            continue;
+        };
+        let methods = METHODS.into_iter().filter_map(|method| Some((method, item.get(method)?)));
+        for (method, node) in methods.filter(|(_, node)| node.is_object()) {
+            let route = format!("{} {written}", method.to_uppercase());
+            let path = match routable(written) {
+                Ok(path) => sayable(path),
+                Err(reason) => {
+                    notes.push(Note::on(&route, format!("it is left out: {reason}")));
+                    continue;
+                }
+            };
+            let same = |known: &&Found<'_>| {
+                known.method == method && diorama_seeds::world::same_route(&known.path, &path)
+            };
+            if let Some(known) = all.iter().find(same) {
+                let known = format!("{} {}", method.to_uppercase(), known.path);
+                notes
+                    .push(Note::on(&route, format!("it is left out: its route cannot be told from {known}")));
+                continue;
+            }
+            all.push(Found { route, method, path, item, node });
+        }
+        for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
+            notes.push(Note::on(
+                &format!("{} {written}", method.to_uppercase()),
+                "the method is not served; only GET, POST, PUT, PATCH and DELETE are",
+            ));
+        }
+    }
+    all
+}
+
+/// The schemas that an operation unfolds.
+fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> Vec<&'a Json> {
+    let parameters = written_parameters(item, node).filter_map(|parameter| unfolder.resolve(parameter));
+    let mut schemas: Vec<&Json> = parameters.filter_map(parameter_schema).collect();
+    let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
+    let reply = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
+    let bodies = request.into_iter().chain(reply);
+    schemas.extend(bodies.filter_map(|body| json_content(body)?.get("schema")));
+    schemas
+}
+
+/// Finds the operations of a document.
+pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
+    let text =
+        |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
+    let schemes = security::schemes(root, notes);
+    let found = find(root, notes);
+    let schemas: Vec<Vec<&Json>> = found
+        .iter()
+        .map(|found| schemas(&mut Unfolder::new(root, levels::ALL), found.item, found.node))
+        .collect();
+    let mut operations: Vec<Operation> = Vec::new();
+    for (found, levels) in found.iter().zip(levels::levels(root, &schemas)) {
+        let mut unfolder = Unfolder::new(root, levels);
+        let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
+        let wanted = found.node.get("security").or_else(|| root.get("security"));
+        operation.security = security::needs(wanted, &schemes, &mut unfolder.problems);
+        drop_credentials(&mut operation, &schemes);
+        notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&found.route, reason)));
+        if unfolder.cut {
+            notes.push(Note::on(&found.route, format!(
+                "its schemas refer to each other too often; members beyond {levels} references are left out unless they are required"
+            )));
+        }
+        operations.push(operation);
+    }
+    if operations.is_empty() {
+        return Err(Unreadable::new(
+            "the document has no operations",
+            "add at least one GET, POST, PUT, PATCH or DELETE operation under `paths`",
+        ));
+    }
+    let places = Places::of(&operations);
+    for operation in &mut operations {
+        operation.route = Route::of(operation, &places);
+    }
+    Ok(Document {
+        title: text("/info/title"),
+        description: text("/info/description"),
+        operations,
+        security: schemes,
+    })
+}
+
+/// A path as the world format takes it: without query, fragment and final slash.
+fn routable(written: &str) -> Result<String, &'static str> {
+    let path = written.split(['?', '#']).next().unwrap_or_default();
+    let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
+    let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    match diorama_seeds::world::is_path(&path) {
+        true => Ok(path),
+        false => Err("a segment of its path is empty, or has two parameters without text between them"),
+    }
+}
+
+/// The path with names of parameters that expressions can say, each once. Callers of a path do not see them.
+fn sayable(mut path: String) -> String {
+    for name in path_parameters(&path) {
+        if !is_identifier(&name) {
+            path = path.replace(&format!("{{{name}}}"), &format!("{{{}}}", snake(&name)));
+        }
+    }
+    for name in path_parameters(&path) {
+        let written = format!("{{{name}}}");
+        let again = path.match_indices(&written).nth(1).map(|(at, _)| at);
+        if let Some(at) = again {
+            let free = (2..).map(|number| format!("{{{name}_{number}}}")).find(|next| !path.contains(next));
+            path.replace_range(at..at + written.len(), &free.unwrap_or(written));
+        }
+    }
+    path
+}
+
+/// A key that a security scheme asks for is no argument of the operation.
+fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, SecurityDoc>) {
+    let used: Vec<&SecurityDoc> =
+        operation.security.iter().flat_map(IndexMap::keys).filter_map(|name| schemes.get(name)).collect();
+    operation.parameters.retain(|parameter| {
+        !used.iter().any(|scheme| match (scheme, parameter.place) {
+            (SecurityDoc::ApiKey { place, name }, Place::Query) => {
+                place == "query" && *name == parameter.name
+            }
+            (SecurityDoc::ApiKey { place, name }, Place::Header) => {
+                place == "header" && name.eq_ignore_ascii_case(&parameter.name)
+            }
+            _ => false,
+        })
+    });
+}
+
+fn operation<'a>(
+    unfolder: &mut Unfolder<'a>,
+    method: &str,
+    path: &str,
+    item: &'a Json,
+    node: &'a Json,
+) -> Operation {
+    let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for part in written_parameters(item, node) {
+        let Some(parameter) = parameter(unfolder, part) else { continue };
+        // The operation's own parameter replaces the one its path shares.
+        let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
+        match parameters.iter_mut().find(same) {
+            Some(known) => *known = parameter,
+            None => parameters.push(parameter),
+        }
+    }
+    let named = path_parameters(path);
+    parameters.retain(|parameter| {
+        let known = parameter.place != Place::Path || named.contains(&parameter.name);
+        if !known {
+            let reason = format!("its path has no `{{{}}}`; the parameter is left out", parameter.name);
+            unfolder.problems.push(reason);
+        }
+        known
+    });
+    for name in named {
+        if !parameters.iter().any(|parameter| parameter.place == Place::Path && parameter.name == name) {
+            unfolder
+                .problems
+                .push(format!("the path's parameter `{name}` is not described; it is read as a string"));
+            parameters.push(Parameter {
+                name,
+                place: Place::Path,
+                required: true,
+                description: String::new(),
+                shape: Shape::of(Kind::String),
+            });
+        }
+    }
+    let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
+    let body = request.and_then(|request| media(unfolder, request));
+    let (status, reply) = success(unfolder, node);
+    Operation {
+        id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
+        method: method.to_uppercase(),
+        path: path.to_owned(),
+        summary: text("summary"),
+        description: text("description"),
+        parameters,
+        body,
+        status,
+        reply,
+        security: Needs::new(),
+        route: Route::default(),
+    }
+}
+
+/// The parameters that an operation shares with its path, and its own.
+fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
+    let lists = [item.get("parameters"), node.get("parameters")];
+    lists.into_iter().flatten().filter_map(Json::as_array).flatten()
+}
+
+/// A parameter outside the body; nothing for those that HTTP itself deals with.
+fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
+    let node = unfolder.resolve(node)?;
+    let written = node.get("name").and_then(Json::as_str)?;
+    let place = match node.get("in").and_then(Json::as_str) {
+        Some("path") => Place::Path,
+        Some("query") => Place::Query,
+        Some("header") => Place::Header,
+        other => {
+            let place = other.unwrap_or("no place");
+            unfolder.problems.push(format!("the parameter `{written}` in {place} is left out"));
+            return None;
+        }
+    };
+    if place == Place::Header
+        && ["content-type", "accept", "authorization"].contains(&written.to_lowercase().as_str())
+    {
+        return None;
+    }
+    let sayable = place != Place::Path || is_identifier(written);
+    let name = if diorama_seeds::world::is_member_name(written) && sayable {
+        written.to_owned()
+    } else {
+        let name = snake(written);
+        unfolder.problems.push(format!("the parameter `{written}` is called `{name}`"));
+        name
+    };
+    let mut shape =
+        parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
+    let named = node.get("examples").and_then(Json::as_object).into_iter().flat_map(|all| all.values());
+    let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
+    examples.take(8).for_each(|example| shape.learn(example, false, 0));
+    if let Some(reason) = not_served(node, &name, &shape) {
+        unfolder.problems.push(reason);
+    }
+    let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
+    Some(Parameter {
+        name,
+        place,
+        required: place == Place::Path || node.get("required") == Some(&Json::Bool(true)),
+        description: super::words::sentence(description),
+        shape,
+    })
+}
+
+fn parameter_schema(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
+    content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
+}
+
+/// How a parameter's value is written, where that is not as the document says. Lists of numbers may have commas, spaces
+/// or bars between their items, and may come in several pairs; in lists of texts a space or bar may belong to an item.
+fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
+    let style = node.get("style").and_then(Json::as_str)?;
+    match (style, &shape.kind) {
+        ("spaceDelimited" | "pipeDelimited", Kind::Array(item)) => {
+            let texts = !matches!(item.kind, Kind::Integer | Kind::Number | Kind::Boolean);
+            texts.then(|| format!("`{name}` takes its items with commas between them, not as `{style}`"))
+        }
+        ("deepObject", Kind::Object(_)) => {
+            Some(format!("`{name}` takes an object as JSON, not as `deepObject`"))
+        }
+        _ => None,
+    }
+}
+
+/// The first success status and its shape.
+fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
+    let Some((status, response)) = success_response(node) else { return (200, None) };
+    let status = if status >= 298 { 200 } else { status };
+    let Some(response) = unfolder.resolve(response) else { return (status, None) };
+    (status, media(unfolder, response))
+}
+
+/// The first success: its status, 298 for any and 299 for the default.
+fn success_response(node: &Json) -> Option<(u16, &Json)> {
+    let responses = node.get("responses").and_then(Json::as_object);
+    let mut best: Option<(u16, &Json)> = None;
+    for (status, response) in responses.into_iter().flatten() {
+        let code = match status.as_str() {
+            "default" => 299,
+            "2XX" | "2xx" => 298,
+            text => text.parse().unwrap_or(0),
+        };
+        if (200..300).contains(&code) && best.is_none_or(|(known, _)| code < known) {
+            best = Some((code, response));
+        }
+    }
+    best
+}
+
+/// The JSON content of a request or a response; else a form's.
+fn json_content(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    content
+        .iter()
+        .find(|(kind, _)| kind.contains("json"))
+        .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
+        .map(|(_, media)| media)
+}
+
+/// The JSON content of a request or a response, its examples taken in.
+fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    let Some(media) = json_content(node) else {
+        let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
+        if !kinds.is_empty() {
+            unfolder
+                .problems
+                .push(format!("found {}, expected JSON; its content is not modelled", kinds.join(", ")));
+        }
+        return None;
+    };
+    let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
+    let named =
+        media.get("examples").and_then(Json::as_object).into_iter().flat_map(|examples| examples.values());
+    let examples: Vec<&Json> = media
+        .get("example")
+        .into_iter()
+        .chain(named.filter_map(|example| example.get("value")))
+        .take(8)
+        .collect();
+    for example in examples {
+        if shape.kind == Kind::Any {
+            shape = super::shape::infer(example, 0);
+        } else {
+            shape.learn(example, true, 0);
+        }
+    }
+    (shape.kind != Kind::Any).then_some(shape)
+}
+
+/// The names in braces, in order.
+pub(super) fn path_parameters(path: &str) -> Vec<String> {
+    let pieces = segments(path).unwrap_or_default().into_iter().flatten();
+    let name = |piece| match piece {
+        Piece::Parameter(name) => Some(name.to_owned()),
+        Piece::Literal(_) => None,
+    };
+    pieces.filter_map(name).collect()
+}

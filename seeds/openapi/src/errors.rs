@@ -1,0 +1,137 @@
+//! The error bodies that a document declares, as the world format says them.
+
+use diorama_seeds::doc::WorldDoc;
+use serde_json::{Map, Value as Json, json};
+
+use super::shape::lookup;
+
+/// References are followed so deep; below that anything is allowed.
+const DEPTH: u32 = 6;
+/// A schema with more nodes than this is left out: the error is a problem document then.
+const NODES: u32 = 400;
+
+/// Gives every API of the world the error bodies that its operation declares.
+pub(super) fn declare(root: &Json, doc: &mut WorldDoc) {
+    for api in &mut doc.apis {
+        let operation = root
+            .get("paths")
+            .and_then(|paths| paths.get(&api.path))
+            .and_then(|item| item.get(api.method.to_ascii_lowercase()));
+        let responses = operation.and_then(|operation| operation.get("responses")).and_then(Json::as_object);
+        api.errors =
+            responses.into_iter().flatten().filter_map(|(status, node)| error(root, status, node)).collect();
+        // `4XX` stands for the statuses of which nothing else is said.
+        if let Some(range) = api.errors.shift_remove("4XX") {
+            api.errors.entry("default".to_owned()).or_insert(range);
+        }
+    }
+}
+
+fn error(root: &Json, status: &str, node: &Json) -> Option<(String, Json)> {
+    let status = status.to_uppercase().replace("DEFAULT", "default");
+    let code = status.parse::<u16>().ok();
+    if !(code.is_some_and(|code| (400..600).contains(&code)) || status == "default" || status == "4XX") {
+        return None;
+    }
+    let content = followed(root, node).get("content")?.as_object()?;
+    let json = content.iter().find(|(kind, _)| {
+        let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        kind == "application/json" || kind.ends_with("+json")
+    });
+    let mut nodes = NODES;
+    let schema = Closer { root, nodes: &mut nodes }.close(json?.1.get("schema")?, 0);
+    (nodes > 0 && schema.as_object().is_some_and(|schema| !schema.is_empty())).then_some((status, schema))
+}
+
+fn followed<'a>(root: &'a Json, node: &'a Json) -> &'a Json {
+    let reference = node.get("$ref").and_then(Json::as_str);
+    reference.and_then(|reference| lookup(root, reference)).unwrap_or(node)
+}
+
+/// Puts a schema into the words of JSON Schema, with nothing outside itself.
+struct Closer<'a> {
+    root: &'a Json,
+    nodes: &'a mut u32,
+}
+
+impl Closer<'_> {
+    fn close(&mut self, schema: &Json, depth: u32) -> Json {
+        *self.nodes = self.nodes.saturating_sub(1);
+        if *self.nodes == 0 || depth > DEPTH {
+            return json!({});
+        }
+        let Some(members) = schema.as_object() else { return schema.clone() };
+        if members.contains_key("$ref") {
+            let target = followed(self.root, schema);
+            return if std::ptr::eq(target, schema) { json!({}) } else { self.close(target, depth + 1) };
+        }
+        let mut out = Map::new();
+        for (name, member) in members {
+            let closed = match (name.as_str(), member) {
+                ("properties" | "patternProperties", Json::Object(all)) => {
+                    let all = all.iter().map(|(name, part)| (name.clone(), self.close(part, depth + 1)));
+                    Json::Object(all.collect())
+                }
+                ("items" | "additionalProperties" | "not", part @ Json::Object(_)) => {
+                    self.close(part, depth + 1)
+                }
+                ("allOf" | "anyOf" | "oneOf", Json::Array(parts)) => {
+                    Json::Array(parts.iter().map(|part| self.close(part, depth + 1)).collect())
+                }
+                (
+                    "type"
+                    | "enum"
+                    | "const"
+                    | "required"
+                    | "minimum"
+                    | "maximum"
+                    | "minLength"
+                    | "maxLength"
+                    | "minItems"
+                    | "maxItems"
+                    | "pattern"
+                    | "format"
+                    | "additionalProperties"
+                    | "description",
+                    _,
+                ) => member.clone(),
+                _ => continue,
+            };
+            out.insert(name.clone(), closed);
+        }
+        if members.get("nullable") == Some(&json!(true))
+            && let Some(kind) = out.get("type").filter(|kind| kind.is_string()).cloned()
+        {
+            out.insert("type".to_owned(), json!([kind, "null"]));
+        }
+        Json::Object(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use indexmap::IndexMap;
+
+    use super::*;
+
+    #[test]
+    fn error_bodies_are_taken_with_what_they_refer_to() {
+        let text = r##"{"openapi": "3.0.0", "info": {"title": "T", "version": "1"}, "paths": {"/things": {"get": {"responses": {
+            "200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",
+                "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}}},
+            "404": {"$ref": "#/components/responses/Missing"},
+            "4XX": {"description": "", "content": {"application/json": {"schema": {"type": "string", "nullable": true}}}},
+            "500": {"description": "", "content": {"text/html": {"schema": {"type": "string"}}}}}}}},
+            "components": {"responses": {"Missing": {"description": "", "content": {"application/json; charset=utf-8": {
+                "schema": {"$ref": "#/components/schemas/Error"}}}}},
+              "schemas": {"Error": {"type": "object", "required": ["code"], "example": {}, "properties": {
+                "code": {"type": "integer"}, "cause": {"$ref": "#/components/schemas/Error"}}}}}}"##;
+        let imported = super::super::import("things.json", text.as_bytes(), &Default::default()).unwrap();
+        let errors: &IndexMap<String, Json> = &imported.doc.apis[0].errors;
+        assert_eq!(errors.keys().collect::<Vec<_>>(), ["404", "default"]);
+        assert_eq!(errors["404"].pointer("/properties/cause/properties/code/type"), Some(&json!("integer")));
+        assert_eq!(errors["404"]["required"], json!(["code"]));
+        assert_eq!(errors["404"].get("example"), None);
+        assert_eq!(errors["default"], json!({"type": ["string", "null"]}));
+    }
+}

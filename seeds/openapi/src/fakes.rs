@@ -1,0 +1,580 @@
+//! Which made-up values fit a field: by its format, its pattern, the examples of the document, and its name.
+//!
+//! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
+//! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
+
+use diorama_seeds::doc::FieldDoc;
+use indexmap::IndexSet;
+use serde_json::{Value as Json, json};
+
+use self::ranges::{dated, numeric};
+use super::shape::{Kind, Shape};
+use super::words::words;
+
+mod ranges;
+
+/// The role of a string by its name, with the provider.
+const STRINGS: [(&[&str], &str); 40] = [
+    (&["email"], "email"),
+    (&["phone", "telephone", "mobile", "fax"], "phone"),
+    (&["first_name", "given_name", "firstname"], "first_name"),
+    (&["last_name", "family_name", "surname", "lastname"], "last_name"),
+    (&["username", "login", "handle", "nickname"], "username"),
+    (
+        &[
+            "avatar",
+            "image_url",
+            "photo",
+            "picture",
+            "thumbnail",
+            "photo_url",
+            "photo_urls",
+            "cover_url",
+            "image",
+        ],
+        "image_url",
+    ),
+    (&["url", "uri", "homepage", "website", "link", "href"], "url"),
+    (&["street", "address", "street_address", "address_line"], "street_address"),
+    (&["city", "town"], "city"),
+    (&["country_code", "iso_3166_1", "origin_country"], "country_code"),
+    (&["country"], "country"),
+    (&["postcode", "zip", "zip_code", "postal_code"], "postcode"),
+    (&["currency", "currency_code"], "currency_code"),
+    (&["colour", "color"], "colour"),
+    (&["company", "employer", "manufacturer", "organization", "organisation"], "company"),
+    (&["job_title", "occupation", "profession"], "job_title"),
+    (
+        &[
+            "author",
+            "owner_name",
+            "customer_name",
+            "user_name",
+            "full_name",
+            "contact",
+            "character",
+            "assignee",
+            "reviewer",
+            "artist",
+            "creator",
+            "sender",
+            "recipient",
+            "also_known_as",
+            "driver",
+            "patient",
+        ],
+        "person_name",
+    ),
+    (&["uuid", "guid"], "uuid"),
+    (&["ip", "ip_address"], "ip"),
+    (&["isbn"], "isbn"),
+    (&["iban"], "iban"),
+    (&["licence_plate", "license_plate", "plate"], "licence_plate"),
+    (
+        &[
+            "overview",
+            "description",
+            "biography",
+            "content",
+            "summary",
+            "body",
+            "text",
+            "plot",
+            "synopsis",
+            "bio",
+            "details",
+            "abstract",
+            "instructions",
+        ],
+        "paragraph",
+    ),
+    (
+        &[
+            "tagline", "subtitle", "comment", "message", "note", "notes", "caption", "question", "answer",
+            "reason", "headline",
+        ],
+        "sentence",
+    ),
+    (&["product_name"], "product_name"),
+    (&["movie_title", "film"], "movie_title"),
+    (&["song", "track"], "song_title"),
+    (&["band"], "band_name"),
+    (&["dish", "recipe", "meal"], "dish"),
+    (&["course"], "course_title"),
+    (&["book"], "book_title"),
+    (&["keyword", "tag", "tags", "keywords", "label"], "word"),
+    (&["name", "title", "subject", "display_name"], "words"),
+    (&["language_name"], "language"),
+    (&["team", "club"], "company"),
+    (&["department"], "word"),
+    (&["brand"], "company"),
+    (&["venue", "hotel", "restaurant", "store", "shop"], "company"),
+    (&["state", "region", "county", "province"], "city"),
+    (&["airport"], "city"),
+];
+
+/// Where made-up dates of a record lie: days from the clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) from: i32,
+    pub(super) to: i32,
+}
+
+impl Span {
+    /// Dates of ordinary records: some years back, some months ahead.
+    pub(super) const USUAL: Self = Self { from: -1200, to: 120 };
+}
+
+/// The provider for the name of a record, by the noun of its resource.
+pub(super) fn display(noun: &str, person: bool) -> Json {
+    let parts = words(noun);
+    let is = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
+    let provider = if is(&["pet", "animal", "dog", "cat"]) {
+        "first_name"
+    } else if person
+        || is(&[
+            "person", "user", "author", "actor", "artist", "customer", "owner", "patient", "employee",
+            "member", "doctor", "driver", "student", "teacher", "vet", "contact", "client", "guest",
+            "player", "account", "director",
+        ])
+    {
+        "person_name"
+    } else if is(&[
+        "company",
+        "network",
+        "studio",
+        "organization",
+        "organisation",
+        "brand",
+        "publisher",
+        "supplier",
+        "vendor",
+        "manufacturer",
+        "store",
+        "shop",
+        "clinic",
+        "hotel",
+        "restaurant",
+        "airline",
+        "bank",
+        "team",
+        "club",
+    ]) {
+        "company"
+    } else if is(&[
+        "depot",
+        "warehouse",
+        "branch",
+        "office",
+        "library",
+        "school",
+        "hospital",
+        "station",
+        "garage",
+        "museum",
+    ]) {
+        return json!({"provider": "template", "text": format!("{{city}} {}", super::build::capital(&super::words::label(noun)))});
+    } else if is(&["collection"]) {
+        return json!({"provider": "template", "text": "{movie_title} Collection"});
+    } else if is(&["season"]) {
+        return json!({"provider": "template", "text": "Season {field:season_number}"});
+    } else if is(&["movie", "film", "tv", "show", "series", "episode", "video"]) {
+        "movie_title"
+    } else if is(&["song", "track", "album", "single", "playlist"]) {
+        "song_title"
+    } else if is(&["band"]) {
+        "band_name"
+    } else if is(&["book", "novel", "article"]) {
+        "book_title"
+    } else if is(&["course", "lesson", "class"]) {
+        "course_title"
+    } else if is(&["product", "item", "article", "sku"]) {
+        "product_name"
+    } else if is(&["dish", "recipe", "meal", "menu"]) {
+        "dish"
+    } else if is(&["city", "place", "location", "airport", "destination"]) {
+        "city"
+    } else if is(&["country"]) {
+        "country"
+    } else if is(&["language"]) {
+        "language"
+    } else if is(&["keyword", "tag"]) {
+        "word"
+    } else {
+        "words"
+    };
+    json!(provider)
+}
+
+/// Type and values of a field, from all sights of it.
+pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldDoc {
+    let mut doc = typed(name, shape, depth);
+    if depth > 8 {
+        return doc;
+    }
+    doc.fake = match &shape.kind {
+        Kind::Boolean => {
+            rarely(name).then(|| json!({"provider": "pick", "of": [false, true], "weights": [9, 1]}))
+        }
+        Kind::Integer | Kind::Number => Some(numeric(name, shape)),
+        Kind::String => text(name, shape, doc.kind.as_deref(), span),
+        Kind::Array(item) => {
+            let inner = field(&super::words::singular(name), item, span, depth + 1);
+            let min = shape.min_length.unwrap_or(0).max(1);
+            let max = min.max(3).min(shape.max_length.unwrap_or(3).max(min));
+            match &item.kind {
+                Kind::Object(_) | Kind::Array(_) | Kind::Union(_) | Kind::Cycle(_) | Kind::Any => None,
+                Kind::Enum(values) => Some(
+                    json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": (min as usize).min(values.len()), "max": values.len().min(max as usize)}),
+                ),
+                _ => inner.fake.map(|of| json!({"provider": "list", "of": of, "min": min, "max": max})),
+            }
+        }
+        _ => None,
+    };
+    if let Kind::Array(item) = &shape.kind
+        && let Some(rows) = pairs(item)
+    {
+        doc.fake =
+            Some(json!({"provider": "list", "of": {"provider": "pick", "of": rows}, "min": 1, "max": 2}));
+        return doc;
+    }
+    if let (Some(inner), Kind::Array(item)) = (&mut doc.items, &shape.kind)
+        && matches!(item.kind, Kind::Object(_))
+    {
+        **inner = field(name, item, span, depth + 1);
+        doc.fake = None;
+    }
+    if let Kind::Object(members) = &shape.kind {
+        doc.fields = members
+            .iter()
+            .filter(|(_, member)| super::build::storable(&member.shape))
+            .map(|(name, member)| {
+                let mut inner = field(name, &member.shape, span, depth + 1);
+                inner.nullable = false;
+                (name.clone(), inner)
+            })
+            .collect();
+    }
+    doc
+}
+
+/// Small objects of short words belong together (a country's code and its name), so examples lend them whole.
+fn pairs(item: &Shape) -> Option<Vec<Json>> {
+    let members = item.members()?;
+    let short = |value: &Json| value.as_str().is_some_and(|text| text.len() <= 40 && !text.is_empty());
+    let whole = |row: &&Json| {
+        members.keys().all(|name| row.get(name).is_some_and(short))
+            && row.as_object().is_some_and(|row| row.len() == members.len())
+    };
+    if !(2..=3).contains(&members.len())
+        || members.contains_key("id")
+        || members.values().any(|member| member.shape.kind != Kind::String)
+    {
+        return None;
+    }
+    let rows: Vec<Json> = item.samples.iter().filter(whole).fold(Vec::new(), |mut rows, row| {
+        if !rows.contains(row) {
+            rows.push(row.clone());
+        }
+        rows
+    });
+    (!rows.is_empty()).then_some(rows)
+}
+
+/// The type alone, for parameters.
+pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
+    let mut doc = FieldDoc { nullable: shape.nullable, ..FieldDoc::default() };
+    let kind = match &shape.kind {
+        Kind::Boolean => "boolean",
+        Kind::Integer => "integer",
+        Kind::Number => "number",
+        Kind::Enum(values) => {
+            doc.values = values.iter().filter(|value| !value.trim().is_empty()).cloned().collect();
+            if doc.values.is_empty() { "string" } else { "" }
+        }
+        Kind::String => moment(name, shape).unwrap_or("string"),
+        Kind::Array(item) if depth < 8 => {
+            doc.items = Some(Box::new(typed(&super::words::singular(name), item, depth + 1)));
+            "list"
+        }
+        Kind::Object(members) if depth < 8 && !members.is_empty() => {
+            for (name, member) in members {
+                let mut inner = typed(name, &member.shape, depth + 1);
+                inner.optional = !member.required;
+                doc.fields.insert(name.clone(), inner);
+            }
+            "object"
+        }
+        _ => "any",
+    };
+    doc.kind = (!kind.is_empty()).then(|| kind.to_owned());
+    if matches!(kind, "integer" | "number") {
+        doc.min.clone_from(&shape.min);
+        doc.max.clone_from(&shape.max);
+        if kind == "integer" {
+            // A limit with a fraction or beyond 64 bits is no limit of a whole number.
+            doc.min = doc.min.filter(Json::is_i64);
+            doc.max = doc.max.filter(Json::is_i64);
+        }
+    }
+    if matches!(kind, "string" | "list") {
+        (doc.min_length, doc.max_length) = (shape.min_length, shape.max_length);
+    }
+    if kind == "string" {
+        doc.format =
+            shape.format.clone().filter(|format| !["byte", "binary", "password"].contains(&format.as_str()));
+    }
+    doc.unit = match (kind, name) {
+        ("integer" | "number", "runtime" | "episode_run_time" | "duration_minutes") => Some("min".to_owned()),
+        _ => None,
+    };
+    doc
+}
+
+/// `date`, `date-time` or `time`, when a string is one.
+pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
+    match shape.format.as_deref() {
+        Some("date") => return Some("date"),
+        Some("date-time" | "datetime") => return Some("date-time"),
+        Some("time") => return Some("time"),
+        Some(_) => return None,
+        None => {}
+    }
+    let samples: Vec<&str> =
+        shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
+    if !samples.is_empty() && samples.iter().all(|sample| is_date(sample)) {
+        return Some("date");
+    }
+    if !samples.is_empty()
+        && samples.iter().all(|sample| {
+            sample.get(..10).is_some_and(is_date)
+                && sample.get(10..).is_some_and(|rest| rest.starts_with(['T', ' ']))
+        })
+    {
+        return Some("date-time");
+    }
+    let last = words(name).pop().unwrap_or_default();
+    if ["date", "birthday", "deathday", "birthdate"].contains(&last.as_str()) && samples.is_empty() {
+        return Some("date");
+    }
+    (last == "at" && samples.is_empty() && words(name).len() > 1).then_some("date-time")
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && diorama_seeds::value::Date::parse(text).is_some()
+}
+
+/// Booleans that are seldom true.
+fn rarely(name: &str) -> bool {
+    words(name).iter().any(|word| {
+        ["adult", "deleted", "archived", "banned", "hidden", "locked", "video", "disabled", "private"]
+            .contains(&word.as_str())
+    })
+}
+
+fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Json> {
+    match kind {
+        Some("date") => return Some(dated(name, span, "date")),
+        Some("date-time") => return Some(dated(name, span, "date_time")),
+        Some("time") => return None,
+        _ => {}
+    }
+    match shape.format.as_deref() {
+        Some("email") => return Some(json!("email")),
+        Some("uuid") => return Some(json!("uuid")),
+        Some("uri" | "url") => return Some(json!("url")),
+        Some("ipv4") => return Some(json!("ip")),
+        Some("phone") => return Some(json!("phone")),
+        _ => {}
+    }
+    if let Some(code) = shape.pattern.as_deref().and_then(pattern_code) {
+        return Some(json!({"provider": "code", "format": code}));
+    }
+    let samples: Vec<&str> =
+        shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();
+    let joined = words(name).join("_");
+    let all = |test: &dyn Fn(&str) -> bool| !samples.is_empty() && samples.iter().all(|sample| test(sample));
+    for ending in [".jpg", ".png", ".svg"] {
+        if all(&|sample| sample.starts_with('/') && sample.contains('.'))
+            && samples.iter().any(|sample| sample.ends_with(ending))
+            || (samples.is_empty() && joined.ends_with("_path") && ending == ".jpg")
+        {
+            return Some(
+                json!({"provider": "code", "format": format!("/{{xxxxxxxxxxxxxxxxxxxxxxxxxxx}}{ending}")}),
+            );
+        }
+    }
+    if all(&|sample| {
+        sample.len() >= 12 && sample.len() <= 64 && sample.bytes().all(|byte| byte.is_ascii_hexdigit())
+    }) {
+        let length = samples.first().map_or(24, |sample| sample.len());
+        return Some(json!({"provider": "code", "format": format!("{{{}}}", "x".repeat(length))}));
+    }
+    if joined.ends_with("language")
+        || joined == "iso_639_1"
+        || joined == "languages"
+        || joined.ends_with("language_code")
+    {
+        return Some(
+            json!({"provider": "pick", "of": ["en", "fr", "es", "de", "it", "ja", "ko"], "weights": [8, 2, 2, 2, 1, 1, 1]}),
+        );
+    }
+    if all(&|sample| sample.len() == 2 && sample.bytes().all(|byte| byte.is_ascii_uppercase())) {
+        return Some(json!("country_code"));
+    }
+    if all(&|sample| sample.starts_with("http://") || sample.starts_with("https://")) {
+        return Some(json!("url"));
+    }
+    if ["headquarters", "place_of_birth", "birthplace", "location", "hometown"].contains(&joined.as_str()) {
+        return Some(json!({"provider": "template", "text": "{city}, {country}"}));
+    }
+    let tail = words(name).pop().unwrap_or_default();
+    if KINDS.contains(&tail.as_str())
+        && let Some(pick) = few(&samples)
+    {
+        return Some(pick);
+    }
+    if let Some(code) = sample_code(&samples) {
+        return Some(json!({"provider": "code", "format": code}));
+    }
+    if let Some((_, provider)) = STRINGS.iter().find(|(names, _)| names.contains(&joined.as_str())) {
+        let vocabulary = ["word", "words"].contains(provider).then(|| vocabulary(&samples)).flatten();
+        return Some(vocabulary.unwrap_or_else(|| json!(provider)));
+    }
+    let named = ["name", "title"].contains(&tail.as_str());
+    if let Some(pick) = vocabulary(&samples).filter(|_| !named) {
+        return Some(pick);
+    }
+    if let Some((_, provider)) = STRINGS.iter().find(|(names, _)| names.contains(&tail.as_str())) {
+        return Some(json!(provider));
+    }
+    if ["id", "code", "key", "token", "hash", "number"].contains(&tail.as_str()) {
+        return Some(json!({"provider": "code", "format": "{AAA}-####"}));
+    }
+    Some(json!("words"))
+}
+
+/// Last words of names whose values are kinds, even when examples show each once.
+const KINDS: [&str; 12] = [
+    "type",
+    "status",
+    "kind",
+    "category",
+    "department",
+    "role",
+    "job",
+    "level",
+    "state",
+    "priority",
+    "certification",
+    "class",
+];
+
+/// The short ones among the samples of a kind, the first thirty of them.
+fn few(samples: &[&str]) -> Option<Json> {
+    let short = samples.iter().copied().filter(|sample| !sample.is_empty() && sample.len() <= 30);
+    let distinct: IndexSet<&str> = short.collect();
+    let kept: Vec<&str> = distinct.into_iter().take(30).collect();
+    (!kept.is_empty()).then(|| json!({"provider": "pick", "of": kept}))
+}
+
+/// Whether the values of a string come from few words that examples show.
+pub(super) fn is_vocabulary(name: &str, shape: &Shape) -> bool {
+    text(name, shape, None, Span::USUAL).is_some_and(|fake| fake.get("provider") == Some(&json!("pick")))
+}
+
+/// Letters and digits of one form, such as `nm0000093`, as a code.
+fn sample_code(samples: &[&str]) -> Option<String> {
+    let form = |sample: &str| -> Option<String> {
+        let digits = sample.bytes().filter(u8::is_ascii_digit).count();
+        (digits >= 4
+            && sample.len() <= 40
+            && sample.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'))
+        .then(|| sample.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect())
+    };
+    let first = form(samples.first()?)?;
+    samples.iter().all(|sample| form(sample).as_ref() == Some(&first)).then_some(first)
+}
+
+/// Few short words that recur: a vocabulary.
+fn vocabulary(samples: &[&str]) -> Option<Json> {
+    let distinct: IndexSet<&str> = samples.iter().copied().collect();
+    let short = distinct.iter().all(|sample| sample.len() <= 30 && sample.split(' ').count() <= 4);
+    let recurs = distinct.len() * 2 <= samples.len();
+    (short && !distinct.is_empty() && recurs && distinct.len() <= 30)
+        .then(|| json!({"provider": "pick", "of": distinct}))
+}
+
+/// A simple pattern as a code: `^tt[0-9]{7}` is `tt#######`.
+pub(super) fn pattern_code(pattern: &str) -> Option<String> {
+    let mut rest = pattern.trim_start_matches('^').trim_end_matches('$');
+    let mut out = String::new();
+    while let Some(first) = rest.chars().next() {
+        let (unit, used) = if rest.starts_with("[0-9]") {
+            ("#".to_owned(), 5)
+        } else if rest.starts_with("\\d") {
+            ("#".to_owned(), 2)
+        } else if rest.starts_with("[A-Z]") {
+            ("{A}".to_owned(), 5)
+        } else if rest.starts_with("[a-f0-9]") || rest.starts_with("[0-9a-f]") {
+            ("{x}".to_owned(), 8)
+        } else if first.is_ascii_alphanumeric() || ['-', '_', '/', ' ', ':'].contains(&first) {
+            (first.to_string(), first.len_utf8())
+        } else {
+            return None;
+        };
+        rest = rest.get(used..)?;
+        let mut times = 1;
+        if let Some(tail) = rest.strip_prefix('{') {
+            let (count, after) = tail.split_once('}')?;
+            let least = count.split(',').next()?;
+            times = least.parse::<usize>().ok().filter(|times| *times <= 64)?;
+            rest = after;
+        } else if rest.starts_with(['*', '+', '?']) {
+            return None;
+        }
+        for _ in 0..times {
+            out.push_str(&unit);
+        }
+    }
+    Some(out.replace("}{", "")).filter(|out| !out.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simple_patterns_become_codes() {
+        assert_eq!(pattern_code("^tt[0-9]{7}").as_deref(), Some("tt#######"));
+        assert_eq!(pattern_code("^[A-Z]{3}-\\d{2}$").as_deref(), Some("{AAA}-##"));
+        assert_eq!(pattern_code("^(a|b)+$"), None);
+    }
+
+    #[test]
+    fn names_and_examples_choose_the_values() {
+        let check = |name: &str, samples: &[&str], expect: Json| {
+            let mut shape = Shape::of(Kind::String);
+            shape.samples = samples.iter().map(|sample| json!(sample)).collect();
+            assert_eq!(field(name, &shape, Span::USUAL, 0).fake, Some(expect));
+        };
+        check(
+            "poster_path",
+            &["/a1.jpg"],
+            json!({"provider": "code", "format": "/{xxxxxxxxxxxxxxxxxxxxxxxxxxx}.jpg"}),
+        );
+        check(
+            "credit_id",
+            &["52fe4250c3a36847f8014a11"],
+            json!({"provider": "code", "format": "{xxxxxxxxxxxxxxxxxxxxxxxx}"}),
+        );
+        check(
+            "department",
+            &["Art", "Sound", "Art", "Sound"],
+            json!({"provider": "pick", "of": ["Art", "Sound"]}),
+        );
+        check("birthday", &["1963-12-18"], json!({"provider": "date", "from": "-31000d", "to": "-8000d"}));
+        check("overview", &["Long ago."], json!("paragraph"));
+    }
+}

@@ -1,0 +1,197 @@
+//! OpenAPI documents to source worlds.
+//!
+//! Owns the way from a document to a [`WorldDoc`]: which schemas are the same resource seen from different
+//! operations, what each operation does to it, and made-up values that fit. It never looks outside the document:
+//! no network, no files; references that lead out of it are noted. What cannot be modelled is noted too, and the
+//! operation still answers in its schema's shape.
+//!
+//! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
+//! and `replies` (resources and operations to the world format).
+
+use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
+use diorama_seeds::world::{Finding, Report};
+
+pub use bundle::{Files, NoFiles};
+pub use overlay::overlay;
+pub use source::MAX_BYTES;
+
+mod build;
+mod bundle;
+mod constants;
+mod dates;
+mod document;
+mod entities;
+mod errors;
+mod fakes;
+mod levels;
+mod members;
+mod mend;
+mod mixed;
+mod operations;
+mod overlay;
+mod phrases;
+mod queries;
+mod replies;
+mod routes;
+mod security;
+mod shape;
+mod source;
+mod swagger;
+mod words;
+mod writes;
+
+/// How a document is imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// The moment the world starts at.
+    pub clock: String,
+    /// IANA time zone.
+    pub zone: String,
+    /// How many records a resource has that nothing else sizes.
+    pub records: u32,
+    /// Whether the document stands for a public benchmark.
+    pub benchmark: bool,
+    /// Whether a reference that leads nowhere is an error.
+    pub strict: bool,
+}
+
+impl Default for ImportOptions {
+    fn default() -> Self {
+        Self {
+            clock: "2026-03-02T09:00".to_owned(),
+            zone: "UTC".to_owned(),
+            records: 40,
+            benchmark: false,
+            strict: false,
+        }
+    }
+}
+
+/// An imported document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The source world, ready to be edited.
+    pub doc: WorldDoc,
+    /// What was not taken over, or taken over in part.
+    pub notes: Vec<Note>,
+}
+
+/// Something about an operation that the world does not do as the document says.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Note {
+    /// `GET /movie/{movie_id}`, or `*` for the whole document.
+    pub operation: String,
+    /// What and why.
+    pub reason: String,
+}
+
+impl Note {
+    fn on(operation: &str, reason: impl Into<String>) -> Self {
+        Self { operation: operation.to_owned(), reason: reason.into() }
+    }
+
+    fn on_all(reason: impl Into<String>) -> Self {
+        Self::on("*", reason)
+    }
+}
+
+/// Reads an OpenAPI document (3.0 or 3.1, JSON or YAML) or one of Swagger 2.0 that stands alone.
+///
+/// # Errors
+/// As [`import_with`].
+pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Imported, Report> {
+    import_with(name, text, options, &NoFiles)
+}
+
+/// Reads an OpenAPI document that may refer to other files.
+///
+/// # Errors
+/// A [`Report`] when the text cannot be parsed (with line and column), is not an OpenAPI document, has no operations
+/// or a schema that is made of itself, and with [`ImportOptions::strict`] when a reference leads nowhere.
+pub fn import_with(
+    name: &str,
+    text: &[u8],
+    options: &ImportOptions,
+    files: &dyn Files,
+) -> Result<Imported, Report> {
+    let refuse = |error: source::Unreadable| {
+        let mut finding = Finding::error("", error.message, error.fix);
+        if let Some((line, column)) = error.place {
+            finding = finding
+                .at(u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX));
+        }
+        Report::one(name, finding)
+    };
+    let mut root = source::parse(text).map_err(refuse)?;
+    let swagger = document::is_swagger(&root).map_err(refuse)?;
+    let reasons = bundle::take_in(&mut root, files);
+    let lost = bundle::unresolved(&root, &reasons);
+    if options.strict && !lost.is_empty() {
+        let findings = lost
+            .into_iter()
+            .map(|reason| Finding::error("", reason, "correct the reference, or import without --strict"));
+        return Err(Report { name: name.to_owned(), findings: findings.collect() });
+    }
+    bundle::check_circles(&root).map_err(refuse)?;
+    if swagger {
+        root = swagger::convert(&root);
+    }
+    let mut notes: Vec<Note> = lost.into_iter().map(Note::on_all).collect();
+    let document = document::read(&root, &mut notes).map_err(refuse)?;
+    let model = entities::Model::infer(&document.operations);
+    let mut resources = build::resources(&model, options.records);
+    let apis = operations::apis(&model, &document.operations, &mut resources, &mut notes);
+    let identifier = identifier(name);
+    let title = if document.title.is_empty() || document.title == "API" {
+        build::capital(&words::label(&identifier))
+    } else {
+        document.title
+    };
+    let description = Some(words::sentence(&document.description)).filter(|text| !text.is_empty());
+    let mut doc = WorldDoc {
+        world: WORLD_VERSION,
+        name: identifier.clone(),
+        title: Some(title.clone()),
+        description: description.clone(),
+        clock: options.clock.clone(),
+        zone: options.zone.clone(),
+        benchmark: options.benchmark,
+        domain: Some(DomainHead {
+            name: identifier.clone(),
+            title: Some(title),
+            description,
+            archetype: Some(format!("openapi_{identifier}")),
+            security: document.security,
+            ..DomainHead::default()
+        }),
+        resources,
+        apis,
+        ..WorldDoc::default()
+    };
+    errors::declare(&root, &mut doc);
+    mend::mend(&mut doc, &document.operations, &mut notes)?;
+    mend::settle(&mut doc, &document.operations, &mut notes);
+    Ok(Imported { doc, notes })
+}
+
+/// A world's name from a document's file name.
+fn identifier(name: &str) -> String {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    words::snake(file.split('.').next().unwrap_or(file)).chars().take(60).collect()
+}
+
+/// The path of a document's first server (`/3` of `https://api.example.com/3`), which callers of the real API put before
+/// its paths. Nothing for a document without one, or one that cannot be read.
+#[must_use]
+pub fn server_path(text: &[u8]) -> Option<String> {
+    let root = source::parse(text).ok()?;
+    let text = |pointer: &str| root.pointer(pointer).and_then(serde_json::Value::as_str);
+    let url = text("/servers/0/url").or_else(|| text("/basePath"))?;
+    let below = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').and_then(|slash| rest.get(slash..))?,
+        None => url,
+    };
+    let path = below.split(['?', '#']).next()?.trim_end_matches('/');
+    // A path with variables stands for many; none of them can be told from a path of the API.
+    (path.starts_with('/') && !path.contains('{')).then(|| path.to_owned())
+}

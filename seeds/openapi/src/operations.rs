@@ -1,0 +1,523 @@
+//! Operations to APIs: which behaviour an operation has, its parameters, its reply.
+
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value as Json, json};
+
+use super::Note;
+use super::constants;
+use super::document::{Operation, Place};
+use super::entities::{Entity, Meaning, Model, has_page};
+use super::fakes;
+use super::phrases;
+use super::queries;
+use super::replies::{Replies, quoted};
+use super::routes::{self, List, Route, StepKind, View};
+use super::shape::Shape;
+use super::words::{camel, identifier, is_identifier, label, sentence, words};
+use super::writes;
+
+/// The resource that says who is signed in.
+const SIGNED_IN: &str = "signed_in";
+
+/// Makes one API.
+pub(super) struct Maker<'m> {
+    pub(super) model: &'m Model,
+    pub(super) operation: &'m Operation,
+    pub(super) route: Route,
+    pub(super) api: ApiDoc,
+    pub(super) notes: Vec<String>,
+    /// Parameters that the behaviour uses.
+    pub(super) used: IndexSet<String>,
+    /// Resources that only this API needs.
+    pub(super) more: IndexMap<String, ResourceDoc>,
+}
+
+/// All APIs, in the document's order. Resources that only an API needs are added to the others.
+pub(super) fn apis(
+    model: &Model,
+    operations: &[Operation],
+    resources: &mut IndexMap<String, ResourceDoc>,
+    notes: &mut Vec<Note>,
+) -> Vec<ApiDoc> {
+    let mut taken: IndexSet<String> = IndexSet::new();
+    let mut out = Vec::new();
+    for operation in operations {
+        let route = operation.route.clone();
+        let (name, collided) = name(operation, &mut taken);
+        let mut maker = Maker {
+            model,
+            operation,
+            route,
+            api: ApiDoc::default(),
+            notes: Vec::new(),
+            used: IndexSet::new(),
+            more: IndexMap::new(),
+        };
+        if collided {
+            maker.notes.push(format!("its name is taken by another operation; it is called `{name}`"));
+        }
+        maker.api.name = name;
+        maker.make();
+        let made = operation.route();
+        notes.extend(maker.notes.into_iter().map(|reason| Note { operation: made.clone(), reason }));
+        for (name, resource) in maker.more {
+            resources.entry(name).or_insert(resource);
+        }
+        out.push(maker.api);
+    }
+    out
+}
+
+/// A CamelCase name: the operation's id where that is a name, else from method and path.
+fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
+    let mut path_words: Vec<String> = Vec::new();
+    let mut keys: Vec<String> = Vec::new();
+    for segment in operation.path.split('/') {
+        match segment.strip_prefix('{') {
+            Some(key) => keys.extend(words(key)),
+            None => path_words.extend(words(segment)),
+        }
+    }
+    let verb = match operation.method.as_str() {
+        "POST" => "create",
+        "PUT" => "replace",
+        "PATCH" => "update",
+        "DELETE" => "delete",
+        _ => "get",
+    };
+    let own = operation.id.as_deref().map(words).unwrap_or_default();
+    // `GET_movie-movie_id` only repeats method and path.
+    let spelt = operation
+        .id
+        .as_deref()
+        .is_some_and(|id| id.starts_with(&operation.method) || id.contains(['/', '{']));
+    let repeats = spelt
+        && own.first().is_some_and(|first| first == &operation.method.to_lowercase())
+        && own.iter().skip(1).all(|word| path_words.contains(word) || keys.contains(word));
+    let base = if own.is_empty() || repeats {
+        let mut parts = path_words.clone();
+        let first_is_verb =
+            parts.first().is_some_and(|first| ["search", "discover", "find"].contains(&first.as_str()));
+        if !first_is_verb || operation.method != "GET" {
+            parts.insert(0, verb.to_owned());
+        }
+        if operation.method == "GET" && operation.route.tail.is_empty() && operation.path.ends_with('}') {
+            parts.push("details".to_owned());
+        }
+        camel(&parts)
+    } else {
+        camel(&own)
+    };
+    let base = if base.is_empty() || base.starts_with(|first: char| first.is_ascii_digit()) {
+        format!("Call{base}")
+    } else {
+        base
+    };
+    // Tool-calling models take names of at most 64 characters.
+    let short = |name: String| name.chars().take(60).collect::<String>();
+    let base = short(base);
+    if taken.insert(base.clone()) {
+        return (base, false);
+    }
+    let by_keys = if keys.is_empty() { String::new() } else { format!("{base}By{}", camel(&keys)) };
+    let with_path = format!("{}{}", camel(&[verb]), camel(&path_words));
+    let mut candidates = vec![short(by_keys), short(with_path.clone())];
+    candidates.extend((2..100_000).map(|number| format!("{base}{number}")));
+    let found = candidates.into_iter().find(|name| !name.is_empty() && !taken.contains(name)).unwrap_or(base);
+    taken.insert(found.clone());
+    (found, true)
+}
+
+impl Maker<'_> {
+    pub(super) fn begin(&mut self) {
+        self.api.method.clone_from(&self.operation.method);
+        self.api.path.clone_from(&self.operation.path);
+        self.api.description = description(self.operation);
+        self.api.security.clone_from(&self.operation.security);
+        self.parameters();
+    }
+
+    fn make(&mut self) {
+        self.begin();
+        if self.operation.method == "GET" {
+            self.read();
+        } else {
+            writes::write(self);
+        }
+        if self.api.behaviour == BehaviourDoc::default() {
+            self.fallback();
+        }
+        if self.api.reply.status.is_none() && ![200, 204, 205].contains(&self.operation.status) {
+            self.api.reply.status = Some(self.operation.status);
+        }
+        if matches!(self.operation.status, 204 | 205)
+            || (self.operation.reply.is_none() && self.operation.method == "DELETE")
+        {
+            self.api.reply.status = Some(200);
+        }
+        self.without_body();
+        self.page_by_offset();
+        phrases::complete(&mut self.api.phrases, &self.api.parameters);
+        let mut unused: Vec<&str> = Vec::new();
+        for (name, doc) in &mut self.api.parameters {
+            if !self.used.contains(name) {
+                doc.ignored = true;
+                unused.push(name);
+            }
+        }
+        if !unused.is_empty() {
+            let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
+            self.notes.push(reason);
+        }
+    }
+
+    /// An operation that promises 204 shows nothing, and over HTTP answers 204.
+    pub(super) fn without_body(&mut self) {
+        if !matches!(self.operation.status, 204 | 205) || self.operation.reply.is_some() {
+            return;
+        }
+        let behaviour = &mut self.api.behaviour;
+        if !behaviour.compute.is_empty() {
+            behaviour.compute.clear();
+            behaviour.action = Some("none".to_owned());
+        }
+        if behaviour.get.is_some() || behaviour.list.is_some() || behaviour.members.is_some() {
+            return;
+        }
+        let on_record = behaviour.action.as_deref() != Some("none");
+        self.api.reply = ReplyDoc { fields: on_record.then(Vec::new), ..ReplyDoc::default() };
+    }
+
+    /// The operation's parameters; behaviours refine them.
+    fn parameters(&mut self) {
+        for parameter in &self.operation.parameters {
+            if self.api.parameters.contains_key(&parameter.name) {
+                self.notes.push(format!(
+                    "the parameter `{}` occurs in two places; the first is kept",
+                    parameter.name
+                ));
+                continue;
+            }
+            let mut shape = parameter.shape.clone();
+            let dropped = matches!(&shape.kind, super::shape::Kind::Enum(values) if values.iter().any(|value| value.trim().is_empty()));
+            if dropped {
+                self.notes.push(format!(
+                    "the empty value of `{}` is left out; leave the parameter out instead",
+                    parameter.name
+                ));
+            }
+            shape.nullable = false;
+            let mut doc = fakes::typed(&parameter.name, &shape, 0);
+            if doc.kind.as_deref() == Some("string") && dated_filter(&parameter.name) {
+                doc.kind = Some("date".to_owned());
+            }
+            doc.place = Some(
+                match parameter.place {
+                    Place::Path => "path",
+                    Place::Query => "query",
+                    Place::Header => "header",
+                }
+                .to_owned(),
+            );
+            doc.optional = !parameter.required && shape.default.is_none();
+            doc.default = shape.default.clone().filter(|default| {
+                !parameter.required && default.as_str().is_none_or(|text| !text.is_empty())
+            });
+            if doc.default.is_none() && !parameter.required {
+                doc.optional = true;
+            }
+            doc.description = Some(parameter.description.clone())
+                .filter(|text| !text.is_empty())
+                .or_else(|| shape.description.as_deref().map(sentence));
+            phrases::name(&parameter.name, &mut doc);
+            if matches!(routes::paging_role(&parameter.name), Some("page" | "limit"))
+                && doc.kind.as_deref() == Some("integer")
+                && doc.min.is_none()
+            {
+                doc.min = Some(json!(1));
+            }
+            if let Some(step) = self.route.chain.iter().find(|step| step.parameter == parameter.name)
+                && let Some(entity) = self.model.entity(&step.entity)
+                && entity.nest.is_none()
+            {
+                doc = FieldDoc {
+                    reference: Some(step.entity.clone()),
+                    place: doc.place,
+                    description: doc.description,
+                    label: Some(label(&step.entity)),
+                    ..FieldDoc::default()
+                };
+            }
+            self.api.parameters.insert(parameter.name.clone(), doc);
+        }
+    }
+
+    /// The expression for the key of the record that the path is about, and the keys used.
+    pub(super) fn key_expression(&mut self, depth: usize) -> Option<String> {
+        let step = self.route.chain.get(depth)?.clone();
+        let entity = self.model.entity(&step.entity)?;
+        if step.kind != StepKind::Key {
+            return Some(self.only(entity, step.kind));
+        }
+        self.used.insert(step.parameter.clone());
+        let argument = argument(&step.parameter);
+        let Some(nest) = &entity.nest else { return Some(argument) };
+        let number = identifier(&nest.number);
+        let within = depth.checked_sub(1).and_then(|above| self.route.chain.get(above))?;
+        if within.entity != nest.parent {
+            // Below another record than elsewhere (`/users/{id}/projects/{number}` beside `/orgs/...`) the number tells.
+            return Some(format!("{0}.first(x, x.{number} == {argument}).{1}", entity.name, entity.key));
+        }
+        let above = self.key_expression(depth.checked_sub(1)?)?;
+        let by = self.model.reference_to(&entity.name, &nest.parent)?;
+        Some(format!(
+            "{0}.first({1}, {1}.{by} == {above} && {1}.{2} == {argument}).{3}",
+            entity.name,
+            ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).unwrap_or(&"z"),
+            number,
+            entity.key
+        ))
+    }
+
+    /// The key of the only record, or of the signed-in user among several.
+    fn only(&mut self, entity: &Entity, kind: StepKind) -> String {
+        if entity.singleton {
+            return format!("{}.first(x, true).{}", entity.name, entity.key);
+        }
+        let field = format!("{}_id", entity.name);
+        let name = match kind {
+            StepKind::Me => SIGNED_IN.to_owned(),
+            _ => format!("current_{}", entity.name),
+        };
+        let who = FieldDoc { reference: Some(entity.name.clone()), ..FieldDoc::default() };
+        self.more.entry(name.clone()).or_insert_with(|| ResourceDoc {
+            key: format!("{name}_id"),
+            label: (kind == StepKind::Me).then(|| "signed-in user".to_owned()),
+            singleton: true,
+            fields: IndexMap::from([(field.clone(), who)]),
+            records: RecordsDoc::Count(1),
+            ..ResourceDoc::default()
+        });
+        format!("{name}.first(x, true).{field}")
+    }
+
+    /// A page size alone needs a way to the rest: the world adds the offset that the document lacks.
+    fn page_by_offset(&mut self) {
+        let Some(page) = &self.api.behaviour.page else { return };
+        if page.style != "offset" || page.parameter.is_some() || self.api.parameters.contains_key("offset") {
+            return;
+        }
+        let doc = FieldDoc {
+            kind: Some("integer".to_owned()),
+            min: Some(json!(0)),
+            optional: true,
+            place: Some("query".to_owned()),
+            description: Some("How many to leave out.".to_owned()),
+            ..FieldDoc::default()
+        };
+        self.api.parameters.insert("offset".to_owned(), doc);
+        self.used.insert("offset".to_owned());
+        self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
+    }
+
+    /// The record that a behaviour acts on; the only one of its kind needs no key.
+    pub(super) fn act_on(&mut self, entity: &Entity, key: String) {
+        self.api.behaviour.key = (!entity.singleton).then_some(key);
+    }
+
+    fn read(&mut self) {
+        let Some(reply) = &self.operation.reply else { return };
+        let subject = self.route.subject().and_then(|step| self.model.entity(&step.entity));
+        let view = routes::view(reply, self.route.subject().is_some(), has_page(self.operation));
+        match (view, subject) {
+            (View::Record { shape, envelope }, Some(entity)) => self.record(entity, shape, envelope),
+            (View::Record { shape, envelope }, None) => self.free_record(shape, envelope),
+            (View::List(list), subject) => queries::list(self, &list, subject),
+            (View::Other, _) => {}
+        }
+    }
+
+    /// One record by key, or a view of it.
+    fn record(&mut self, entity: &Entity, shape: &Shape, envelope: Option<&str>) {
+        let depth = self.route.chain.len().saturating_sub(1);
+        let Some(key) = self.key_expression(depth) else { return };
+        let keys: Vec<String> = self.route.keys().cloned().collect();
+        let tail = self.route.hints();
+        let what = self.route.tail.last().cloned();
+        if let (Some(other), Some(_)) = (self.model.companion(&entity.name, shape, &tail), &what)
+            && let Some(field) = self.model.reference_to(&entity.name, &other)
+            && let Some(other) = self.model.entity(&other)
+        {
+            // `/orders/{id}/customer` is the record that the order refers to.
+            let expression = format!("{}.get({key}).{field}", entity.name);
+            self.show(other, shape, envelope);
+            self.api.behaviour.get = Some(other.name.clone());
+            self.api.behaviour.key = Some(expression);
+        } else {
+            self.show(entity, shape, envelope);
+            self.api.behaviour.get = Some(entity.name.clone());
+            self.act_on(entity, key);
+        }
+        self.api.phrases = match what {
+            _ if keys.is_empty() => phrases::own(entity, &self.route),
+            Some(what) => phrases::view(entity, &keys, &what),
+            None if entity.nest.is_some() => phrases::view(entity, &keys, "details"),
+            None => phrases::details(entity, keys.last().map_or("id", String::as_str)),
+        };
+    }
+
+    /// A record that no key names: the latest film, a singleton.
+    fn free_record(&mut self, shape: &Shape, envelope: Option<&str>) {
+        let hints = self.route.hints();
+        let name = match self.model.meaning(shape, &hints) {
+            Meaning::Entity(name) => name,
+            _ => match hints.iter().chain(self.route.tail.last()).find_map(|hint| {
+                [hint.clone(), format!("{hint}_summary")]
+                    .into_iter()
+                    .find(|name| self.model.entity(name).is_some_and(|entity| entity.singleton))
+            }) {
+                Some(name) => name,
+                None => return,
+            },
+        };
+        let Some(entity) = self.model.entity(&name) else { return };
+        self.show(entity, shape, envelope);
+        self.api.behaviour.get = Some(entity.name.clone());
+        if entity.singleton {
+            self.api.phrases.imperative = vec![format!("show me the {}", label(&entity.name))];
+            return;
+        }
+        let modifiers = self.route.modifiers();
+        let (field, past, word) = queries::extreme(self.model, entity, &modifiers);
+        self.api.behaviour.key = Some(match field {
+            Some(field) if past => format!(
+                "{0}.first(a, a.{field} == {0}.max(b, b.{field} <= today, b.{field})).{1}",
+                entity.name, entity.key
+            ),
+            Some(field) => {
+                format!("{0}.first(a, a.{field} == {0}.max(b, true, b.{field})).{1}", entity.name, entity.key)
+            }
+            None => format!("{}.first(a, true).{}", entity.name, entity.key),
+        });
+        self.api.phrases.imperative = vec![
+            format!("show me the {word} {}", label(&entity.name)),
+            format!("tell me which {} is the {word}", label(&entity.name)),
+        ];
+    }
+
+    /// The reply shows a record by this schema.
+    pub(super) fn show(&mut self, entity: &Entity, shape: &Shape, envelope: Option<&str>) {
+        let fields = self.fields(entity, shape);
+        self.api.reply.fields = Some(fields).filter(|fields| !fields.is_empty());
+        self.api.reply.envelope = envelope.map(str::to_owned);
+    }
+
+    /// The members of a record shown by this schema; what stays constant is noted.
+    pub(super) fn fields(&mut self, entity: &Entity, shape: &Shape) -> Vec<ReplyFieldDoc> {
+        let mut replies = Replies { model: self.model, constants: Vec::new(), tail: self.route.hints() };
+        let fields = replies.object(entity, shape, 0);
+        let constants: IndexSet<String> = replies.constants.into_iter().collect();
+        if !constants.is_empty() {
+            let list: Vec<String> = constants.into_iter().collect();
+            self.notes.push(format!("constant in every reply: {}", list.join(", ")));
+        }
+        fields
+    }
+
+    /// A list behaviour around this item.
+    pub(super) fn list_reply(&mut self, entity: &Entity, list: &List<'_>) {
+        let fields = self.fields(entity, list.item);
+        self.list_reply_of(fields, list);
+    }
+
+    /// A list behaviour with these members of each item.
+    pub(super) fn list_reply_of(&mut self, fields: Vec<ReplyFieldDoc>, list: &List<'_>) {
+        let mut reply = ReplyDoc {
+            fields: Some(fields),
+            items: Some(list.items.to_owned()),
+            total: Some(String::new()),
+            ..ReplyDoc::default()
+        };
+        reply.envelope = list.envelope.map(str::to_owned);
+        for (name, member) in list.root.and_then(Shape::members).into_iter().flatten() {
+            if name == list.items {
+                continue;
+            }
+            match routes::paging_role(name) {
+                Some("total") if reply.total.as_deref() == Some("") => reply.total = Some(name.clone()),
+                Some("page" | "pages") if self.api.behaviour.page.is_none() && member.shape.is_scalar() => {
+                    // Without a parameter for it there is one page, which holds everything.
+                    reply.with.insert(name.clone(), "1".to_owned());
+                }
+                Some(role @ ("page" | "pages" | "offset" | "limit" | "next"))
+                    if self.api.behaviour.page.is_some() && !reply.paging.contains_key(role) =>
+                {
+                    reply.paging.insert(role.to_owned(), name.clone());
+                }
+                _ => match self.beside(name, &member.shape) {
+                    Some(expression) => {
+                        reply.with.insert(name.clone(), expression);
+                    }
+                    None => self
+                        .notes
+                        .push(format!("the reply leaves out `{name}`, which stands beside the list")),
+                },
+            }
+        }
+        self.api.reply = reply;
+    }
+
+    /// A member beside a list: the key of the record that the path is about, or a constant.
+    fn beside(&mut self, name: &str, shape: &Shape) -> Option<String> {
+        let depth = self.route.chain.len().checked_sub(1);
+        if let Some(depth) = depth
+            && shape.is_scalar()
+            && (name == "id" || self.route.chain.get(depth).is_some_and(|step| step.parameter == name))
+        {
+            return self.key_expression(depth);
+        }
+        match constants::value(shape, 0) {
+            Json::String(text) if shape.is_scalar() => Some(quoted(&text)),
+            Json::Number(number) => Some(number.to_string()),
+            Json::Bool(value) => Some(value.to_string()),
+            _ => None,
+        }
+    }
+
+    /// The 404 of a list below a record that does not exist.
+    pub(super) fn must_exist(&mut self, entity: &Entity, key: &str) {
+        if self.route.subject().is_some_and(|step| step.kind != StepKind::Key) {
+            return;
+        }
+        let that = format!("{}.exists({key})", entity.name);
+        self.api.behaviour.require.push(RequireDoc {
+            that,
+            otherwise: RefusalDoc {
+                status: 404,
+                message: format!("no {} has this key", label(&entity.name)),
+            },
+        });
+    }
+}
+
+/// `args.x`; names that are no identifiers cannot be read, and callers keep them out.
+pub(super) fn argument(name: &str) -> String {
+    if is_identifier(name) { format!("args.{name}") } else { format!("args.{}", identifier(name)) }
+}
+
+/// `release_date.gte`, `from_date`, `due_before`.
+fn dated_filter(name: &str) -> bool {
+    let parts = words(name);
+    parts.iter().any(|part| part == "date")
+        && !parts.iter().any(|part| ["year", "null", "include", "type", "dates"].contains(&part.as_str()))
+}
+
+fn description(operation: &Operation) -> String {
+    let text =
+        sentence(if operation.description.is_empty() { &operation.summary } else { &operation.description });
+    let text = if text.is_empty() { format!("{} {}", operation.method, operation.path) } else { text };
+    if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+}

@@ -1,0 +1,239 @@
+//! Words for people: questions about fields, requests for operations. Generic English, by names and kinds.
+
+mod changes;
+
+use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use indexmap::IndexMap;
+
+use self::changes::part;
+pub(super) use self::changes::{act, action, change};
+use super::entities::Entity;
+use super::fakes::moment;
+use super::shape::{Kind, Shape};
+use super::words::{label, measured, plural, singular, words};
+
+/// Gives a value its name for people, and a number its unit where the name says it.
+pub(super) fn name(name: &str, doc: &mut FieldDoc) {
+    let number = doc.kind.as_deref().is_some_and(|kind| ["integer", "number", "decimal"].contains(&kind));
+    match measured(name).filter(|_| number) {
+        Some((what, unit)) => (doc.label, doc.unit) = (Some(what), Some(unit.to_owned())),
+        None => doc.label = Some(label(name)),
+    }
+}
+
+/// The name for people that a value was given, or one made from its name.
+fn named(name: &str, doc: Option<&FieldDoc>) -> String {
+    doc.and_then(|doc| doc.label.clone()).unwrap_or_else(|| label(name))
+}
+
+/// Adds questions and statements to a field.
+pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
+    let noun = named(name, Some(doc));
+    let parts = words(name);
+    let last = parts.last().map(String::as_str).unwrap_or_default();
+    let has = |word: &str| parts.iter().any(|part| part == word);
+    let (ask, say): (Vec<String>, Vec<String>) = match &shape.kind {
+        _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
+        Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => {
+            let (question, statement) = match last {
+                "birthday" | "birthdate" => {
+                    ("When was {it} born?".to_owned(), "{it} was born {value}.".to_owned())
+                }
+                "deathday" => ("When did {it} die?".to_owned(), "{it} died {value}.".to_owned()),
+                _ => match (parts.first().map(String::as_str), last) {
+                    (Some("release" | "released"), _) => {
+                        ("When was {it} released?".to_owned(), "{it} was released {value}.".to_owned())
+                    }
+                    (Some("air"), _) => ("When did {it} air?".to_owned(), "{it} aired {value}.".to_owned()),
+                    (Some("first"), "date") if has("air") => {
+                        ("When did {it} first air?".to_owned(), "{it} first aired {value}.".to_owned())
+                    }
+                    (Some("due"), _) => ("When is {it} due?".to_owned(), "{it} is due {value}.".to_owned()),
+                    (Some(verb), "at") if verb.ends_with("ed") => {
+                        (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} {{value}}."))
+                    }
+                    (Some(verb), "at") if parts.len() == 2 && verb.ends_with('s') => (
+                        format!("When does {{it}} {}?", verb.trim_end_matches('s')),
+                        format!("{{it}} {verb} {{value}}."),
+                    ),
+                    _ => (
+                        format!("What is the {noun} of {{it}}?"),
+                        format!("The {noun} of {{it}} is {{value}}."),
+                    ),
+                },
+            };
+            (vec![question], vec![statement])
+        }
+        Kind::Integer | Kind::Number => match last {
+            "runtime" | "duration" => (
+                vec!["How long is {it}?".to_owned(), format!("What is the {noun} of {{it}}?")],
+                vec!["{it} takes {value}.".to_owned()],
+            ),
+            "price" | "cost" | "fee" => (
+                vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")],
+                vec!["{it} costs {value}.".to_owned()],
+            ),
+            "count" => {
+                let mut counted = parts.get(..parts.len() - 1).unwrap_or_default().to_vec();
+                if let Some(last) = counted.last_mut() {
+                    *last = singular(last);
+                }
+                let counted = plural(&counted.join(" "));
+                (
+                    vec![format!("How many {counted} does {{it}} have?")],
+                    vec![format!("{{it}} has {{value}} {counted}.")],
+                )
+            }
+            _ => (
+                vec![format!("What is the {noun} of {{it}}?"), format!("What {noun} does {{it}} have?")],
+                vec![format!("The {noun} of {{it}} is {{value}}.")],
+            ),
+        },
+        Kind::String => match last {
+            "homepage" | "website" => (
+                vec!["What is the homepage of {it}?".to_owned()],
+                vec!["The homepage of {it} is {value}.".to_owned()],
+            ),
+            "headquarters" => (
+                vec!["Where is {it} based?".to_owned(), "Where are the headquarters of {it}?".to_owned()],
+                vec!["{it} is based in {value}.".to_owned()],
+            ),
+            "birth" if has("place") => {
+                (vec!["Where was {it} born?".to_owned()], vec!["{it} was born in {value}.".to_owned()])
+            }
+            _ => (
+                vec![format!("What is the {noun} of {{it}}?")],
+                vec![format!("The {noun} of {{it}} is {{value}}.")],
+            ),
+        },
+        Kind::Enum(_) => (
+            vec![format!("What is the {noun} of {{it}}?")],
+            vec![format!("The {noun} of {{it}} is {{value}}.")],
+        ),
+        _ => return,
+    };
+    doc.ask = ask;
+    doc.say = say;
+}
+
+/// How people ask for a record.
+pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
+    let noun = label(&entity.name);
+    let it = format!("{{{key}}}");
+    PhrasesDoc {
+        imperative: vec![
+            format!("tell me about the {noun} {it}"),
+            format!("show the details of the {noun} {it}"),
+            format!("look up the {noun} {it}"),
+        ],
+        ..PhrasesDoc::default()
+    }
+}
+
+/// Adds what a request must say: required parameters that no words stand for yet.
+pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, FieldDoc>) {
+    let required: Vec<&String> = parameters
+        .iter()
+        .filter(|(_, doc)| !doc.optional && doc.default.is_none())
+        .map(|(name, _)| name)
+        .collect();
+    for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
+        for name in &required {
+            let said = format!("{{{name}}}");
+            // Brackets hold what may be left out.
+            let mut depth = 0_u32;
+            let outside: String = phrase
+                .chars()
+                .filter(|c| {
+                    match c {
+                        '[' => depth += 1,
+                        ']' => depth = depth.saturating_sub(1),
+                        _ => {}
+                    }
+                    depth == 0
+                })
+                .collect();
+            if outside.contains(&said) {
+                continue;
+            }
+            let doc = parameters.get(*name);
+            let noun = named(name, doc);
+            phrase.push_str(&match doc {
+                // What stands in the path is whose it is.
+                Some(FieldDoc { place: Some(place), reference: Some(_), .. }) if place == "path" => {
+                    format!(" of the {noun} {said}")
+                }
+                Some(FieldDoc { place: Some(place), .. }) if place == "path" => format!(" of {noun} {said}"),
+                doc => format!(" with {}", part(name, doc)),
+            });
+        }
+    }
+}
+
+/// How people ask for what is theirs, or the only one of its kind.
+pub(super) fn own(entity: &Entity, route: &super::routes::Route) -> PhrasesDoc {
+    let mine = route.is_mine();
+    let noun = if route.is_me() { "profile".to_owned() } else { label(&entity.name) };
+    let noun = match route.tail.last() {
+        Some(what) => format!("{} of {} {noun}", label(what), if mine { "my" } else { "the" }),
+        None => noun,
+    };
+    let article = if mine && route.tail.is_empty() { "my" } else { "the" };
+    PhrasesDoc {
+        imperative: vec![format!("show me {article} {noun}"), format!("look up {article} {noun}")],
+        ..PhrasesDoc::default()
+    }
+}
+
+/// How people ask for a view of a record: its credits, its pictures.
+pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
+    let noun = label(&entity.name);
+    let what = label(what);
+    let it = keys.iter().map(|key| format!("{{{key}}}")).collect::<Vec<_>>();
+    let it = match it.as_slice() {
+        [only] => format!("the {noun} {only}"),
+        [first, rest @ ..] => {
+            let places: Vec<String> = rest
+                .iter()
+                .zip(keys.iter().skip(1))
+                .map(|(place, key)| format!("{} {place}", label(key).replace(" number", "")))
+                .collect();
+            format!("{}, {first}", places.join(", "))
+        }
+        [] => format!("the {noun}"),
+    };
+    PhrasesDoc {
+        imperative: vec![
+            format!("show me the {what} of {it}"),
+            format!("get the {what} of {it}"),
+            format!("find out the {what} of {it}"),
+        ],
+        ..PhrasesDoc::default()
+    }
+}
+
+/// Noun phrases for a list: with its arguments in brackets where they are optional, and with one or two of them said.
+pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, bool)]) -> PhrasesDoc {
+    let mut head = if adjective.is_empty() { nouns.to_owned() } else { format!("{adjective} {nouns}") };
+    let said = |(name, text, _): &(String, String, bool)| text.replace("{}", &format!("{{{name}}}"));
+    for argument in arguments.iter().filter(|(_, _, required)| *required) {
+        head.push_str(&format!(" {}", said(argument)));
+    }
+    let mut optional: Vec<String> = arguments.iter().filter(|(_, _, required)| !required).map(said).collect();
+    // Whose something is comes before what it is like.
+    optional.sort_by_key(|text| !text.starts_with("of "));
+    let bracketed: String = optional.iter().map(|text| format!("[ {text}]")).collect();
+    let mut noun = vec![format!("{head}{bracketed}")];
+    for (position, first) in optional.iter().enumerate().filter(|_| optional.len() > 1).take(MOST_SAID) {
+        noun.push(format!("{head} {first}"));
+        let second = optional.iter().skip(position + 1).find(|text| !text.starts_with("of "));
+        noun.extend(second.map(|second| {
+            let joint = if first.starts_with("of ") { "" } else { "and " };
+            format!("{head} {first} {joint}{second}")
+        }));
+    }
+    PhrasesDoc { noun, ..PhrasesDoc::default() }
+}
+
+/// Of so many optional arguments a request speaks, each alone and with the next.
+const MOST_SAID: usize = 3;

@@ -1,0 +1,391 @@
+//! Words for changes: what is added, changed, taken away or done, and with which arguments.
+
+use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use indexmap::IndexMap;
+
+use super::{MOST_SAID, named};
+use crate::words::{label, plural, singular, words};
+
+/// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
+/// argument is `set volume to {volume}`.
+pub(crate) fn act(
+    name: &str,
+    summary: &str,
+    arguments: &IndexMap<String, FieldDoc>,
+    required: &[String],
+    optional: &[String],
+) -> PhrasesDoc {
+    let mut phrase = clause(summary).unwrap_or_else(|| words(name).join(" "));
+    let moment = |name: &String| arguments.get(name).is_some_and(is_moment);
+    match required {
+        [only] if !moment(only) => phrase.push_str(&format!(" to {{{only}}}")),
+        _ => {
+            for name in required {
+                let text = if moment(name) { String::new() } else { format!("with {} ", label(name)) };
+                phrase.push_str(&format!(" {text}{{{name}}}"));
+            }
+        }
+    }
+    for name in optional {
+        let of = arguments.get(name).is_some_and(|doc| doc.reference.is_some());
+        let text = match (moment(name), of) {
+            (true, _) => String::new(),
+            (false, true) => "of ".to_owned(),
+            (false, false) => format!("with {} ", label(name)),
+        };
+        phrase.push_str(&format!("[ {text}{{{name}}}]"));
+    }
+    PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
+}
+
+/// How people ask for a change: a verb and its object, what is required, and up to two things that need not be said.
+pub(crate) fn change(
+    verb: &str,
+    noun: &str,
+    key: Option<&str>,
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    let object = match key {
+        Some(key) => format!("the {noun} {{{key}}}"),
+        None if noun.starts_with("my ") => noun.to_owned(),
+        None => format!("the {noun}"),
+    };
+    let mut heads = Vec::new();
+    for verb in verbs(verb) {
+        heads.push(match key {
+            Some(_) => format!("{verb} {object}"),
+            None if verb.ends_with(" new") => format!("{verb} {noun}"),
+            None if verb == "add" => format!("{verb} {} {noun}", article(noun)),
+            None => format!("{verb} {object}"),
+        });
+    }
+    let optional: Vec<&str> = optional.iter().map(String::as_str).collect();
+    let mut said: Vec<Vec<&str>> = vec![Vec::new()];
+    for (position, first) in optional.iter().enumerate().take(MOST_SAID) {
+        said.push(vec![first]);
+        said.extend(optional.get(position + 1).map(|second| vec![*first, *second]));
+    }
+    let mut phrases: Vec<String> = Vec::new();
+    if let ("change", []) = (verb, required) {
+        phrases.extend(said.iter().filter(|said| !said.is_empty()).map(|said| set(&object, said, arguments)));
+    } else {
+        let of = said.iter().enumerate().filter_map(|(position, said)| {
+            let head = heads.get(position % heads.len())?;
+            let all: Vec<&str> = required.iter().map(String::as_str).chain(said.iter().copied()).collect();
+            Some(format!("{head}{}", with(&all, arguments)))
+        });
+        phrases.extend(of);
+        // Where there is one way to say it, each verb says it.
+        if said.len() == 1 {
+            let all: Vec<&str> = required.iter().map(String::as_str).collect();
+            phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
+        }
+    }
+    if phrases.is_empty() {
+        phrases.extend(heads);
+    }
+    PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
+}
+
+/// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
+/// (`DELETE /applications/{id}/token`).
+pub(crate) fn action(
+    verb: &[String],
+    summary: &str,
+    noun: &str,
+    key: Option<&str>,
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    let acts = verb.first().is_some_and(|first| VERBS.contains(&first.as_str()));
+    let Some(clause) = clause(summary).filter(|_| !acts) else {
+        return change(&verb.join(" "), noun, key, arguments, (required, optional));
+    };
+    let of = key.map(|key| format!("the {noun} {{{key}}}")).unwrap_or_default();
+    let clause = if of.is_empty() { clause } else { about(&clause, noun, &of) };
+    let mut said: Vec<Vec<&str>> = vec![required.iter().map(String::as_str).collect()];
+    for name in optional.iter().take(MOST_SAID) {
+        said.push(required.iter().chain([name]).map(String::as_str).collect());
+    }
+    let imperative = said.iter().map(|said| format!("{clause}{}", with(said, arguments))).collect();
+    PhrasesDoc { imperative, ..PhrasesDoc::default() }
+}
+
+/// A summary as a clause: `Cancels a pick-up.` and `Cancel a pick-up` are `cancel a pick-up`. Long ones are no clauses.
+fn clause(summary: &str) -> Option<String> {
+    let sentence = summary.trim().trim_end_matches('.');
+    let plain = |c: char| !matches!(c, '{' | '}' | '[' | ']' | '`' | '.' | ':' | ';' | '\n');
+    let (verb, rest) = sentence.split_once(' ')?;
+    if !sentence.chars().all(plain)
+        || sentence.split(' ').count() > 10
+        || !verb.chars().all(char::is_alphabetic)
+    {
+        return None;
+    }
+    let verb = verb.to_lowercase();
+    let verb = match verb.strip_suffix('s') {
+        Some(stem) if !stem.ends_with('s') => stem,
+        _ => &verb,
+    };
+    // The document speaks to the user, the user of itself.
+    let rest = format!(" {rest} ").replace(" your ", " my ").replace(" the authenticated user ", " me ");
+    Some(format!("{verb} {}", rest.trim()))
+}
+
+/// `set a limit for an enterprise` about `the enterprise X` is `set a limit for the enterprise X`.
+fn about(clause: &str, noun: &str, object: &str) -> String {
+    let whole = |article: &str| format!(" {article} {noun}");
+    match ["a", "an", "the"].iter().find_map(|article| clause.strip_suffix(&whole(article))) {
+        Some(before) => format!("{before} {object}"),
+        None => format!("{clause} for {object}"),
+    }
+}
+
+/// Last words of paths that are verbs.
+const VERBS: [&str; 106] = [
+    "accept",
+    "acknowledge",
+    "activate",
+    "approve",
+    "archive",
+    "assign",
+    "authorize",
+    "ban",
+    "block",
+    "book",
+    "buy",
+    "cancel",
+    "capture",
+    "charge",
+    "check",
+    "clear",
+    "clone",
+    "close",
+    "complete",
+    "confirm",
+    "copy",
+    "deactivate",
+    "decline",
+    "deliver",
+    "deny",
+    "deploy",
+    "disable",
+    "dismiss",
+    "duplicate",
+    "enable",
+    "end",
+    "escalate",
+    "execute",
+    "expire",
+    "fail",
+    "finish",
+    "flag",
+    "follow",
+    "fork",
+    "freeze",
+    "hide",
+    "hold",
+    "ignore",
+    "install",
+    "invite",
+    "join",
+    "leave",
+    "like",
+    "lock",
+    "mark",
+    "merge",
+    "move",
+    "mute",
+    "open",
+    "pause",
+    "pay",
+    "pin",
+    "play",
+    "publish",
+    "reactivate",
+    "redeliver",
+    "refund",
+    "reject",
+    "release",
+    "remind",
+    "renew",
+    "reopen",
+    "rerun",
+    "resend",
+    "reset",
+    "resolve",
+    "restart",
+    "restore",
+    "resume",
+    "retry",
+    "return",
+    "revoke",
+    "run",
+    "schedule",
+    "seek",
+    "send",
+    "set",
+    "ship",
+    "star",
+    "start",
+    "stop",
+    "submit",
+    "suspend",
+    "sync",
+    "test",
+    "transfer",
+    "trigger",
+    "unarchive",
+    "unassign",
+    "unban",
+    "unblock",
+    "undo",
+    "unfollow",
+    "unhide",
+    "unlike",
+    "unlock",
+    "unmute",
+    "unpin",
+    "unstar",
+    "void",
+    "withdraw",
+];
+
+/// The verb that the method stands for, in other words.
+fn verbs(verb: &str) -> Vec<&str> {
+    match verb {
+        "add" => vec!["add", "create a new"],
+        "delete" => vec!["delete", "remove"],
+        "replace" => vec!["update", "overwrite"],
+        verb => vec![verb],
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
+}
+
+/// `change the recipient of the parcel {code} to {recipient} and the service to {service}`.
+fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
+    let moment = |name: &&&str| arguments.get(**name).is_some_and(is_moment);
+    let (moments, others): (Vec<&&str>, Vec<&&str>) = said.iter().partition(moment);
+    let named = |name: &str| named(name, arguments.get(name));
+    let mut phrase = "change ".to_owned();
+    for (position, name) in others.iter().enumerate() {
+        let of = if position == 0 { format!(" of {object}") } else { String::new() };
+        let and = if position == 0 { "" } else { " and " };
+        let quote = if arguments.get(**name).is_some_and(|doc| is_prose(name, doc)) { "\"" } else { "" };
+        phrase.push_str(&format!("{and}the {}{of} to {quote}{{{name}}}{quote}", named(name)));
+    }
+    if others.is_empty() {
+        phrase.push_str(object);
+    }
+    for (position, name) in moments.iter().enumerate() {
+        // A moment brings its own preposition: "on Friday", "tomorrow at nine".
+        let joint = if position == 0 { " so that" } else { " and" };
+        phrase.push_str(&format!("{joint} its {} is {{{name}}}", named(name)));
+    }
+    phrase
+}
+
+/// What follows the object: whom it is for, when, and what it is to be like.
+fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
+    let doc = |name: &str| arguments.get(name);
+    let mut phrase = String::new();
+    let whom = said.iter().find(|name| doc(name).is_some_and(|doc| doc.reference.is_some()));
+    if let Some(whom) = whom {
+        phrase.push_str(&format!(" for {{{whom}}}"));
+    }
+    let moments: Vec<&&str> = said.iter().filter(|name| doc(name).is_some_and(is_moment)).collect();
+    let lone = match moments.as_slice() {
+        [only] if says_when(only) => Some(**only),
+        _ => None,
+    };
+    if let Some(moment) = lone {
+        phrase.push_str(&format!(" {{{moment}}}"));
+    }
+    let rest = said.iter().filter(|name| whom != Some(*name) && lone != Some(**name));
+    let parts: Vec<String> = rest.map(|name| part(name, doc(name))).collect();
+    match parts.as_slice() {
+        [] => {}
+        [only] => phrase.push_str(&format!(" with {only}")),
+        [all @ .., last] => phrase.push_str(&format!(" with {} and {last}", all.join(", "))),
+    }
+    phrase
+}
+
+/// An argument as it stands behind "with".
+pub(super) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
+    let noun = named(name, doc);
+    let Some(doc) = doc else { return format!("the {noun} {{{name}}}") };
+    let kind = doc.kind.as_deref().unwrap_or(if doc.values.is_empty() { "string" } else { "enum" });
+    match kind {
+        _ if doc.reference.is_some() => format!("the {noun} {{{name}}}"),
+        "integer" | "number" | "decimal" => match counted(name) {
+            Some(things) => format!("{{{name}}} {things}"),
+            None => format!("{} {noun} of {{{name}}}", article(&noun)),
+        },
+        "boolean" => format!("{noun} set to {{{name}}}"),
+        "enum" => format!("the {noun} set to {{{name}}}"),
+        _ if is_moment(doc) => {
+            let noun = noun.trim_end_matches(" at").trim_end_matches(" on");
+            format!("{} {noun} {{{name}}}", article(noun))
+        }
+        _ if is_prose(name, doc) => format!("the {noun} \"{{{name}}}\""),
+        _ => format!("the {noun} {{{name}}}"),
+    }
+}
+
+/// Whether a moment is when the whole takes place, so that it needs no name: "book a visit tomorrow at nine".
+fn says_when(name: &str) -> bool {
+    let parts = words(name);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    matches!(
+        parts.as_slice(),
+        ["date" | "day" | "time" | "when" | "at" | "on" | "start" | "moment"]
+            | [
+                "start" | "starts" | "scheduled" | "appointment" | "booking",
+                "at" | "on" | "time" | "date" | "for"
+            ]
+    )
+}
+
+/// What a number counts: `parcels_count` and `num_parcels` count parcels.
+fn counted(name: &str) -> Option<String> {
+    let parts = words(name);
+    let things = match parts.as_slice() {
+        [things @ .., last] if last == "count" && !things.is_empty() => things,
+        [first, things @ ..] if ["num", "no"].contains(&first.as_str()) && !things.is_empty() => things,
+        [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
+        _ => return None,
+    };
+    let (last, before) = things.split_last()?;
+    Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a text is one that people quote.
+fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+    const PROSE: [&str; 14] = [
+        "note",
+        "notes",
+        "remark",
+        "remarks",
+        "comment",
+        "description",
+        "title",
+        "message",
+        "text",
+        "content",
+        "subject",
+        "summary",
+        "reason",
+        "body",
+    ];
+    let text = doc.kind.as_deref().is_none_or(|kind| kind == "string") && doc.values.is_empty();
+    text && words(name).last().is_some_and(|last| PROSE.contains(&last.as_str()))
+}
+
+fn is_moment(doc: &FieldDoc) -> bool {
+    doc.kind.as_deref().is_some_and(|kind| ["date", "time", "date-time"].contains(&kind))
+}

@@ -1,0 +1,159 @@
+//! Words of documents: names for people, units, first sentences.
+
+pub(super) use diorama_seeds::english::{is_plural, singular, split_identifier as words};
+pub(super) use diorama_seeds::naming::{camel, identifier, is_identifier, snake};
+
+use diorama_seeds::naming::reserved;
+
+/// The plural of an English noun or noun phrase, lower-case.
+pub(super) fn plural(phrase: &str) -> String {
+    let (head, last) = match phrase.rsplit_once(' ') {
+        Some((head, last)) => (format!("{head} "), last),
+        None => (String::new(), phrase),
+    };
+    let many = match last {
+        "person" => "people".to_owned(),
+        "child" => "children".to_owned(),
+        "series" | "news" | "species" | "media" | "data" => last.to_owned(),
+        _ if ["s", "x", "z", "ch", "sh"].iter().any(|end| last.ends_with(end)) => format!("{last}es"),
+        _ => match last.strip_suffix('y') {
+            Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+            _ => format!("{last}s"),
+        },
+    };
+    format!("{head}{many}")
+}
+
+/// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
+pub(super) fn is_id(name: &str) -> bool {
+    words(name).last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
+}
+
+/// A name as people read it: words with spaces, some abbreviations spelt out.
+pub(super) fn label(name: &str) -> String {
+    match name {
+        "iso_639_1" => return "language code".to_owned(),
+        "iso_3166_1" => return "country code".to_owned(),
+        "tv" => return "TV show".to_owned(),
+        _ => {}
+    }
+    // A reserved word stands with a suffix in the world, and by itself in what people say.
+    if let Some(word) = reserved(name) {
+        return word.to_owned();
+    }
+    let spelt: Vec<String> = words(name)
+        .into_iter()
+        .map(|word| match word.as_str() {
+            "id" => "ID".to_owned(),
+            "url" | "uri" => "web address".to_owned(),
+            "tv" => "TV".to_owned(),
+            "imdb" => "IMDb".to_owned(),
+            "qty" => "quantity".to_owned(),
+            _ => word,
+        })
+        .collect();
+    if spelt.is_empty() { "value".to_owned() } else { spelt.join(" ") }
+}
+
+/// What a number's name measures, and in what: `weight_kg` is a weight in kg.
+pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
+    const UNITS: [(&str, &str); 38] = [
+        ("kg", "kg"),
+        ("kilograms", "kg"),
+        ("grams", "g"),
+        ("lb", "lb"),
+        ("lbs", "lb"),
+        ("pounds", "lb"),
+        ("km", "km"),
+        ("kilometers", "km"),
+        ("kilometres", "km"),
+        ("miles", "miles"),
+        ("meters", "m"),
+        ("metres", "m"),
+        ("cm", "cm"),
+        ("mm", "mm"),
+        ("ms", "ms"),
+        ("millis", "ms"),
+        ("milliseconds", "ms"),
+        ("seconds", "seconds"),
+        ("secs", "seconds"),
+        ("minutes", "minutes"),
+        ("mins", "minutes"),
+        ("hours", "hours"),
+        ("days", "days"),
+        ("weeks", "weeks"),
+        ("months", "months"),
+        ("percent", "%"),
+        ("pct", "%"),
+        ("ml", "ml"),
+        ("liters", "l"),
+        ("litres", "l"),
+        ("eur", "EUR"),
+        ("usd", "USD"),
+        ("gbp", "GBP"),
+        ("celsius", "°C"),
+        ("kb", "KB"),
+        ("mb", "MB"),
+        ("gb", "GB"),
+        ("bytes", "bytes"),
+    ];
+    let parts = words(name);
+    let (last, stem) = parts.split_last()?;
+    let (_, unit) = UNITS.iter().find(|(word, _)| word == last)?;
+    let stem = stem.strip_suffix(&["in".to_owned()]).unwrap_or(stem);
+    let counts = |word: &String| {
+        ["of", "num", "number", "count", "per", "max", "min", "total"].contains(&word.as_str())
+    };
+    let what = stem.last().filter(|word| !counts(word)).map(|_| label(&stem.join("_")));
+    what.map(|what| (what, *unit))
+}
+
+/// The first sentence of a description, without Markdown, on one line and bounded.
+pub(super) fn sentence(text: &str) -> String {
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    let flat = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = strip_links(&flat).replace(['`', '*', '#'], "");
+    let end = flat
+        .match_indices(". ")
+        .map(|(at, _)| at + 1)
+        .find(|end| flat.get(..*end).is_some_and(|head| !head.ends_with("e.g.") && !head.ends_with("i.e.")))
+        .unwrap_or(flat.len());
+    let first = flat.get(..end).unwrap_or(&flat).trim();
+    let bounded: String = first.chars().take(300).collect();
+    bounded
+}
+
+/// Replaces `[text](target)` by `text`.
+fn strip_links(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let Some(middle) = rest.get(open..).and_then(|tail| tail.find("](")).map(|at| open + at) else {
+            break;
+        };
+        let Some(close) = rest.get(middle..).and_then(|tail| tail.find(')')).map(|at| middle + at) else {
+            break;
+        };
+        out.push_str(rest.get(..open).unwrap_or_default());
+        out.push_str(rest.get(open + 1..middle).unwrap_or_default());
+        rest = rest.get(close + 1..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_are_made_many() {
+        assert_eq!(plural("production company"), "production companies");
+        assert_eq!(plural("TV show"), "TV shows");
+    }
+
+    #[test]
+    fn descriptions_become_a_sentence() {
+        assert_eq!(sentence("Get [this](#a) now. And `more`.\n\nRest"), "Get this now.");
+    }
+}

@@ -1,0 +1,117 @@
+//! Names in a world, made of words: identifiers of resources and fields, names of APIs. Keeps clear of the words that the
+//! expression language reads as something else.
+
+use crate::english::{singular, split_identifier};
+
+/// The words as one CamelCase name of ASCII letters and digits.
+#[must_use]
+pub fn camel<S: AsRef<str>>(words: &[S]) -> String {
+    let mut out = String::new();
+    for word in words {
+        let mut characters = word.as_ref().chars().filter(char::is_ascii_alphanumeric);
+        if let Some(first) = characters.next() {
+            out.push(first.to_ascii_uppercase());
+            out.extend(characters);
+        }
+    }
+    out
+}
+
+/// The identifier of a resource or field: lower-case ASCII words joined by `_`, never a reserved word.
+#[must_use]
+pub fn snake(text: &str) -> String {
+    let joined = split_identifier(text)
+        .iter()
+        .map(|word| word.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("_");
+    guard(if joined.is_empty() { "value".to_owned() } else { joined })
+}
+
+/// The name under which a member of a schema stands in the world: itself where that is an identifier.
+#[must_use]
+pub fn identifier(name: &str) -> String {
+    if is_identifier(name) { guard(name.to_owned()) } else { snake(name) }
+}
+
+/// Whether the expression language can read it after a dot.
+#[must_use]
+pub fn is_identifier(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The resource that a noun stands for: `Production-Companies` is `production_company`.
+#[must_use]
+pub fn resource_name(noun: &str) -> String {
+    let mut parts = split_identifier(noun);
+    if let Some(last) = parts.last_mut() {
+        *last = singular(last);
+    }
+    snake(&parts.join("_"))
+}
+
+/// The reserved word that stands with a suffix in a world: `in` for `in_value`.
+#[must_use]
+pub fn reserved(name: &str) -> Option<&str> {
+    name.strip_suffix("_value").filter(|word| RESERVED.contains(word))
+}
+
+/// Words that the expression language reads as something else.
+const RESERVED: [&str; 27] = [
+    "in",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+    "true",
+    "false",
+    "null",
+    "args",
+    "record",
+    "item",
+    "me",
+    "now",
+    "today",
+];
+
+fn guard(name: String) -> String {
+    if RESERVED.contains(&name.as_str()) {
+        format!("{name}_value")
+    } else if name.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("n{name}")
+    } else {
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_put_together() {
+        assert_eq!(camel(&split_identifier("get movie details")), "GetMovieDetails");
+        assert_eq!(snake("X-Rate Limit"), "x_rate_limit");
+        assert_eq!(identifier("24h"), "n24h");
+        assert_eq!(identifier("in"), "in_value");
+        assert_eq!(reserved("in_value"), Some("in"));
+        assert_eq!(reserved("given_value"), None);
+        assert_eq!(resource_name("Production-Companies"), "production_company");
+    }
+}
