@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::doc::{DomainDoc, WORLD_VERSION, WorldDoc};
+use crate::naming::camel;
 use crate::world::{Finding, Report};
 
 /// Joins worlds into one.
@@ -80,7 +81,7 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     }
     let mut taken: HashSet<String> = uses.keys().cloned().collect();
     for domain in domains {
-        let prefix = camel_case(&domain.domain.name);
+        let prefix = camel(&domain.domain.name.split(['_', '-']).collect::<Vec<_>>());
         for api in &mut domain.apis {
             if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
                 api.name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
@@ -98,16 +99,6 @@ fn free(name: &str, separator: char, taken: &mut HashSet<String>) -> String {
         candidate = format!("{name}{separator}{number}");
     }
     candidate
-}
-
-/// `dental_clinic` as `DentalClinic`.
-fn camel_case(name: &str) -> String {
-    name.split(['_', '-'])
-        .flat_map(|word| {
-            let mut characters = word.chars();
-            characters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(characters)
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Names in a world, made of words: identifiers of resources and fields, names of APIs. Keeps clear of the words that the
 //! expression language reads as something else.
 
-use crate::english::{singular, split_identifier};
+use crate::english::{singular, spaced, split_identifier};
 
 /// The words as one CamelCase name of ASCII letters and digits.
 #[must_use]
@@ -41,6 +41,28 @@ pub fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// The name of a resource, field or domain as people read it: its words, or the name itself where it has none.
+#[must_use]
+pub fn label(name: &str) -> String {
+    let words = spaced(name);
+    if words.is_empty() { name.to_owned() } else { words }
+}
+
+/// A noun as a member's name in JSON: `meeting rooms` is `meeting_rooms`.
+#[must_use]
+pub fn member(noun: &str) -> String {
+    let mut name = String::with_capacity(noun.len());
+    for character in noun.chars() {
+        if character.is_alphanumeric() {
+            name.extend(character.to_lowercase());
+        } else if !name.ends_with('_') && !name.is_empty() {
+            name.push('_');
+        }
+    }
+    name.truncate(name.trim_end_matches('_').len());
+    name
 }
 
 /// The resource that a noun stands for: `Production-Companies` is `production_company`.
@@ -113,5 +135,7 @@ mod tests {
         assert_eq!(reserved("in_value"), Some("in"));
         assert_eq!(reserved("given_value"), None);
         assert_eq!(resource_name("Production-Companies"), "production_company");
+        assert_eq!(member("Meeting rooms!"), "meeting_rooms");
+        assert_eq!((label("startsAt"), label("_")), ("starts at".to_owned(), "_".to_owned()));
     }
 }

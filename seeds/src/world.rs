@@ -12,7 +12,6 @@ mod path;
 mod read;
 mod report;
 mod show;
-mod words;
 
 pub use canonical::{canonical_json, hash};
 pub use check::{check, examine, never_succeeds};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::template::{Template, singular};
+use super::template::{Template, kind_of};
 
 /// A record seen in a reply.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ pub(super) fn sightings(
 /// The kind that a path is about: a listed value of its own (`/trending/{media_type}`), or its last noun that is one.
 fn kind_around(template: &Template, arguments: &Map<String, Json>, kinds: &[String]) -> Option<String> {
     let told = template.holes().into_iter().filter_map(|(name, _)| arguments.get(&name)?.as_str());
-    let told: Vec<String> = told.map(singular).filter(|value| kinds.contains(value)).collect();
+    let told: Vec<String> = told.map(kind_of).filter(|value| kinds.contains(value)).collect();
     told.into_iter().next().or_else(|| template.nouns().rev().find_map(|noun| kind_in(noun, kinds)))
 }
 
@@ -64,7 +64,7 @@ fn kind_of_whole(template: &Template, kinds: &[String]) -> Option<String> {
 
 /// The kind that a noun names, alone or as its last or first word: `production_companies`, `movie_credits`.
 fn kind_in(noun: &str, kinds: &[String]) -> Option<String> {
-    let words: Vec<String> = noun.split(['_', '-']).map(singular).collect();
+    let words: Vec<String> = noun.split(['_', '-']).map(kind_of).collect();
     words.iter().rev().find(|word| kinds.contains(word)).cloned()
 }
 
@@ -82,7 +82,7 @@ impl Reader<'_> {
             let kind = self.kind_of_member(name);
             let items = member.as_array().map_or_else(|| std::slice::from_ref(member), Vec::as_slice);
             for item in items {
-                let own = item.get("media_type").and_then(Json::as_str).map(singular);
+                let own = item.get("media_type").and_then(Json::as_str).map(kind_of);
                 let kind = own.filter(|own| self.kinds.contains(own)).or_else(|| kind.clone());
                 self.record(item, kind);
                 self.members(item, depth + 1);
@@ -111,7 +111,7 @@ impl Reader<'_> {
     fn listed(&self) -> Option<String> {
         const OTHERS: [&str; 8] =
             ["review", "keyword", "image", "video", "translation", "release_date", "genre", "provider"];
-        let last = singular(self.template.nouns().next_back()?);
+        let last = kind_of(self.template.nouns().next_back()?);
         match kind_in(&last, self.kinds) {
             Some(kind) => Some(kind),
             None if OTHERS.contains(&last.as_str()) => None,

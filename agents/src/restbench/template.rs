@@ -1,6 +1,7 @@
 //! The paths of a document: which one a step of a gold path means, and what its parameters stand for.
 
 use diorama_seeds::doc::{FieldDoc, WorldDoc};
+use diorama_seeds::english::singular;
 use serde_json::Value as Json;
 
 use super::shown;
@@ -111,7 +112,7 @@ impl Templates {
         self.all.iter().find(|template| {
             template.method == "GET"
                 && segments(template).is_some_and(|(before, last)| {
-                    is_parameter(&last) && singular(before.trim_start_matches('/')) == kind
+                    is_parameter(&last) && kind_of(before.trim_start_matches('/')) == kind
                 })
         })
     }
@@ -126,7 +127,7 @@ impl Templates {
                 let mut segments = template.path.trim_start_matches('/').split('/');
                 match (segments.next(), segments.next(), segments.next()) {
                     (Some(noun), Some(last), None) if !is_parameter(noun) && is_parameter(last) => {
-                        Some(singular(noun))
+                        Some(kind_of(noun))
                     }
                     _ => None,
                 }
@@ -159,7 +160,7 @@ impl Template {
         let mut holes = Vec::new();
         for segment in self.path.split('/') {
             match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-                Some(name) => holes.push((name.to_owned(), singular(noun))),
+                Some(name) => holes.push((name.to_owned(), kind_of(noun))),
                 None => noun = segment,
             }
         }
@@ -180,7 +181,7 @@ impl Template {
     /// The kind that a search finds: `movie` of `/search/movie`.
     pub(super) fn searched(&self) -> Option<String> {
         let last = self.nouns().next_back().filter(|_| self.holes().is_empty())?;
-        (self.path.contains("search") && self.text_parameter().is_some()).then(|| singular(last))
+        (self.path.contains("search") && self.text_parameter().is_some()).then(|| kind_of(last))
     }
 }
 
@@ -188,17 +189,7 @@ fn is_parameter(segment: &str) -> bool {
     segment.starts_with('{') && segment.ends_with('}')
 }
 
-/// The singular of a noun of a path or member.
-pub(super) fn singular(noun: &str) -> String {
-    let noun = noun.to_ascii_lowercase();
-    if noun == "series" || noun == "people" {
-        return if noun == "people" { "person".to_owned() } else { noun };
-    }
-    if let Some(stem) = noun.strip_suffix("ies") {
-        return format!("{stem}y");
-    }
-    match noun.strip_suffix('s') {
-        Some(stem) if !stem.ends_with('s') => stem.to_owned(),
-        _ => noun,
-    }
+/// The kind of records that a noun of a path or member names: `movie` for `Movies`.
+pub(super) fn kind_of(noun: &str) -> String {
+    singular(&noun.to_lowercase())
 }

@@ -3,6 +3,7 @@
 //! Owns the words for values in requests and answers. The resolver ([`super::resolve`]) reads them back and
 //! shares no code with this module: that is what makes the grounding gate a check.
 
+pub use diorama_seeds::english::enumerate;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
@@ -151,16 +152,6 @@ pub fn told(value: &Value, schema: &Schema, zone: &Zone, style: u32) -> String {
             enumerate(&items.iter().map(|value| told(value, &item, zone, style)).collect::<Vec<_>>())
         }
         Value::Object(_) => value.to_text(zone),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-#[must_use]
-pub fn enumerate(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 

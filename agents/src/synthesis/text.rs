@@ -2,6 +2,8 @@
 //!
 //! Owns the template language of `docs/world-format.md`, section Phrases. Knows nothing of worlds.
 
+pub use diorama_seeds::english::capitalised;
+
 /// A template: literal text, slots, and optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
@@ -99,13 +101,6 @@ pub fn capitalise(segments: &mut [Segment]) {
     if let Some(Segment::Text(text)) = segments.first_mut() {
         *text = capitalised(text);
     }
-}
-
-/// The text with its first letter raised.
-#[must_use]
-pub fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Literal text, as one segment.

@@ -1,6 +1,7 @@
 //! From inferred resources to resources of the world format: keys, references, made-up values, how many records.
 
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
@@ -75,7 +76,7 @@ fn owner_value(model: &Model, entity: &Entity, field: &str, owner: &str) -> Stri
     let spelt = known.iter().find(|value| value.to_lowercase() == word).cloned();
     spelt.unwrap_or_else(|| {
         if known.iter().all(|value| value.starts_with(char::is_uppercase)) && !known.is_empty() {
-            capital(&word)
+            capitalised(&word)
         } else {
             word
         }
@@ -433,7 +434,7 @@ fn field(
         let person = entity.root.as_ref().is_some_and(looks_like_person);
         doc.fake = Some(match &entity.nest {
             Some(nest) if !parts.is_empty() => {
-                json!({"provider": "template", "text": format!("{} {{field:{}}}", capital(&label(&entity.name)), identifier(&nest.number))})
+                json!({"provider": "template", "text": format!("{} {{field:{}}}", capitalised(&label(&entity.name)), identifier(&nest.number))})
             }
             _ => fakes::display(&entity.name, person),
         });
@@ -525,9 +526,4 @@ pub(super) fn group_value(entity: &Entity, kinds: &Discriminators, group: &str) 
     known
         .and_then(|fact| known_values(&fact.shape).into_iter().find(|value| same(value, group)))
         .unwrap_or_else(|| group.to_owned())
-}
-
-pub(super) fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
 }

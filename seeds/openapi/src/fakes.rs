@@ -4,6 +4,7 @@
 //! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
 
 use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::english::capitalised;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
@@ -173,7 +174,7 @@ pub(super) fn display(noun: &str, person: bool) -> Json {
         "garage",
         "museum",
     ]) {
-        return json!({"provider": "template", "text": format!("{{city}} {}", super::build::capital(&super::words::label(noun)))});
+        return json!({"provider": "template", "text": format!("{{city}} {}", capitalised(&super::words::label(noun)))});
     } else if is(&["collection"]) {
         return json!({"provider": "template", "text": "{movie_title} Collection"});
     } else if is(&["season"]) {

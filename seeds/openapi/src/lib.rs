@@ -9,6 +9,7 @@
 //! and `replies` (resources and operations to the world format).
 
 use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
+use diorama_seeds::english::capitalised;
 use diorama_seeds::world::{Finding, Report};
 
 pub use bundle::{Files, NoFiles};
@@ -143,7 +144,7 @@ pub fn import_with(
     let apis = operations::apis(&model, &document.operations, &mut resources, &mut notes);
     let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
-        build::capital(&words::label(&identifier))
+        capitalised(&words::label(&identifier))
     } else {
         document.title
     };

@@ -1,28 +1,11 @@
 //! Words of documents: names for people, units, first sentences.
 
-pub(super) use diorama_seeds::english::{is_plural, singular, split_identifier as words};
+pub(super) use diorama_seeds::english::{
+    article, enumerate, is_plural, plural, singular, split_identifier as words,
+};
 pub(super) use diorama_seeds::naming::{camel, identifier, is_identifier, snake};
 
 use diorama_seeds::naming::reserved;
-
-/// The plural of an English noun or noun phrase, lower-case.
-pub(super) fn plural(phrase: &str) -> String {
-    let (head, last) = match phrase.rsplit_once(' ') {
-        Some((head, last)) => (format!("{head} "), last),
-        None => (String::new(), phrase),
-    };
-    let many = match last {
-        "person" => "people".to_owned(),
-        "child" => "children".to_owned(),
-        "series" | "news" | "species" | "media" | "data" => last.to_owned(),
-        _ if ["s", "x", "z", "ch", "sh"].iter().any(|end| last.ends_with(end)) => format!("{last}es"),
-        _ => match last.strip_suffix('y') {
-            Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
-            _ => format!("{last}s"),
-        },
-    };
-    format!("{head}{many}")
-}
 
 /// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
 pub(super) fn is_id(name: &str) -> bool {
@@ -145,12 +128,6 @@ fn strip_links(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nouns_are_made_many() {
-        assert_eq!(plural("production company"), "production companies");
-        assert_eq!(plural("TV show"), "TV shows");
-    }
 
     #[test]
     fn descriptions_become_a_sentence() {

@@ -4,7 +4,7 @@ mod names;
 mod prose;
 mod ranges;
 
-use self::names::{ends, singular, words};
+use self::names::ends;
 use self::prose::PROSE;
 pub(super) use self::prose::sentence;
 use self::ranges::{ENDS, INTEGERS, PRICES, REALS, SPANS};
@@ -13,6 +13,7 @@ use super::moment::{Bound, Clock, Span};
 use super::pattern::Generator;
 use super::text::Provider;
 use crate::doc::FieldDoc;
+use crate::english::{singular, split_identifier};
 use crate::keys::Code;
 use crate::schema::{Schema, Type};
 use crate::value::{Date, Decimal, Time, Value};
@@ -25,7 +26,7 @@ pub(super) fn maker(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>) 
 }
 
 fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &str, depth: u32) -> Maker {
-    let words = words(name);
+    let words = split_identifier(name);
     match &schema.kind {
         Type::Enum(values) => Maker::Deal(values.iter().cloned().map(Value::String).collect()),
         Type::Boolean => Maker::Deal(booleans(&words)),
@@ -65,7 +66,7 @@ fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &s
 pub(super) fn product(place: &Place<'_>) -> Maker {
     let fields = &place.world.resource(place.resource).fields;
     let told = |field: &crate::model::Field| {
-        ends(&words(&field.name), &["brand", "manufacturer", "make", "brand_name"])
+        ends(&split_identifier(&field.name), &["brand", "manufacturer", "make", "brand_name"])
     };
     let rule = if fields.iter().any(told) { "product_plain_name" } else { "product_name" };
     Maker::rule(rule).unwrap_or(Maker::Constant(Value::Null))
@@ -103,7 +104,7 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
     if let Some(code) = code(words) {
         return Maker::Code(Code::parse(code));
     }
-    let resource = self::words(&place.world.resource(place.resource).name);
+    let resource = split_identifier(&place.world.resource(place.resource).name);
     if ends(words, &["name", "title", "headline", "subject", "display_name", "label"]) {
         // `product_name` in an order is about a product; `name` is about the resource itself.
         let (of, rest): (&[String], &[String]) = match words.split_last() {
@@ -161,7 +162,10 @@ fn genre(resource: &[String]) -> &'static str {
 fn has_personal_fields(place: &Place<'_>) -> bool {
     let fields = &place.world.resource(place.resource).fields;
     fields.iter().any(|field| {
-        ends(&words(&field.name), &["email", "birth_date", "birthday", "date_of_birth", "password"])
+        ends(
+            &split_identifier(&field.name),
+            &["email", "birth_date", "birthday", "date_of_birth", "password"],
+        )
     })
 }
 
@@ -380,10 +384,8 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart() {
-        assert_eq!(words("posterPath").join(" "), "poster path");
-        assert_eq!(words("vote_average.gte").join(" "), "vote average gte");
-        assert!(ends(&words("home_phone_number"), &["phone_number"]));
-        assert!(!ends(&words("telephony"), &["phone"]));
+    fn names_are_known_by_their_ends() {
+        assert!(ends(&split_identifier("home_phone_number"), &["phone_number"]));
+        assert!(!ends(&split_identifier("telephony"), &["phone"]));
     }
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use super::draw::Draw;
 use super::tables::City;
 use super::text::Provider;
+use crate::english::article;
 
 /// The rules of all files.
 pub(super) struct Grammar {
@@ -174,9 +175,9 @@ impl Grammar {
                     match dress {
                         Dress::Bare => {}
                         Dress::Capital => capitalise(out, at),
-                        Dress::Article => out.insert_str(at, article(&out[at..])),
+                        Dress::Article => insert_article(out, at),
                         Dress::CapitalArticle => {
-                            out.insert_str(at, article(&out[at..]));
+                            insert_article(out, at);
                             capitalise(out, at);
                         }
                     }
@@ -266,11 +267,10 @@ pub(super) fn capitalise(text: &mut String, at: usize) {
     }
 }
 
-fn article(noun: &str) -> &'static str {
-    let lower = noun.to_lowercase();
-    let sounds_like_you = ["uni", "use", "eu", "one"].iter().any(|start| lower.starts_with(start));
-    let silent = ["hour", "honest", "heir"].iter().any(|start| lower.starts_with(start));
-    if silent || (lower.starts_with(['a', 'e', 'i', 'o', 'u']) && !sounds_like_you) { "an " } else { "a " }
+fn insert_article(text: &mut String, at: usize) {
+    let article = article(&text[at..]);
+    text.insert(at, ' ');
+    text.insert_str(at, article);
 }
 
 /// Words that stay in lower case inside a title.

@@ -15,6 +15,7 @@ use super::maker::{Fault, Maker};
 use super::moment::Clock;
 use super::plan::{Given, Plan, ResourcePlan};
 use super::value::Making;
+use crate::english::enumerate;
 use crate::keys;
 use crate::model::{Record, Resource, World};
 use crate::schema::{Schema, Type};
@@ -289,7 +290,7 @@ impl<'a> Run<'a> {
                             format!("{}.unique_together[{group}]", plan.path),
                             format!(
                                 "found no new {} for record {} of {size}; about {possible} different groups are possible",
-                                names.join(" and "),
+                                enumerate(&names),
                                 n + 1
                             ),
                             "ask for fewer records, or let the fields take more values",

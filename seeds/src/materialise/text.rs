@@ -2,12 +2,12 @@
 
 use fake::Fake;
 use fake::faker::internet::en::UserAgent;
-use unicode_normalization::UnicodeNormalization;
 
 use super::cast::Cast;
 use super::draw::Draw;
 use super::grammar::{RuleId, Setting, capitalise};
 use super::tables::{self, Country, Person};
+use crate::english::fold;
 use crate::keys::Code;
 
 /// A source of text.
@@ -312,35 +312,16 @@ pub(super) fn near(centre: f64, draw: &mut Draw) -> f64 {
 pub(super) fn slug(text: &str, joint: char) -> String {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
-    for character in
-        text.nfd().filter(|character| !unicode_normalization::char::is_combining_mark(*character))
-    {
-        let spelt = match character {
-            'ß' => "ss",
-            'ø' | 'Ø' => "o",
-            'æ' | 'Æ' => "ae",
-            'œ' | 'Œ' => "oe",
-            'ł' | 'Ł' => "l",
-            'đ' | 'Đ' | 'ð' | 'Ð' => "d",
-            'ı' => "i",
-            'þ' | 'Þ' => "th",
-            '\'' | '’' => continue,
-            other if other.is_ascii_alphanumeric() => {
-                if std::mem::take(&mut gap) && !slug.is_empty() {
-                    slug.push(joint);
-                }
-                slug.push(other.to_ascii_lowercase());
-                continue;
+    for character in fold(text).chars() {
+        if character.is_ascii_alphanumeric() {
+            if std::mem::take(&mut gap) && !slug.is_empty() {
+                slug.push(joint);
             }
-            _ => {
-                gap = true;
-                continue;
-            }
-        };
-        if std::mem::take(&mut gap) && !slug.is_empty() {
-            slug.push(joint);
+            slug.push(character);
+        } else {
+            // "O'Neill" is one word.
+            gap |= !matches!(character, '\'' | '’');
         }
-        slug.push_str(spelt);
     }
     slug
 }

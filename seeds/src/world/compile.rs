@@ -21,9 +21,10 @@ use super::canonical;
 use super::findings::Findings;
 use super::path::Path;
 use super::report::Report;
-use super::words;
 use crate::doc::{ApiDoc, DomainHead, ResourceDoc, WORLD_VERSION, WorldDoc};
+use crate::english::capitalised;
 use crate::model::{Auth, Domain, DomainId, FieldId, ResourceId, World};
+use crate::naming;
 use crate::schema::Type;
 use crate::value::{Instant, Str, Zone, nfc};
 
@@ -168,7 +169,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     records::compile(doc, &parts, &zone, &mut resources, findings);
     Some(World {
         name: nfc(&doc.name),
-        title: nfc(doc.title.as_deref().unwrap_or(&words::label(&doc.name))),
+        title: nfc(doc.title.as_deref().unwrap_or(&naming::label(&doc.name))),
         clock,
         zone,
         benchmark: doc.benchmark,
@@ -246,7 +247,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
                 );
             }
         }
-        let title = head.title.clone().unwrap_or_else(|| sentence_case(&words::label(name)));
+        let title = head.title.clone().unwrap_or_else(|| capitalised(&naming::label(name)));
         domains.push(Domain {
             name: nfc(name),
             title: nfc(&title),
@@ -376,9 +377,4 @@ pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
         count if count > SHOWN + 1 => format!("{} and {} more", names[..SHOWN].join(", "), count - SHOWN),
         _ => names.join(", "),
     }
-}
-
-fn sentence_case(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }

@@ -1,5 +1,6 @@
 //! Questions about one record.
 
+use diorama_seeds::english::{article, lowered};
 use diorama_seeds::model::{ApiId, BehaviourKind, FieldId, ParameterId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
@@ -184,15 +185,6 @@ fn follows_on(ask: &str) -> bool {
         && !after.trim_start().starts_with("branch")
 }
 
-/// The text with its first letter lowered, unless the first word is a name or "I".
-fn lowered(text: &str) -> String {
-    let mut chars = text.chars();
-    match (chars.next(), chars.clone().next()) {
-        (Some('I'), Some(' ' | '\'')) | (None, _) => text.to_owned(),
-        (Some(first), _) => first.to_lowercase().chain(chars).collect(),
-    }
-}
-
 /// A question about a record that does not exist.
 ///
 /// # Errors
@@ -231,7 +223,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let words = question(planner, *resource, asked_field, &it);
     let label = &world.resource(*resource).label;
     let shown = name.as_str().unwrap_or_default().to_owned();
-    let a = if label.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let a = article(label);
     let answer = match planner.rng.random_range(0..4) {
         0 => format!("I'm sorry, but I could not find {a} {label} called {shown}."),
         1 => format!("There is no {label} named {shown} in the system, so I can't answer that."),

@@ -1,5 +1,6 @@
 //! The wording of single wishes and of the facts that answer them.
 
+use diorama_seeds::english::spaced;
 use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::schema::Type;
 use rand::RngExt;
@@ -85,17 +86,6 @@ fn second_verb(sentence: &str) -> Option<usize> {
         next.ends_with('s')
             && matches!(after, "it" | "the" | "a" | "an" | "its" | "them" | "what" | "how" | "all")
     })
-}
-
-fn spaced(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && !out.is_empty() {
-            out.push(' ');
-        }
-        out.extend(c.to_lowercase());
-    }
-    out
 }
 
 /// A question for a field.

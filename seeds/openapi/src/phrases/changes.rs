@@ -4,7 +4,7 @@ use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
 
 use super::{MOST_SAID, named};
-use crate::words::{label, plural, singular, words};
+use crate::words::{article, enumerate, label, plural, singular, words};
 
 /// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
 /// argument is `set volume to {volume}`.
@@ -262,10 +262,6 @@ fn verbs(verb: &str) -> Vec<&str> {
     }
 }
 
-fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o', 'A', 'E', 'I', 'O']) { "an" } else { "a" }
-}
-
 /// `change the recipient of the parcel {code} to {recipient} and the service to {service}`.
 fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     let moment = |name: &&&str| arguments.get(**name).is_some_and(is_moment);
@@ -309,8 +305,7 @@ fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     let parts: Vec<String> = rest.map(|name| part(name, doc(name))).collect();
     match parts.as_slice() {
         [] => {}
-        [only] => phrase.push_str(&format!(" with {only}")),
-        [all @ .., last] => phrase.push_str(&format!(" with {} and {last}", all.join(", "))),
+        all => phrase.push_str(&format!(" with {}", enumerate(all))),
     }
     phrase
 }

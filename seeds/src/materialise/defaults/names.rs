@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::english::singular;
+
 /// Names that mean one provider.
 struct Row {
     provider: &'static str,
@@ -49,36 +51,9 @@ pub(super) fn is_person(words: &[String]) -> bool {
     NAMES.fields.iter().any(|row| row.provider == "person_name" && row.fits(words, false))
 }
 
-/// Words of a name: split at `_`, `-`, `.`, blanks and capitals, in lower case.
-pub(super) fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut lower = false;
-    for character in name.chars() {
-        let splits = matches!(character, '_' | '-' | '.' | ' ');
-        if splits || (character.is_uppercase() && lower) {
-            words.push(String::new());
-        }
-        lower = character.is_lowercase();
-        if !splits && let Some(word) = words.last_mut() {
-            word.extend(character.to_lowercase());
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
 /// Whether the words end like one of these names (`_` between words); plural endings count too.
 pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
     names.iter().any(|name| ends_like(words, &name.split('_').collect::<Vec<_>>()))
-}
-
-/// `amenities` is a list of each an `amenity`.
-pub(super) fn singular(name: &str) -> String {
-    match (name.strip_suffix("ies"), name.strip_suffix('s')) {
-        (Some(stem), _) => format!("{stem}y"),
-        (_, Some(stem)) => stem.to_owned(),
-        _ => name.to_owned(),
-    }
 }
 
 impl Row {
@@ -93,10 +68,9 @@ fn find(rows: &[Row], words: &[String], whole: bool) -> Option<&'static str> {
 
 fn ends_like(words: &[String], name: &[&str]) -> bool {
     let Some(start) = words.len().checked_sub(name.len()) else { return false };
+    // No noun changes its first letter, and most parts differ in it.
     let same = |word: &str, part: &str| {
-        word == part
-            || word.strip_suffix('s') == Some(part)
-            || word.strip_suffix("ies").is_some_and(|stem| part.strip_suffix('y') == Some(stem))
+        word == part || (word.as_bytes().first() == part.as_bytes().first() && singular(word) == part)
     };
     words.iter().skip(start).zip(name).all(|(word, part)| same(word, part))
 }

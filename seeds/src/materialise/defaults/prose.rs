@@ -2,7 +2,8 @@
 
 use super::super::maker::{Maker, Place};
 use super::super::text::Provider;
-use super::names::{ends, words};
+use super::names::ends;
+use crate::english::split_identifier;
 use crate::schema::Type;
 use crate::value::Value;
 
@@ -79,7 +80,8 @@ pub(super) const PROSE: [&str; 26] = [
 
 /// A sentence, or a few, about what the field and the resource are about.
 pub(in super::super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
-    let (field, resource) = (words(place.name), words(&place.world.resource(place.resource).name));
+    let (field, resource) =
+        (split_identifier(place.name), split_identifier(&place.world.resource(place.resource).name));
     let descriptive =
         ends(&field, &["description", "summary", "about", "overview", "synopsis", "plot", "introduction"]);
     let by_field = BY_FIELD.iter().find(|(names, _)| ends(&field, names)).map(|(_, rule)| *rule);
@@ -115,7 +117,7 @@ fn review(place: &Place<'_>, rule: &str) -> Option<Maker> {
     };
     let rated = |field: &crate::model::Field| {
         let numeric = matches!(field.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
-        numeric && ends(&words(&field.name), &["rating", "stars", "score", "grade"])
+        numeric && ends(&split_identifier(&field.name), &["rating", "stars", "score", "grade"])
     };
     let rating = place.world.resource(place.resource).fields.iter().position(rated)?;
     let [low, middle, high] = rules.map(Provider::named);
@@ -125,7 +127,7 @@ fn review(place: &Place<'_>, rule: &str) -> Option<Maker> {
 /// Whether the resource's name or its references name one of these.
 fn refers_to(place: &Place<'_>, names: &[&str]) -> bool {
     let resource = place.world.resource(place.resource);
-    let inside = |name: &str| words(name).iter().any(|word| names.contains(&word.as_str()));
+    let inside = |name: &str| split_identifier(name).iter().any(|word| names.contains(&word.as_str()));
     inside(&resource.name)
         || resource.fields.iter().any(|field| match &field.schema.kind {
             Type::Reference { resource, .. } => inside(&place.world.resource(*resource).name),

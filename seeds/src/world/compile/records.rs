@@ -12,6 +12,7 @@ use super::super::findings::Findings;
 use super::super::path::Path;
 use super::{Part, listed};
 use crate::doc::{EachDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::english::enumerate;
 use crate::model::{FieldId, Record, Resource, ResourceId};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone};
@@ -255,7 +256,7 @@ fn check_promises(
                 let names: Vec<&str> = group.iter().map(|field| &*resource.field(*field).name).collect();
                 findings.error(
                     records_path.index(place(i)),
-                    format!("found the same {} a second time", names.join(" and ")),
+                    format!("found the same {} a second time", enumerate(&names)),
                     "change one, or remove the group from `unique_together`",
                 );
             }

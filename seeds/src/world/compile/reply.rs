@@ -1,15 +1,16 @@
 //! Replies: what each record shows, and what stands around the records.
 
 use super::super::path::Path;
-use super::super::words;
 use super::api::Builder;
 use super::behaviour::Shown;
 use super::listed;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
+use crate::english::enumerate;
 use crate::model::{
     Behaviour, BehaviourKind, FieldId, Many, Member, PageStyle, PagingMember, Reply, ResourceId, Shape,
     Source,
 };
+use crate::naming;
 use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
 
@@ -75,7 +76,7 @@ impl Builder<'_> {
         }
         let items = match (&doc.items, record) {
             (Some(items), _) => nfc(items),
-            (None, Some(resource)) if is_list => nfc(&words::identifier(&self.resource(resource).plural)),
+            (None, Some(resource)) if is_list => nfc(&naming::member(&self.resource(resource).plural)),
             _ if grouped => Str::from("groups"),
             _ => Str::from(""),
         };
@@ -279,7 +280,7 @@ impl Builder<'_> {
             self.findings.error(
                 path.name(option),
                 format!("found `{option}`, which does nothing for `{kind}`"),
-                format!("remove it; it goes with {}", kinds.join(" and ")),
+                format!("remove it; it goes with {}", enumerate(kinds)),
             );
         }
         match *kind {

@@ -7,14 +7,13 @@ use serde_json::Value as Json;
 
 use super::super::findings::Findings;
 use super::super::path::Path;
-use super::super::words;
 use super::field::{Types, synonyms};
 use super::{Names, Part, is_member_name, listed};
 use crate::doc::{FieldDoc, ResourceDoc, WorldDoc};
-use crate::keys;
 use crate::model::{Domain, DomainId, Field, FieldId, KeyFormat, OnDelete, Resource, ResourceId};
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
+use crate::{english, keys, naming};
 
 /// Sparse integers of 5 to 7 digits, where the key field does not say otherwise.
 const INTEGER_KEYS: (i64, i64) = (10_000, 9_999_999);
@@ -89,8 +88,8 @@ fn resource(
     path: &Path<'_>,
     findings: &mut Findings,
 ) -> Resource {
-    let label = doc.label.clone().unwrap_or_else(|| words::label(name));
-    let plural = doc.plural.clone().unwrap_or_else(|| words::plural(&label));
+    let label = doc.label.clone().unwrap_or_else(|| naming::label(name));
+    let plural = doc.plural.clone().unwrap_or_else(|| english::plural(&label));
     let fields_path = path.name("fields");
     let mut fields = Vec::with_capacity(doc.fields.len() + 1);
     if doc.key.is_empty() || !is_member_name(&doc.key) {
@@ -187,7 +186,7 @@ fn undeclared_key(name: &str, label: &str) -> Field {
         free_text: false,
         on_delete: OnDelete::Restrict,
         description: nfc(&format!("Id of the {label}")),
-        label: nfc(&words::label(name)),
+        label: nfc(&naming::label(name)),
         synonyms: IndexMap::new(),
     }
 }
@@ -284,7 +283,7 @@ fn field(
 
 /// The name with spaces; a reference loses its `_id`, because people name what it points to.
 pub(super) fn default_label(name: &str, schema: &Schema) -> String {
-    let label = words::label(name);
+    let label = naming::label(name);
     match (&schema.kind, label.strip_suffix(" id")) {
         (Type::Reference { .. }, Some(short)) => short.to_owned(),
         _ => label,

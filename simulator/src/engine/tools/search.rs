@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use diorama_seeds::english::distance;
 use diorama_seeds::model::{Api, ApiId, World};
 
 use super::Hit;
@@ -207,12 +208,12 @@ fn log2(n: u64) -> u32 {
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name: String = name.chars().take(64).collect();
     let wanted: BTreeSet<String> = tokens(&name).collect();
-    let lower: Vec<char> = name.to_lowercase().chars().collect();
+    let letters = name.to_lowercase().chars().count();
     let mut near: Vec<(usize, &str)> = known
         .filter_map(|known| {
-            let edits = distance(&lower, &known.to_lowercase().chars().collect::<Vec<_>>());
+            let edits = distance(&name, known);
             let shared = tokens(known).filter(|token| wanted.contains(token)).count();
-            let longest = lower.len().max(known.chars().count());
+            let longest = letters.max(known.chars().count());
             // A shared word is worth four edits.
             (edits * 3 <= longest || shared > 0).then(|| ((edits + 64).saturating_sub(shared * 4), known))
         })
@@ -220,21 +221,6 @@ pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> V
     near.sort_unstable();
     near.truncate(3);
     near.into_iter().map(|(_, name)| name).collect()
-}
-
-/// Levenshtein's distance.
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, b) in right.iter().enumerate() {
-            let replaced = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]

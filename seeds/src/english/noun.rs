@@ -1,0 +1,309 @@
+//! Nouns: one and many, and the article before them.
+
+/// Nouns whose plural no rule makes, and those that a rule would take apart wrongly.
+const IRREGULAR: &[(&str, &str)] = &[
+    ("person", "people"),
+    ("man", "men"),
+    ("woman", "women"),
+    ("child", "children"),
+    ("foot", "feet"),
+    ("tooth", "teeth"),
+    ("goose", "geese"),
+    ("mouse", "mice"),
+    ("ox", "oxen"),
+    ("leaf", "leaves"),
+    ("shelf", "shelves"),
+    ("half", "halves"),
+    ("calf", "calves"),
+    ("wolf", "wolves"),
+    ("loaf", "loaves"),
+    ("thief", "thieves"),
+    ("knife", "knives"),
+    ("life", "lives"),
+    ("wife", "wives"),
+    ("hero", "heroes"),
+    ("potato", "potatoes"),
+    ("tomato", "tomatoes"),
+    ("quiz", "quizzes"),
+    ("index", "indexes"),
+    ("criterion", "criteria"),
+    ("phenomenon", "phenomena"),
+    ("analysis", "analyses"),
+    ("diagnosis", "diagnoses"),
+    ("crisis", "crises"),
+    ("axis", "axes"),
+    ("matrix", "matrices"),
+    ("vertex", "vertices"),
+    ("medium", "media"),
+    ("datum", "data"),
+    ("thesis", "theses"),
+    // The rule for `-ies` would give `movy`.
+    ("movie", "movies"),
+    ("cookie", "cookies"),
+    ("calorie", "calories"),
+    ("brownie", "brownies"),
+    ("hoodie", "hoodies"),
+    ("prairie", "prairies"),
+    ("rookie", "rookies"),
+    ("selfie", "selfies"),
+    ("smoothie", "smoothies"),
+    ("zombie", "zombies"),
+    // The rules for `-ches`, `-xes` and `-oes` would take an `e` too many.
+    ("ache", "aches"),
+    ("avalanche", "avalanches"),
+    ("cache", "caches"),
+    ("canoe", "canoes"),
+    ("headache", "headaches"),
+    ("niche", "niches"),
+    ("shoe", "shoes"),
+    ("toe", "toes"),
+    // Singulars in `-s`.
+    ("alias", "aliases"),
+    ("atlas", "atlases"),
+    ("bias", "biases"),
+    ("bonus", "bonuses"),
+    ("bus", "buses"),
+    ("campus", "campuses"),
+    ("canvas", "canvases"),
+    ("census", "censuses"),
+    ("circus", "circuses"),
+    ("gas", "gases"),
+    ("iris", "irises"),
+    ("lens", "lenses"),
+    ("status", "statuses"),
+    ("virus", "viruses"),
+];
+
+/// Nouns that are the same for one and for many.
+const UNCHANGING: &[&str] = &[
+    "aircraft",
+    "chaos",
+    "data",
+    "deer",
+    "equipment",
+    "feedback",
+    "fish",
+    "furniture",
+    "information",
+    "luggage",
+    "media",
+    "news",
+    "personnel",
+    "series",
+    "sheep",
+    "software",
+    "species",
+    "staff",
+];
+
+/// Further plurals. Of two nouns that share one, collections of records are of the second: leave, not leaf.
+const FURTHER: &[(&str, &str)] = &[("indices", "index"), ("leaves", "leave"), ("bases", "base")];
+
+/// The singular of a noun in lower case; a singular stays as it is.
+///
+/// ```
+/// use diorama_seeds::english::singular;
+///
+/// assert_eq!(singular("companies"), "company");
+/// assert_eq!(singular("status"), "status");
+/// ```
+#[must_use]
+pub fn singular(word: &str) -> String {
+    if UNCHANGING.contains(&word) {
+        return word.to_owned();
+    }
+    let known = || IRREGULAR.iter().find(|(one, many)| *many == word || *one == word).map(|(one, _)| *one);
+    if let Some(one) = FURTHER.iter().find(|(many, _)| *many == word).map(|(_, one)| *one).or_else(known) {
+        return one.to_owned();
+    }
+    if let Some(stem) = word.strip_suffix("people") {
+        return format!("{stem}person");
+    }
+    for (ending, replacement) in [
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("xes", "x"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+        ("zzes", "zz"),
+        ("oes", "o"),
+    ] {
+        if let Some(stem) = word.strip_suffix(ending).filter(|stem| stem.len() > 1) {
+            return format!("{stem}{replacement}");
+        }
+    }
+    match word.strip_suffix('s') {
+        Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// Whether a noun in lower case is written as a plural.
+#[must_use]
+pub fn is_plural(word: &str) -> bool {
+    singular(word) != word
+}
+
+/// The plural of a noun or a noun phrase; a plural stays as it is.
+///
+/// ```
+/// use diorama_seeds::english::plural;
+///
+/// assert_eq!(plural("meeting room"), "meeting rooms");
+/// assert_eq!(plural("bill of lading"), "bills of lading");
+/// ```
+#[must_use]
+pub fn plural(noun: &str) -> String {
+    for link in [" of ", " in ", " for ", " on ", " with ", " to "] {
+        if let Some((head, rest)) = noun.split_once(link) {
+            return format!("{}{link}{rest}", plural(head));
+        }
+    }
+    match noun.rsplit_once(' ') {
+        Some((before, last)) => format!("{before} {}", plural_of_word(last)),
+        None => plural_of_word(noun),
+    }
+}
+
+fn plural_of_word(word: &str) -> String {
+    if let Some((_, many)) = IRREGULAR.iter().find(|(one, _)| *one == word) {
+        return (*many).to_owned();
+    }
+    if UNCHANGING.contains(&word) || is_plural(word) {
+        return word.to_owned();
+    }
+    if let Some(stem) =
+        word.strip_suffix("man").filter(|stem| !stem.is_empty() && !matches!(*stem, "hu" | "ger" | "ro"))
+    {
+        return format!("{stem}men");
+    }
+    if let Some(stem) = word.strip_suffix("person") {
+        return format!("{stem}people");
+    }
+    match word.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+        _ if ["s", "x", "z", "ch", "sh"].iter().any(|ending| word.ends_with(ending)) => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
+/// The indefinite article of a noun phrase, by how its first word is said: an hour, a university, an SMS, an 8.
+///
+/// ```
+/// use diorama_seeds::english::article;
+///
+/// assert_eq!((article("umbrella"), article("user"), article("MRI scan")), ("an", "a", "an"));
+/// ```
+#[must_use]
+pub fn article(phrase: &str) -> &'static str {
+    // A consonant that sounds like "you" or "won", and the exceptions to it.
+    const YOU: [&str; 10] = ["uni", "use", "usu", "util", "ubiq", "ufo", "uran", "eu", "one", "once"];
+    const NOT_YOU: [&str; 3] = ["unin", "unim", "unid"];
+    const SILENT: [&str; 5] = ["hour", "honest", "honor", "honour", "heir"];
+    let first =
+        phrase.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    let begins = |starts: &[&str], word: &str| starts.iter().any(|start| word.starts_with(start));
+    let vowel = if first.starts_with(|c: char| c.is_ascii_digit()) {
+        first.starts_with('8') || first == "11" || first == "18"
+    } else if first.chars().count() > 1 && first.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+    {
+        // Initials are said letter by letter.
+        first.starts_with(['A', 'E', 'F', 'H', 'I', 'L', 'M', 'N', 'O', 'R', 'S', 'X'])
+    } else {
+        let word = first.to_lowercase();
+        let you = begins(&YOU, &word) && !begins(&NOT_YOU, &word);
+        begins(&SILENT, &word) || (word.starts_with(['a', 'e', 'i', 'o', 'u']) && !you)
+    };
+    if vowel { "an" } else { "a" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_change_number_both_ways() {
+        for (one, many) in [
+            ("person", "people"),
+            ("movie", "movies"),
+            ("company", "companies"),
+            ("day", "days"),
+            ("box", "boxes"),
+            ("branch", "branches"),
+            ("class", "classes"),
+            ("address", "addresses"),
+            ("series", "series"),
+            ("genre", "genres"),
+            ("pet", "pets"),
+            ("photo", "photos"),
+            ("status", "statuses"),
+            ("bus", "buses"),
+            ("course", "courses"),
+            ("cache", "caches"),
+            ("shoe", "shoes"),
+            ("lens", "lenses"),
+            ("tie", "ties"),
+            ("analysis", "analyses"),
+        ] {
+            assert_eq!(singular(many), one);
+            assert_eq!(singular(one), one);
+            assert_eq!(plural(one), many);
+            assert_eq!(plural(many), many);
+            assert_eq!(is_plural(many), one != many);
+        }
+        assert_eq!(singular("indices"), "index");
+    }
+
+    #[test]
+    fn phrases_have_plurals_too() {
+        for (input, expect) in [
+            ("meeting room", "meeting rooms"),
+            ("production company", "production companies"),
+            ("TV show", "TV shows"),
+            ("tv series", "tv series"),
+            ("bill of lading", "bills of lading"),
+            ("salesperson", "salespeople"),
+            ("craftsman", "craftsmen"),
+            ("human", "humans"),
+        ] {
+            assert_eq!(plural(input), expect);
+        }
+    }
+
+    #[test]
+    fn every_irregular_noun_comes_back_from_its_plural() {
+        for (one, many) in IRREGULAR {
+            let other = FURTHER.iter().any(|(plural, _)| plural == many) || UNCHANGING.contains(many);
+            assert!(other || singular(many) == *one, "{many}");
+            assert_eq!(plural(one), *many);
+        }
+    }
+
+    #[test]
+    fn articles_follow_the_sound() {
+        for (phrase, expect) in [
+            ("dentist", "a"),
+            ("appointment", "an"),
+            ("hour", "an"),
+            ("honest answer", "an"),
+            ("house", "a"),
+            ("unit", "a"),
+            ("uninsured car", "an"),
+            ("umbrella", "an"),
+            ("user name", "a"),
+            ("European city", "a"),
+            ("one-way ticket", "a"),
+            ("SMS", "an"),
+            ("URL", "a"),
+            ("ID card", "an"),
+            ("TV show", "a"),
+            ("8 o'clock slot", "an"),
+            ("18-month plan", "an"),
+            ("10-day forecast", "a"),
+            ("\"old\" offer", "an"),
+            ("", "a"),
+        ] {
+            assert_eq!(article(phrase), expect, "{phrase}");
+        }
+    }
+}

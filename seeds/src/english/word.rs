@@ -1,0 +1,169 @@
+//! Words: of texts and of identifiers, and when two of them count as the same.
+
+use std::sync::LazyLock;
+
+use frostem::{Algorithm, Stemmer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// The words of a text: runs of letters and digits, in lower case.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+/// The words of an identifier in any style, in lower case: `vote_average.gte`, `posterPath`, `GetTVShow`.
+///
+/// A capital begins a word behind a small letter or a digit, and in front of two small letters, so that initials stay
+/// together (`userIDs` is `user ids`). Digits belong to the word before them.
+///
+/// ```
+/// use diorama_seeds::english::split_identifier;
+///
+/// assert_eq!(split_identifier("GET_movie-movieId"), ["get", "movie", "movie", "id"]);
+/// assert_eq!(split_identifier("listTMDBMovies"), ["list", "tmdb", "movies"]);
+/// ```
+#[must_use]
+pub fn split_identifier(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut previous = ' ';
+    let mut rest = name.chars();
+    while let Some(c) = rest.next() {
+        let begins = c.is_uppercase() && {
+            let behind = previous.is_lowercase() || previous.is_numeric();
+            let small = || rest.clone().take(2).filter(|next| next.is_lowercase()).count() == 2;
+            behind || (previous.is_uppercase() && small())
+        };
+        if begins || !c.is_alphanumeric() {
+            words.push(std::mem::take(&mut word));
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        previous = c;
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// An identifier as people read it: `starts_at`, `startsAt` and `starts-at` are `starts at`.
+#[must_use]
+pub fn spaced(name: &str) -> String {
+    split_identifier(name).join(" ")
+}
+
+/// The text without case and accents, for comparing: `Łukasz Müßig` is `lukasz mussig`. Letters of other scripts stay.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for c in text.nfd().filter(|c| !is_combining_mark(*c)) {
+        match c {
+            'ß' | 'ẞ' => folded.push_str("ss"),
+            'ø' | 'Ø' => folded.push('o'),
+            'æ' | 'Æ' => folded.push_str("ae"),
+            'œ' | 'Œ' => folded.push_str("oe"),
+            'ł' | 'Ł' => folded.push('l'),
+            'đ' | 'Đ' | 'ð' | 'Ð' => folded.push('d'),
+            'ı' => folded.push('i'),
+            'þ' | 'Þ' => folded.push_str("th"),
+            other => folded.extend(other.to_lowercase()),
+        }
+    }
+    folded
+}
+
+/// What a word shares with its other forms: `booked`, `books` and `booking` meet at `book` (the Snowball stemmer for
+/// English, also called Porter 2). A stem is for comparing, not for reading: `city` and `cities` meet at `citi`.
+#[must_use]
+pub fn stem(word: &str) -> String {
+    static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+    STEMMER.stem(&word.to_lowercase()).into_owned()
+}
+
+/// The text with its first letter raised.
+#[must_use]
+pub fn capitalised(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
+/// The text with its first letter lowered, to stand inside a sentence, unless its first word is "I".
+#[must_use]
+pub fn lowered(text: &str) -> String {
+    let mut rest = text.chars();
+    match (rest.next(), rest.clone().next()) {
+        (Some('I'), Some(' ' | '\'' | '’')) | (None, _) => text.to_owned(),
+        (Some(first), _) => first.to_lowercase().chain(rest).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_taken_apart() {
+        for (input, expect) in [
+            ("GET_movie-movie_id", "get movie movie id"),
+            ("petIdV2", "pet id v2"),
+            ("posterPath", "poster path"),
+            ("vote_average.gte", "vote average gte"),
+            ("IMDbId", "imdb id"),
+            ("listTMDBMovies", "list tmdb movies"),
+            ("GetAVideo", "get a video"),
+            ("userIDs", "user ids"),
+            ("HTTPServer", "http server"),
+            ("PersonName2ID", "person name2 id"),
+            ("Straßen-Name", "straßen name"),
+            ("iso_639_1", "iso 639 1"),
+            ("X-Rate Limit", "x rate limit"),
+            ("_x-", "x"),
+            ("", ""),
+            ("@#!", ""),
+        ] {
+            assert_eq!(spaced(input), expect, "{input}");
+        }
+    }
+
+    #[test]
+    fn texts_are_taken_apart() {
+        let found: Vec<String> = words("The dentist's 2 sci-fi Films, à la carte!").collect();
+        assert_eq!(found, ["the", "dentist", "s", "2", "sci", "fi", "films", "à", "la", "carte"]);
+    }
+
+    #[test]
+    fn letters_lose_case_and_accents() {
+        for (input, expect) in [
+            ("Łukasz Ødegård O’Neill-Müßig", "lukasz odegard o’neill-mussig"),
+            ("Ana María", "ana maria"),
+            ("ÞÓR Æsir", "thor aesir"),
+            ("Анна", "анна"),
+        ] {
+            assert_eq!(fold(input), expect);
+        }
+    }
+
+    #[test]
+    fn forms_of_a_word_meet() {
+        for forms in [
+            &["book", "books", "booked", "booking", "Booking"][..],
+            &["city", "cities"],
+            &["movie", "movies"],
+            &["cancel", "cancels", "cancelling"],
+            &["close", "closes", "closing", "closed"],
+        ] {
+            assert!(forms.iter().all(|form| stem(form) == stem(forms[0])), "{forms:?}");
+        }
+        assert_ne!(stem("bus"), stem("busy"));
+    }
+
+    #[test]
+    fn sentences_begin_with_a_capital() {
+        assert_eq!(capitalised("ñandú of the year"), "Ñandú of the year");
+        assert_eq!(capitalised(""), "");
+        assert_eq!(lowered("Can it wait?"), "can it wait?");
+        assert_eq!(lowered("I need it."), "I need it.");
+        assert_eq!(lowered("I’m late."), "I’m late.");
+    }
+}
