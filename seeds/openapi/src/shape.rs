@@ -539,23 +539,5 @@ pub(super) fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
 }
 
 pub(super) fn percent_decode(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut i = 0;
-    while let Some(&byte) = bytes.get(i) {
-        let code = (byte == b'%')
-            .then(|| text.get(i + 1..i + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok()))
-            .flatten();
-        match code {
-            Some(code) => {
-                out.push(code);
-                i += 3;
-            }
-            None => {
-                out.push(byte);
-                i += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -57,6 +57,93 @@ struct Taken {
     groups: Vec<HashSet<Vec<Value>>>,
 }
 
+/// The fields of a resource, and what their values are drawn from.
+struct Fields<'a> {
+    resource: &'a Resource,
+    plan: &'a ResourcePlan,
+    values: Vec<Streams>,
+    presence: Vec<Streams>,
+    deals: Vec<Streams>,
+    /// How many records the resource gets.
+    size: usize,
+}
+
+impl<'a> Fields<'a> {
+    fn new(resource: &'a Resource, plan: &'a ResourcePlan, seed: u64, size: usize) -> Self {
+        let streams = |purpose: &str| -> Vec<Streams> {
+            let of = |name: &str| Streams::new(seed, &resource.qualified, name, purpose);
+            resource.fields.iter().map(|field| of(&field.name)).collect()
+        };
+        let (values, presence, deals) = (streams("value"), streams("presence"), streams("deal"));
+        Self { resource, plan, values, presence, deals, size }
+    }
+
+    fn context(&self, field: usize) -> FieldContext<'_> {
+        FieldContext {
+            plan: self.plan,
+            resource: self.resource,
+            field,
+            values: &self.values[field],
+            presence: &self.presence[field],
+            deals: &self.deals[field],
+        }
+    }
+
+    /// Draws fields again until each group of values that must be new together is; those that are fixed stay.
+    fn draw_groups_again(
+        &self,
+        making: &mut Making<'_>,
+        taken: &mut Taken,
+        fixed: &[bool],
+    ) -> Result<(), Finding> {
+        for (group, again) in self.resource.unique_together.iter().zip(&self.plan.redo).enumerate() {
+            let (fields, again) = again;
+            let mut attempt = 0;
+            loop {
+                let tuple: Vec<Value> =
+                    fields.iter().map(|field| making.values[field.index()].clone()).collect();
+                let complete = tuple.iter().all(|value| !value.is_missing());
+                let whole_given = fields.iter().all(|field| fixed[field.index()]);
+                if !complete
+                    || !taken.groups[group].contains(&tuple)
+                    || (whole_given && making.n < self.plan.given.len() as u64)
+                {
+                    if complete {
+                        taken.groups[group].insert(tuple);
+                    }
+                    break;
+                }
+                attempt += 1;
+                if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
+                    let names: Vec<&str> =
+                        fields.iter().map(|field| &*self.resource.field(*field).name).collect();
+                    let possible = fields.iter().fold(1_u64, |product, field| {
+                        product.saturating_mul(making.capacity(&self.plan.fields[field.index()].maker))
+                    });
+                    return Err(Finding::error(
+                        format!("{}.unique_together[{group}]", self.plan.path),
+                        format!(
+                            "found no new {} for record {} of {}; about {possible} different groups are possible",
+                            names.join(" and "),
+                            making.n + 1,
+                            self.size
+                        ),
+                        "ask for fewer records, or let the fields take more values",
+                    ));
+                }
+                for field in again.iter().copied().filter(|field| !fixed[*field]) {
+                    let made =
+                        self.context(field).once(making, attempt * (TRIES + 1), taken.fields[field].as_ref());
+                    if let Ok(value) = made {
+                        making.values[field] = value;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Run<'a> {
     /// Makes all records, by resource, sorted by key.
     ///
@@ -188,11 +275,7 @@ impl<'a> Run<'a> {
             .iter()
             .map(|group| Streams::new(self.seed, &resource.qualified, group, "cast"))
             .collect();
-        let streams = |purpose: &str| -> Vec<Streams> {
-            let of = |name: &str| Streams::new(self.seed, &resource.qualified, name, purpose);
-            resource.fields.iter().map(|field| of(&field.name)).collect()
-        };
-        let (values_of, presence_of, deals_of) = (streams("value"), streams("presence"), streams("deal"));
+        let fields = Fields::new(resource, plan, self.seed, size);
         let mut taken = self.given_taken(index)?;
         let mut dealt = vec![0_u64; plan.fields.len()];
         let mut records: Vec<Record> = Vec::with_capacity(size);
@@ -249,70 +332,12 @@ impl<'a> Run<'a> {
                         fix,
                     )
                 };
-                let context = FieldContext {
-                    plan,
-                    resource,
-                    field,
-                    values: &values_of[field],
-                    presence: &presence_of[field],
-                    deals: &deals_of[field],
-                };
-                let value = context
-                    .make(&mut making, &mut dealt[field], taken.fields[field].as_ref(), size)
-                    .map_err(fault)?;
+                let taken = taken.fields[field].as_ref();
+                let value =
+                    fields.context(field).make(&mut making, &mut dealt[field], taken, size).map_err(fault)?;
                 making.values[field] = value;
             }
-            for (group, again) in resource.unique_together.iter().zip(&plan.redo).enumerate() {
-                let (fields, again) = again;
-                let mut attempt = 0;
-                loop {
-                    let tuple: Vec<Value> =
-                        fields.iter().map(|field| making.values[field.index()].clone()).collect();
-                    let complete = tuple.iter().all(|value| !value.is_missing());
-                    let whole_given = fields.iter().all(|field| fixed[field.index()]);
-                    if !complete
-                        || !taken.groups[group].contains(&tuple)
-                        || (whole_given && n < plan.given.len())
-                    {
-                        if complete {
-                            taken.groups[group].insert(tuple);
-                        }
-                        break;
-                    }
-                    attempt += 1;
-                    if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
-                        let names: Vec<&str> =
-                            fields.iter().map(|field| &*resource.field(*field).name).collect();
-                        let possible = fields.iter().fold(1_u64, |product, field| {
-                            product.saturating_mul(making.capacity(&plan.fields[field.index()].maker))
-                        });
-                        return Err(Finding::error(
-                            format!("{}.unique_together[{group}]", plan.path),
-                            format!(
-                                "found no new {} for record {} of {size}; about {possible} different groups are possible",
-                                enumerate(&names),
-                                n + 1
-                            ),
-                            "ask for fewer records, or let the fields take more values",
-                        ));
-                    }
-                    for field in again.iter().copied().filter(|field| !fixed[*field]) {
-                        let context = FieldContext {
-                            plan,
-                            resource,
-                            field,
-                            values: &values_of[field],
-                            presence: &presence_of[field],
-                            deals: &deals_of[field],
-                        };
-                        let made =
-                            context.once(&mut making, attempt * (TRIES + 1), taken.fields[field].as_ref());
-                        if let Ok(value) = made {
-                            making.values[field] = value;
-                        }
-                    }
-                }
-            }
+            fields.draw_groups_again(&mut making, &mut taken, &fixed)?;
             let values = making.values;
             for (set, value) in taken.fields.iter_mut().zip(&values) {
                 if let Some(set) = set

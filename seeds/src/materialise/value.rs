@@ -80,15 +80,7 @@ impl Making<'_> {
                 Value::String(nfc(&text))
             }
             Maker::Review { rating, rules } => {
-                let rated = self.values.get(*rating).and_then(Value::as_f64);
-                let limits =
-                    self.world.resources.get(self.resource).and_then(|resource| resource.fields.get(*rating));
-                let most = limits.and_then(|field| field.schema.limits.max.as_ref()?.as_f64()).unwrap_or(5.0);
-                let rule = match rated.map(|rated| rated / most.max(1.0)) {
-                    Some(share) if share <= 0.45 => rules[0],
-                    Some(share) if share <= 0.65 => rules[1],
-                    _ => rules[2],
-                };
+                let rule = rules[self.mood(*rating)];
                 let mut text = String::new();
                 rule.write(&mut self.cast, plan.group, draw, &mut text);
                 Value::String(nfc(&text))
@@ -139,27 +131,7 @@ impl Making<'_> {
                 .and_then(found)?,
             Maker::Time(span) => Value::Time(span.time(draw)),
             Maker::After { field, least, most, step } => {
-                let shift = draw.between(*least, *most).saturating_mul(*step);
-                match self.values.get(*field) {
-                    Some(Value::Date(date)) => {
-                        let days = (shift / 86_400).clamp(-1_000_000, 1_000_000) as i32;
-                        Value::Date(Date(date.0.saturating_add(days)))
-                    }
-                    Some(Value::DateTime(instant)) => {
-                        Value::DateTime(Instant(instant.0.saturating_add(shift)))
-                    }
-                    Some(Value::Time(time)) => {
-                        Value::Time(Time((i64::from(time.0) + shift).clamp(0, 86_340) as u32))
-                    }
-                    _ => match schema.kind {
-                        // The other has no value, so that there is nothing to come after.
-                        Type::Date => Value::Date(
-                            self.clock.zone.date_of(Instant(self.clock.now.0.saturating_add(shift))),
-                        ),
-                        Type::Time => Value::Time(Time(18 * 3_600)),
-                        _ => Value::DateTime(Instant(self.clock.now.0.saturating_add(shift))),
-                    },
-                }
+                self.after(*field, draw.between(*least, *most).saturating_mul(*step), schema)
             }
             Maker::Code(code) => Value::String(nfc(&code.write(draw))),
             Maker::Pattern(generator) => {
@@ -173,16 +145,7 @@ impl Making<'_> {
                     return fault(format!("the expression has no value: {error}"), "mend the expression");
                 }
             },
-            Maker::Position { start } => {
-                let place = start.saturating_add_unsigned(self.position);
-                match schema.kind {
-                    Type::Decimal { scale, .. } => {
-                        Decimal::round(place as f64, scale).map_or(Value::Null, Value::Decimal)
-                    }
-                    Type::Number => Value::number(place as f64).unwrap_or_default(),
-                    _ => Value::Integer(place),
-                }
-            }
+            Maker::Position { start } => self.place(*start, schema),
             Maker::Through { reference, target, field } => {
                 let key = self.values.get(*reference).cloned().unwrap_or_default();
                 let record = self.done.get(*target, &key);
@@ -201,15 +164,55 @@ impl Making<'_> {
                 }
                 Value::object(made)
             }
-            Maker::Chance { share, of } => {
-                if draw.chance(*share) {
-                    self.draw(of, schema, plan, draw)?
-                } else {
-                    Value::Null
-                }
-            }
+            Maker::Chance { share, of } if draw.chance(*share) => self.draw(of, schema, plan, draw)?,
+            Maker::Chance { .. } => Value::Null,
             Maker::Constant(value) => value.clone(),
         })
+    }
+
+    /// How a record is rated: 0 badly, 1 so so, 2 well, or not at all.
+    fn mood(&self, rating: usize) -> usize {
+        let rated = self.values.get(rating).and_then(Value::as_f64);
+        let limits = self.world.resources.get(self.resource).and_then(|resource| resource.fields.get(rating));
+        let most = limits.and_then(|field| field.schema.limits.max.as_ref()?.as_f64()).unwrap_or(5.0);
+        match rated.map(|rated| rated / most.max(1.0)) {
+            Some(share) if share <= 0.45 => 0,
+            Some(share) if share <= 0.65 => 1,
+            _ => 2,
+        }
+    }
+
+    /// So many seconds after the moment in another field.
+    fn after(&self, field: usize, shift: i64, schema: &Schema) -> Value {
+        match self.values.get(field) {
+            Some(Value::Date(date)) => {
+                let days = (shift / 86_400).clamp(-1_000_000, 1_000_000) as i32;
+                Value::Date(Date(date.0.saturating_add(days)))
+            }
+            Some(Value::DateTime(instant)) => Value::DateTime(Instant(instant.0.saturating_add(shift))),
+            Some(Value::Time(time)) => Value::Time(Time((i64::from(time.0) + shift).clamp(0, 86_340) as u32)),
+            // The other has no value, so that there is nothing to come after.
+            _ => {
+                let moment = Instant(self.clock.now.0.saturating_add(shift));
+                match schema.kind {
+                    Type::Date => Value::Date(self.clock.zone.date_of(moment)),
+                    Type::Time => Value::Time(Time(18 * 3_600)),
+                    _ => Value::DateTime(moment),
+                }
+            }
+        }
+    }
+
+    /// The number of the record among those of its parent, or of its resource.
+    fn place(&self, start: i64, schema: &Schema) -> Value {
+        let place = start.saturating_add_unsigned(self.position);
+        match schema.kind {
+            Type::Decimal { scale, .. } => {
+                Decimal::round(place as f64, scale).map_or(Value::Null, Value::Decimal)
+            }
+            Type::Number => Value::number(place as f64).unwrap_or_default(),
+            _ => Value::Integer(place),
+        }
     }
 
     fn template(&mut self, pieces: &[Piece], plan: &FieldPlan, draw: &mut Draw) -> Value {

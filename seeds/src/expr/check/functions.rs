@@ -180,58 +180,8 @@ impl<'a> Checker<'_, 'a> {
         mut arguments: Vec<Typed<'a>>,
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
-        use ExprType::{Any, Boolean, Date, DateTime, Duration, Integer, List, Number, String, Time};
         let kind = match function {
-            Function::Size => {
-                match arguments.first().map(|argument| &argument.kind) {
-                    Some(List(_)) => {}
-                    _ => self.want_all(&arguments, name, &[String])?,
-                }
-                Integer
-            }
-            Function::Lower | Function::Upper => {
-                self.want_all(&arguments, name, &[String])?;
-                String
-            }
-            Function::Contains | Function::StartsWith | Function::EndsWith => {
-                if let Some(List(_)) = arguments.first().map(|argument| &argument.kind) {
-                    return error(
-                        offset,
-                        format!("`{name}` takes texts, found a list; write `item in list`"),
-                    );
-                }
-                self.want_all(&arguments, name, &[String])?;
-                Boolean
-            }
-            Function::String | Function::Concat => {
-                for argument in &arguments {
-                    if matches!(argument.kind, ExprType::Record(_) | List(_) | ExprType::Object) {
-                        let found = self.describe(&argument.kind);
-                        return error(
-                            argument.offset,
-                            format!("`{name}` takes single values, found {found}"),
-                        );
-                    }
-                }
-                String
-            }
-            Function::Integer | Function::Number => {
-                self.want_all(&arguments, name, &[Number, String])?;
-                if function == Function::Integer { Integer } else { Number }
-            }
             Function::Round => return self.round(arguments, offset),
-            Function::Floor | Function::Ceil => {
-                self.want_all(&arguments, name, &[Number])?;
-                Integer
-            }
-            Function::Abs => {
-                self.want_all(&arguments, name, &[Number, Duration])?;
-                arguments.first().map_or(Any, |argument| argument.kind.clone())
-            }
-            Function::Sqrt => {
-                self.want_all(&arguments, name, &[Number])?;
-                Number
-            }
             Function::Min | Function::Max | Function::Coalesce => {
                 return self.alternatives(function, name, arguments, offset);
             }
@@ -245,45 +195,8 @@ impl<'a> Checker<'_, 'a> {
                         "expected a literal such as duration('1h30m') or duration('2d'); for a number of units write minutes(n), hours(n) or days(n)",
                     );
                 };
-                return Ok(Typed::new(Node::Literal(Value::Integer(seconds)), Duration, offset));
-            }
-            Function::Days | Function::Hours | Function::Minutes => {
-                self.want_all(&arguments, name, &[Integer])?;
-                Duration
-            }
-            Function::DaysBetween => {
-                for argument in &mut arguments {
-                    self.read_literal(argument, &Date)?;
-                }
-                self.want_all(&arguments, name, &[Date, DateTime])?;
-                Integer
-            }
-            Function::MinutesBetween => {
-                self.want_all(&arguments, name, &[DateTime, Time])?;
-                if let [a, b] = &arguments[..]
-                    && !self.comparable(&a.kind, &b.kind)
-                {
-                    return error(
-                        b.offset,
-                        "`minutes_between` takes two instants or two times of day, found one of each",
-                    );
-                }
-                Integer
-            }
-            Function::Weekday | Function::Year | Function::Month | Function::Day => {
-                for argument in &mut arguments {
-                    self.read_literal(argument, &Date)?;
-                }
-                self.want_all(&arguments, name, &[Date, DateTime])?;
-                Integer
-            }
-            Function::Convert => {
-                self.units(&arguments)?;
-                Number
-            }
-            Function::DistanceKm => {
-                self.want_all(&arguments, name, &[Number])?;
-                Number
+                let seconds = Node::Literal(Value::Integer(seconds));
+                return Ok(Typed::new(seconds, ExprType::Duration, offset));
             }
             Function::Given => {
                 if !matches!(arguments.first(), Some(Typed { node: Node::Argument(_), .. })) {
@@ -292,11 +205,132 @@ impl<'a> Checker<'_, 'a> {
                         "expected `given(args.x)`: it tells whether the caller gave an argument",
                     );
                 }
-                Boolean
+                ExprType::Boolean
             }
+            Function::Size
+            | Function::Lower
+            | Function::Upper
+            | Function::Contains
+            | Function::StartsWith
+            | Function::EndsWith
+            | Function::String
+            | Function::Concat => self.of_texts(function, name, &arguments, offset)?,
+            Function::Integer
+            | Function::Number
+            | Function::Floor
+            | Function::Ceil
+            | Function::Abs
+            | Function::Sqrt
+            | Function::Convert
+            | Function::DistanceKm => self.of_numbers(function, name, &arguments)?,
+            Function::Days
+            | Function::Hours
+            | Function::Minutes
+            | Function::DaysBetween
+            | Function::MinutesBetween
+            | Function::Weekday
+            | Function::Year
+            | Function::Month
+            | Function::Day => self.of_moments(function, name, &mut arguments)?,
         };
         let nodes = arguments.into_iter().map(|argument| argument.node).collect();
         Ok(Typed::new(Node::Call(function, nodes), kind, offset))
+    }
+
+    /// What a function of texts gives.
+    fn of_texts(
+        &self,
+        function: Function,
+        name: &str,
+        arguments: &[Typed<'a>],
+        offset: usize,
+    ) -> Result<ExprType, ExprError> {
+        use ExprType::{List, Object, Record, String};
+        let is_list = matches!(arguments.first().map(|argument| &argument.kind), Some(List(_)));
+        match function {
+            Function::Size => {
+                if !is_list {
+                    self.want_all(arguments, name, &[String])?;
+                }
+                Ok(ExprType::Integer)
+            }
+            Function::Contains | Function::StartsWith | Function::EndsWith => {
+                if is_list {
+                    let message = format!("`{name}` takes texts, found a list; write `item in list`");
+                    return error(offset, message);
+                }
+                self.want_all(arguments, name, &[String])?;
+                Ok(ExprType::Boolean)
+            }
+            Function::String | Function::Concat => {
+                let many = |argument: &&Typed<'a>| matches!(argument.kind, Record(_) | List(_) | Object);
+                if let Some(argument) = arguments.iter().find(many) {
+                    let found = self.describe(&argument.kind);
+                    return error(argument.offset, format!("`{name}` takes single values, found {found}"));
+                }
+                Ok(String)
+            }
+            _ => {
+                self.want_all(arguments, name, &[String])?;
+                Ok(String)
+            }
+        }
+    }
+
+    /// What a function of numbers gives.
+    fn of_numbers(
+        &self,
+        function: Function,
+        name: &str,
+        arguments: &[Typed<'a>],
+    ) -> Result<ExprType, ExprError> {
+        use ExprType::{Any, Duration, Integer, Number, String};
+        match function {
+            Function::Convert => self.units(arguments)?,
+            Function::Integer | Function::Number => self.want_all(arguments, name, &[Number, String])?,
+            Function::Abs => self.want_all(arguments, name, &[Number, Duration])?,
+            _ => self.want_all(arguments, name, &[Number])?,
+        }
+        Ok(match function {
+            Function::Integer | Function::Floor | Function::Ceil => Integer,
+            Function::Abs => arguments.first().map_or(Any, |argument| argument.kind.clone()),
+            _ => Number,
+        })
+    }
+
+    /// What a function of dates and times gives.
+    fn of_moments(
+        &self,
+        function: Function,
+        name: &str,
+        arguments: &mut [Typed<'a>],
+    ) -> Result<ExprType, ExprError> {
+        use ExprType::{Date, DateTime, Duration, Integer, Time};
+        match function {
+            Function::Days | Function::Hours | Function::Minutes => {
+                self.want_all(arguments, name, &[Integer])?;
+                Ok(Duration)
+            }
+            Function::MinutesBetween => {
+                self.want_all(arguments, name, &[DateTime, Time])?;
+                if let [a, b] = &*arguments
+                    && !self.comparable(&a.kind, &b.kind)
+                {
+                    return error(
+                        b.offset,
+                        "`minutes_between` takes two instants or two times of day, found one of each",
+                    );
+                }
+                Ok(Integer)
+            }
+            _ => {
+                for argument in &mut *arguments {
+                    self.read_literal(argument, &Date)?;
+                }
+                self.want_all(arguments, name, &[Date, DateTime])?;
+                Ok(Integer)
+            }
+        }
     }
 
     fn round(&self, arguments: Vec<Typed<'a>>, offset: usize) -> Result<Typed<'a>, ExprError> {
