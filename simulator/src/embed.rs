@@ -9,10 +9,12 @@ mod fixed;
 #[cfg(feature = "fastembed")]
 pub mod full;
 
+use std::sync::Arc;
+
 pub use self::fixed::{StaticEmbedder, embedded};
 
 /// Why texts cannot be embedded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum EmbedError {
     /// The model cannot be loaded.
     #[error("the embedding model {model} cannot be loaded: {why}")]
@@ -45,7 +47,7 @@ pub enum EmbedError {
         /// The file.
         file: String,
         /// Why.
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
 }
 

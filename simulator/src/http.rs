@@ -31,6 +31,7 @@ mod settings;
 mod step;
 mod store;
 mod surface;
+mod target;
 pub mod tasks;
 mod text;
 mod view;
@@ -53,6 +54,8 @@ pub use self::settings::{
 };
 pub use self::store::StoreError;
 use self::store::{Store, restored};
+use self::surface::Incoming;
+use self::target::Paths;
 use self::tasks::TaskSource;
 use self::worlds::Worlds;
 pub use self::worlds::{Ready, WorldSource};
@@ -64,6 +67,7 @@ pub struct App {
     worlds: Worlds,
     tasks: Option<Box<dyn TaskSource>>,
     search: ApiIndex,
+    paths: Paths,
     sessions: Sessions,
     store: Option<Store>,
     metrics: Metrics,
@@ -101,6 +105,7 @@ impl App {
             worlds,
             tasks,
             search,
+            paths: Paths::new()?,
             sessions,
             store,
             metrics: Metrics::default(),
@@ -121,13 +126,17 @@ impl App {
     /// Answers a request whose body has been read.
     #[must_use]
     pub fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
-        let request = surface::Incoming { method, uri, headers, body };
-        let response = match self.dispatch(&request) {
+        let target = &self.paths.target(uri.path());
+        self.answer(&Incoming { method, uri, headers, body, target })
+    }
+
+    fn answer(&self, request: &Incoming<'_>) -> Response<Body> {
+        let response = match self.dispatch(request) {
             Ok(response) => response,
             Err(problem) => problem.into_response(),
         };
         self.metrics.answered(response.status().as_u16());
-        negotiate::finish(&request, response, || self.requests.fetch_add(1, Relaxed))
+        negotiate::finish(request, response, || self.requests.fetch_add(1, Relaxed))
     }
 
     /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.

@@ -5,9 +5,9 @@
 //! counts as empty.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io};
 
 use super::{EmbedError, Embedder};
 
@@ -39,7 +39,10 @@ impl<E: Embedder> CachedEmbedder<E> {
     }
 
     fn write(&self, kept: &Kept) -> Result<(), EmbedError> {
-        let failed = |source| EmbedError::Cache { file: self.file.display().to_string(), source };
+        let failed = |source: io::Error| EmbedError::Cache {
+            file: self.file.display().to_string(),
+            source: Arc::new(source),
+        };
         let mut sorted: Vec<_> = kept.iter().collect();
         sorted.sort_unstable_by_key(|(hash, _)| **hash);
         let mut bytes = MAGIC.to_vec();

@@ -16,15 +16,15 @@ const DIMENSIONS: usize = 256;
 /// Characters of a text that count; the first ones.
 const MAX_CHARACTERS: usize = 2_000;
 
-static EMBEDDED: LazyLock<Result<Arc<StaticEmbedder>, String>> =
-    LazyLock::new(|| StaticEmbedder::load().map(Arc::new).map_err(|error| error.to_string()));
+static EMBEDDED: LazyLock<Result<Arc<StaticEmbedder>, EmbedError>> =
+    LazyLock::new(|| StaticEmbedder::load().map(Arc::new));
 
 /// The model in the program, loaded once.
 ///
 /// # Errors
 /// When the program was built with damaged model files.
 pub fn embedded() -> Result<Arc<StaticEmbedder>, EmbedError> {
-    EMBEDDED.clone().map_err(|why| EmbedError::Model { model: NAME.to_owned(), why })
+    EMBEDDED.clone()
 }
 
 /// Token vectors fitted to all-MiniLM-L6-v2's sentence vectors (`recipes/embedder`): microseconds a text, and the

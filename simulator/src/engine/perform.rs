@@ -37,15 +37,7 @@ impl Run<'_> {
             BehaviourKind::Create { resource, set } => {
                 self.prepare()?;
                 let record = self.new_record(*resource, set)?;
-                let key = self.resource(*resource).key;
-                let about = self.parameter_of(*resource, key);
-                self.draft
-                    .create(*resource, record.clone())
-                    .map_err(|refusal| refusal.about(about.as_ref()))?;
-                self.bind_record(*resource, &record);
-                self.effects()?;
-                let record = self.current(*resource, record);
-                self.show_one(*resource, &record)
+                self.create(*resource, record)
             }
             BehaviourKind::Replace { resource, key, set } => {
                 let record = self.target(*resource, key.as_ref())?;
@@ -114,6 +106,17 @@ impl Run<'_> {
             BehaviourKind::SignIn { login, secret } => self.sign_in(*login, *secret),
             BehaviourKind::SignOut => self.sign_out(),
         }
+    }
+
+    /// Adds a record, makes the further changes, and shows the record after them.
+    fn create(&mut self, resource: ResourceId, record: Record) -> Outcome<Body> {
+        let key = self.resource(resource).key;
+        let about = self.parameter_of(resource, key);
+        self.draft.create(resource, record.clone()).map_err(|refusal| refusal.about(about.as_ref()))?;
+        self.bind_record(resource, &record);
+        self.effects()?;
+        let record = self.current(resource, record);
+        self.show_one(resource, &record)
     }
 
     /// Puts a changed record in place, makes the further changes, and shows the record after them.

@@ -1,5 +1,6 @@
 //! What is still to do once a response is made: wait, hang up, or see its event on the disk.
 
+use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +29,10 @@ pub(super) struct After {
 pub(super) struct Saved(Arc<Mutex<Option<Told>>>);
 
 /// What the flusher says of an event.
-type Told = oneshot::Receiver<Result<(), String>>;
+type Told = oneshot::Receiver<Persisted>;
+
+/// Whether events reached the disk: all that waited together fail together.
+pub(super) type Persisted = Result<(), Arc<fjall::Error>>;
 
 impl Saved {
     pub(super) fn new(told: Told) -> Self {
@@ -40,8 +44,8 @@ impl Saved {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(told) = told else { return Ok(()) };
         let failed =
-            |error: String| Problem::new(500, format!("the event could not be written down: {error}"));
-        told.await.map_err(|_| failed("the store is gone".to_owned()))?.map_err(failed)
+            |error: &dyn Display| Problem::new(500, format!("the event could not be written down: {error}"));
+        told.await.map_err(|_| failed(&"the store is gone"))?.map_err(|error| failed(&error))
     }
 }
 

@@ -250,7 +250,7 @@ impl Shown<'_> {
         match place {
             KeyPlace::Header => Some(self.headers.get(name)?.to_str().ok()?.to_owned()),
             KeyPlace::Query => {
-                pairs(self.query)?.into_iter().find(|(given, _)| given == name).map(|(_, value)| value)
+                pairs(self.query)?.find(|(given, _)| given == name).map(|(_, value)| value.into_owned())
             }
             KeyPlace::Cookie => {
                 let cookies = self.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());

@@ -1,16 +1,15 @@
 //! Calls of many sessions in one request: how a trainer steps all its episodes at once.
 //!
-//! Owns who makes which call. Sessions share nothing, and the calls of one are made in their order, so the number of
-//! threads changes no reply.
+//! Owns who makes which call. Sessions share nothing, and the calls of one are made in their order by one thread, so
+//! the number of threads changes no reply.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::num::NonZero;
-use std::thread;
 
 use axum::body::Body;
 use axum::http::Response;
 use diorama_seeds::task::Call;
+use indexmap::IndexMap;
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
@@ -22,8 +21,8 @@ use super::surface::Incoming;
 
 /// Calls in one request, at most.
 pub(super) const MAX_BATCH: usize = 4_096;
-/// A thread more is worth so many calls.
-const CALLS_PER_THREAD: usize = 64;
+/// Calls of so many sessions are worth a thread more.
+const SESSIONS_PER_THREAD: usize = 64;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -55,18 +54,20 @@ impl App {
             let detail = format!("`calls`: expected at most {MAX_BATCH}, found {}", calls.len());
             return Err(Problem::new(422, detail).with("parameter", "calls").with("limit", MAX_BATCH as u64));
         }
-        let count = calls.len();
-        let mut shares = shared_out(calls, threads(count)).into_iter();
-        // The thread that took the request does its share as well.
-        let own = shares.next().unwrap_or_default();
-        let mut made = thread::scope(|scope| {
-            let others: Vec<_> = shares.map(|share| scope.spawn(|| self.make_all(share))).collect();
-            let mut made = self.make_all(own);
-            for other in others {
-                made.extend(other.join().map_err(|_| Problem::new(500, "the server failed at a call"))?);
+        let sessions = by_session(calls);
+        let make = |(place, one)| {
+            let (text, after) =
+                self.make(one).unwrap_or_else(|problem| (refused(&problem), After::default()));
+            Made { place, text, after }
+        };
+        let mut made: Vec<Made> = match sessions.len() {
+            // Waking another thread takes longer than these.
+            0..=SESSIONS_PER_THREAD => sessions.into_iter().flatten().map(make).collect(),
+            _ => {
+                let sessions = sessions.into_par_iter().with_min_len(SESSIONS_PER_THREAD);
+                sessions.flat_map_iter(|calls| calls.into_iter().map(make)).collect()
             }
-            Ok::<_, Problem>(made)
-        })?;
+        };
         made.sort_unstable_by_key(|made| made.place);
         let mut body = String::with_capacity(16 + made.iter().map(|made| made.text.len() + 1).sum::<usize>());
         body.push_str("{\"results\":[");
@@ -80,15 +81,6 @@ impl App {
         }
         body.push_str("]}");
         Ok(after.on(text(200, "application/json", body)))
-    }
-
-    fn make_all(&self, share: Vec<(usize, One)>) -> Vec<Made> {
-        let made = share.into_iter().map(|(place, one)| {
-            let (text, after) =
-                self.make(one).unwrap_or_else(|problem| (refused(&problem), After::default()));
-            Made { place, text, after }
-        });
-        made.collect()
     }
 
     fn make(&self, one: One) -> Result<(String, After), Problem> {
@@ -127,25 +119,11 @@ fn refused(problem: &Problem) -> String {
     text
 }
 
-fn threads(calls: usize) -> usize {
-    let most = thread::available_parallelism().map_or(1, NonZero::get);
-    calls.div_ceil(CALLS_PER_THREAD).clamp(1, most)
-}
-
-/// Calls by who makes them, with their places in the request; all of one session by one.
-fn shared_out(calls: Vec<One>, threads: usize) -> Vec<Vec<(usize, One)>> {
-    let mut shares: Vec<Vec<(usize, One)>> = Vec::new();
-    shares.resize_with(threads, Vec::new);
-    let mut known: HashMap<String, usize> = HashMap::new();
+/// Calls by session, with their places in the request.
+fn by_session(calls: Vec<One>) -> Vec<Vec<(usize, One)>> {
+    let mut sessions: IndexMap<String, Vec<(usize, One)>> = IndexMap::new();
     for (place, one) in calls.into_iter().enumerate() {
-        let next = known.len() % threads;
-        let thread = match known.get(&one.session) {
-            Some(thread) => *thread,
-            None => *known.entry(one.session.clone()).or_insert(next),
-        };
-        if let Some(share) = shares.get_mut(thread) {
-            share.push((place, one));
-        }
+        sessions.entry(one.session.clone()).or_default().push((place, one));
     }
-    shares
+    sessions.into_values().collect()
 }

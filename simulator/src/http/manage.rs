@@ -8,7 +8,7 @@ use super::openapi::problem_schema;
 use super::record::FORMATS;
 use super::surface::{Action, ROUTES, Route, Surface};
 
-/// What requests and responses hold, by name.
+/// What requests and responses hold, by name. A part of the program: a test reads it.
 static SCHEMAS: LazyLock<Map<String, Json>> =
     LazyLock::new(|| serde_json::from_str(include_str!("manage/schemas.json")).unwrap_or_default());
 
@@ -239,5 +239,19 @@ const fn body(action: Action) -> Option<(&'static str, bool)> {
         Action::Search => Some(("SearchRequest", true)),
         Action::Mcp => Some(("Any", true)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_of_all_bodies_are_there() {
+        for route in &ROUTES {
+            if let Some((name, _)) = body(route.action).filter(|(name, _)| *name != "Any") {
+                assert!(SCHEMAS.contains_key(name), "{name}");
+            }
+        }
     }
 }

@@ -26,7 +26,6 @@ use super::App;
 use super::openapi::reply_schema;
 use super::problem::Problem;
 use super::sessions::{Slot, lock};
-use super::surface::session_of;
 use crate::engine::Base;
 use crate::engine::tools::TOOL_SEARCHER;
 
@@ -39,9 +38,14 @@ pub(super) const TOOL_CALLER: &str = "ToolCaller";
 /// What answers the MCP requests of all sessions.
 pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
-/// Set by a request that is to end without a response.
+/// What the server tells of a request.
 #[derive(Clone)]
-pub(super) struct Hangup(pub(super) Arc<AtomicBool>);
+pub(super) struct Reached {
+    /// The session that its path names.
+    pub(super) slot: Arc<Slot>,
+    /// Set where the request is to end without a response.
+    pub(super) hangup: Arc<AtomicBool>,
+}
 
 /// The MCP side of a server.
 #[derive(Clone)]
@@ -60,14 +64,17 @@ pub(super) fn service(app: &Arc<App>) -> Service {
 }
 
 impl Mcp {
-    /// The server and the session of a request.
-    fn session(&self, context: &RequestContext<RoleServer>) -> Result<(Arc<App>, Arc<Slot>), ErrorData> {
-        let app = self.0.upgrade().ok_or_else(|| ErrorData::internal_error("the server is ending", None))?;
-        let parts = context.extensions.get::<Parts>();
-        let id = parts.and_then(|parts| session_of(parts.uri.path())).unwrap_or_default();
-        let slot = app.sessions.get(id, app.now_ms()).map_err(refused)?;
-        Ok((app, slot))
+    /// The server.
+    fn app(&self) -> Result<Arc<App>, ErrorData> {
+        self.0.upgrade().ok_or_else(|| ErrorData::internal_error("the server is ending", None))
     }
+}
+
+/// The session of a request.
+fn reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
+    let parts = context.extensions.get::<Parts>();
+    let reached = parts.and_then(|parts| parts.extensions.get::<Reached>());
+    reached.ok_or_else(|| ErrorData::internal_error("the request names no session", None))
 }
 
 impl ServerHandler for Mcp {
@@ -86,13 +93,13 @@ impl ServerHandler for Mcp {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let (_, slot) = self.session(&context)?;
+        let Reached { slot, .. } = reached(&context)?;
         // Many clients never ask for a second page, so there is none.
         if request.is_some_and(|request| request.cursor.is_some()) {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
         }
-        let live = lock(&slot);
+        let live = lock(slot);
         let base = &live.world.base;
         // Faults may change the shape of replies.
         let shaped = live.session.faults().is_none();
@@ -111,14 +118,15 @@ impl ServerHandler for Mcp {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let (app, slot) = self.session(&context)?;
+        let app = self.app()?;
+        let Reached { slot, hangup } = reached(&context)?;
         // What a model did wrong is told to the model.
         let call = match named(request) {
             Ok(call) => call,
             Err(problem) => return Ok(failed(&problem).into()),
         };
         let (result, after) = {
-            let mut live = lock(&slot);
+            let mut live = lock(slot);
             let (entry, after) = match app.step(&mut live, &call) {
                 Ok(stepped) => stepped,
                 Err(problem) => return Ok(failed(&problem).into()),
@@ -138,11 +146,8 @@ impl ServerHandler for Mcp {
             saved.wait().await.map_err(refused)?;
         }
         tokio::time::sleep(after.delay).await;
-        if after.dropped
-            && let Some(hangup) =
-                context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Hangup>())
-        {
-            hangup.0.store(true, Relaxed);
+        if after.dropped {
+            hangup.store(true, Relaxed);
         }
         Ok(result.into())
     }

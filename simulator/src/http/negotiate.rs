@@ -11,7 +11,8 @@ use axum::http::{HeaderMap, Method, Response, StatusCode};
 use hyper::body::Body as _;
 
 use super::problem::{Problem, text};
-use super::surface::{Incoming, Surface, surface_of};
+use super::surface::{Action, Incoming, Surface};
+use super::target::Form;
 
 /// The header that carries a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -22,9 +23,8 @@ pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
     if given.peek().is_none() {
         return Ok(());
     }
-    let path = request.uri.path();
-    let text = path == "/metrics";
-    let (json, yaml) = match document_form(path) {
+    let text = request.target.does(|action| action == Action::Metrics);
+    let (json, yaml) = match request.document() {
         Some(Form::Json) => (true, true),
         Some(Form::Yaml) => (false, true),
         None => (!text, false),
@@ -67,33 +67,13 @@ pub(super) fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
-/// What a document is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Json,
-    Yaml,
-}
-
 /// Names of YAML, the registered one (RFC 9512) first.
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
-
-/// The form of the document that a path names, unless the caller asks for another.
-fn document_form(path: &str) -> Option<Form> {
-    let name = match path.strip_prefix("/s/") {
-        Some(rest) => rest.split_once('/')?.1,
-        None => path.strip_prefix('/')?,
-    };
-    match name {
-        "openapi.json" => Some(Form::Json),
-        "openapi.yaml" => Some(Form::Yaml),
-        _ => None,
-    }
-}
 
 /// The form of a document that a request asks for: what its path says, or YAML where `Accept` names that and rates JSON
 /// less or does not name it.
 fn wanted(request: &Incoming<'_>) -> Form {
-    if document_form(request.uri.path()) == Some(Form::Yaml) {
+    if request.document() == Some(Form::Yaml) {
         return Form::Yaml;
     }
     let given = request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
@@ -171,7 +151,7 @@ pub(super) fn finish(
     if response.body().is_end_stream() {
         response.headers_mut().remove(CONTENT_TYPE);
     }
-    let surface = surface_of(request.uri.path());
+    let surface = request.target.surface();
     let headers = response.headers_mut();
     let usable =
         |id: &&HeaderValue| id.len() <= 128 && id.as_bytes().iter().all(|byte| byte.is_ascii_graphic());

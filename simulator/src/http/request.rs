@@ -6,6 +6,7 @@
 use axum::http::HeaderMap;
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
+use form_urlencoded::Parse;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::authorization;
@@ -39,7 +40,7 @@ pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, J
     let query = pairs(request.query).ok_or_else(|| {
         Problem::new(400, "the query string: expected percent-encoded UTF-8, found other bytes")
     })?;
-    query_arguments(api, &query, &mut arguments)?;
+    query_arguments(api, query, &mut arguments)?;
     header_arguments(api, request.headers, &mut arguments);
     for (name, value) in body(api, request.headers, request.body)? {
         if let Some(parameter) = parameter(api, &name)
@@ -56,22 +57,18 @@ pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, J
     Ok(arguments)
 }
 
-fn query_arguments(
-    api: &Api,
-    query: &[(String, String)],
-    arguments: &mut Map<String, Json>,
-) -> Result<(), Problem> {
+fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json>) -> Result<(), Problem> {
     for (given, text) in query {
-        let name = given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(given);
+        let name = given.strip_suffix("[]").filter(|name| parameter(api, name).is_some()).unwrap_or(&given);
         let Some(parameter) = parameter(api, name) else {
             // The engine says which parameters there are.
-            arguments.insert(name.to_owned(), Json::from(text.as_str()));
+            arguments.insert(name.to_owned(), Json::from(text));
             continue;
         };
         if !belongs(api, parameter, Place::Query) {
             return Err(misplaced(parameter));
         }
-        let value = argument(&parameter.schema, text);
+        let value = argument(&parameter.schema, &text);
         match (arguments.get_mut(name), value) {
             (None, value) => {
                 arguments.insert(name.to_owned(), value);
@@ -123,7 +120,7 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
             Some(parameter) => argument(&parameter.schema, text),
             None => Json::from(text),
         };
-        return Ok(pairs.iter().map(|(name, text)| (name.clone(), value(name, text))).collect());
+        return Ok(pairs.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
     }
     let detail = format!("the body: expected application/json, found {kind}");
     Err(Problem::new(415, detail).with("expected", "application/json"))

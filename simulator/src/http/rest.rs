@@ -15,35 +15,28 @@ use super::request::{Request, arguments};
 use super::route::Found;
 use super::sessions::{Live, Slot, lock};
 use super::surface::{Incoming, not_allowed};
-use super::text::decode;
 
 impl App {
-    /// Answers a request below `/s/`; `rest` is what follows that.
+    /// Answers a request below `/s/{id}`; the world's own path begins at the byte `from`.
     pub(super) fn world_request(
         &self,
-        rest: &str,
+        from: usize,
         request: &Incoming<'_>,
     ) -> Result<Response<Body>, Problem> {
-        let (id, path) = match rest.split_once('/') {
-            Some((id, path)) => (id, path),
-            None => (rest, ""),
-        };
-        let id = decode(id).unwrap_or_default();
-        let slot = self.sessions.get(&id, self.now_ms())?;
-        if matches!(path, "openapi.json" | "openapi.yaml")
-            && matches!(*request.method, Method::GET | Method::HEAD)
-        {
-            let document = described(slot.world.world(), &self.base_url(&id), self.settings.auth);
+        let id = &request.target.id;
+        let slot = self.sessions.get(id, self.now_ms())?;
+        if request.document().is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
+            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth);
             let document = Document::new(&document, request);
             return Ok(tagged(document, request.headers));
         }
-        let path = format!("/{path}");
+        let path = request.uri.path().get(from..).filter(|path| !path.is_empty()).unwrap_or("/");
         if *request.method == Method::POST
-            && let Some(issued) = self.token(&slot, &path, request)
+            && let Some(issued) = self.token(&slot, path, request)
         {
             return Ok(issued);
         }
-        self.route(&slot, &path, request)
+        self.route(&slot, path, request)
     }
 
     fn route(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {

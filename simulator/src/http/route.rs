@@ -78,7 +78,7 @@ impl Routes {
 
     /// Finds the API of a request. The path is as it stands in the request, still encoded.
     pub(super) fn find(&self, method: &str, path: &str) -> Found {
-        let Some(given) = split(path).map(decoded).collect::<Option<Vec<Cow<'_, str>>>>() else {
+        let Some(given) = split(path).map(decode).collect::<Option<Vec<Cow<'_, str>>>>() else {
             return Found::Nothing(Vec::new());
         };
         let as_long = self.by_length.get(given.len()).map(Vec::as_slice).unwrap_or_default();
@@ -163,7 +163,7 @@ impl Route {
 
 impl Segment {
     fn of(pieces: &[api_path::Piece<'_>]) -> Self {
-        let plain = |text: &str| decode(text).unwrap_or_else(|| text.to_owned());
+        let plain = |text: &str| decode(text).map_or_else(|| text.to_owned(), Cow::into_owned);
         match pieces {
             [api_path::Piece::Literal(text)] => Self::Literal(plain(text)),
             [api_path::Piece::Parameter(name)] => Self::Parameter((*name).to_owned()),
@@ -218,11 +218,6 @@ fn values<'a>(pieces: &'a [Piece], given: &'a str) -> Option<Vec<(&'a str, &'a s
         _ => return None,
     }
     Some(found)
-}
-
-/// A segment with its escapes decoded; most have none.
-fn decoded(segment: &str) -> Option<Cow<'_, str>> {
-    if segment.contains('%') { decode(segment).map(Cow::Owned) } else { Some(Cow::Borrowed(segment)) }
 }
 
 /// The segments of a path; slashes at its ends do not count.

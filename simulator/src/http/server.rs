@@ -15,7 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
 use axum::response::IntoResponse;
 use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -25,9 +25,10 @@ use tokio::task::JoinSet;
 
 use super::App;
 use super::after::After;
-use super::mcp::{self, Hangup};
+use super::mcp::{self, Reached};
 use super::problem::Problem;
-use super::surface;
+use super::surface::{Action, Incoming, discreet};
+use super::target::Target;
 
 /// How long a connection may take to send the head of a request, or stay silent between two.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
@@ -104,7 +105,7 @@ pub async fn serve(
 }
 
 impl Server {
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, HungUp> {
+    async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Body>, HungUp> {
         let (parts, body) = request.into_parts();
         let limit = self.app.settings.max_body_bytes;
         let Some(body) = whole(body, limit).await else {
@@ -112,7 +113,7 @@ impl Server {
             return Ok(Problem::new(413, detail).with("limit", limit as u64).into_response());
         };
         let logged = tracing::enabled!(tracing::Level::INFO)
-            .then(|| (parts.method.clone(), surface::discreet(parts.uri.path()), Instant::now()));
+            .then(|| (parts.method.clone(), discreet(parts.uri.path()), Instant::now()));
         let response = self.respond(parts, body).await;
         if let Some((method, path, began)) = logged {
             let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -129,18 +130,22 @@ impl Server {
     }
 
     async fn respond(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
+        let target = self.app.paths.target(parts.uri.path());
         // Its other methods are refused, or answered for browsers, as those of every route.
-        if parts.method == Method::POST && surface::is_mcp(parts.uri.path()) {
-            return self.mcp(parts, body).await;
+        if parts.method == Method::POST && target.does(|action| action == Action::Mcp) {
+            return self.mcp(&target.id, parts, body).await;
         }
-        let mut response = if self.app.is_quick(&parts) {
+        let quick = self.app.is_quick(&target, parts.uri.path());
+        let app = Arc::clone(&self.app);
+        let work = move || {
+            let Parts { method, uri, headers, .. } = &parts;
+            app.answer(&Incoming { method, uri, headers, body: &body, target: &target })
+        };
+        let mut response = if quick {
             // A panic here must not take the connection along.
-            let work = || self.app.respond(&parts.method, &parts.uri, &parts.headers, &body);
             catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| failed())
         } else {
             // Making a world's records and grading take longer than a thread of the runtime may be held.
-            let app = Arc::clone(&self.app);
-            let work = move || app.respond(&parts.method, &parts.uri, &parts.headers, &body);
             tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| failed())
         };
         let Some(After { delay, dropped, saved, .. }) = response.extensions_mut().remove::<After>() else {
@@ -155,15 +160,15 @@ impl Server {
         if dropped { Err(HungUp) } else { Ok(response) }
     }
 
-    async fn mcp(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
-        let id = surface::session_of(parts.uri.path()).unwrap_or_default();
-        if let Err(problem) = self.app.sessions.get(id, self.app.now_ms()) {
-            return Ok(problem.into_response());
-        }
+    async fn mcp(&self, id: &str, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
+        let slot = match self.app.sessions.get(id, self.app.now_ms()) {
+            Ok(slot) => slot,
+            Err(problem) => return Ok(problem.into_response()),
+        };
         let from_page = parts.headers.contains_key(ORIGIN);
         let hangup = Arc::new(AtomicBool::new(false));
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body));
-        request.extensions_mut().insert(Hangup(Arc::clone(&hangup)));
+        request.extensions_mut().insert(Reached { slot, hangup: Arc::clone(&hangup) });
         let response = self.mcp.handle(request).await;
         self.app.metrics.answered(response.status().as_u16());
         if hangup.load(Relaxed) {
@@ -183,10 +188,8 @@ impl Server {
 
 impl App {
     /// Whether a request is answered in microseconds, and nobody else is at its session: a call, above all.
-    fn is_quick(&self, parts: &Parts) -> bool {
-        let path = parts.uri.path();
-        let Some(id) = surface::quick_session(path) else { return false };
-        self.sessions.peek(id).is_none_or(|slot| slot.is_free())
+    fn is_quick(&self, target: &Target, path: &str) -> bool {
+        target.is_quick(path) && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
     }
 }
 

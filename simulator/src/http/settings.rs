@@ -77,6 +77,9 @@ pub enum StartError {
     /// The index of APIs cannot be made.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// Two routes of the server have paths that cannot be told apart.
+    #[error(transparent)]
+    Routes(#[from] matchit::InsertError),
     /// The sessions of an earlier run cannot be taken up again.
     #[error(transparent)]
     State(#[from] StoreError),

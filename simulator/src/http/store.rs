@@ -12,6 +12,7 @@ mod restore;
 mod snapshot;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use diorama_seeds::task::Call;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 
-use super::after::Saved;
+use super::after::{Persisted, Saved};
 use super::sessions::Live;
 use super::settings::StateFolder;
 use crate::engine::ENGINE_VERSION;
@@ -102,7 +103,7 @@ pub(super) struct Store {
     events: Keyspace,
     prefixes: Keyspace,
     snapshots: Keyspace,
-    sync: Option<Sender<oneshot::Sender<Result<(), String>>>>,
+    sync: Option<Sender<oneshot::Sender<Persisted>>>,
 }
 
 impl Head {
@@ -269,10 +270,10 @@ fn open(path: &Path) -> Result<Database, StoreError> {
 }
 
 /// Flushes for all who wait, until nobody can ask any more.
-fn flush(database: &Database, asked: &Receiver<oneshot::Sender<Result<(), String>>>) {
+fn flush(database: &Database, asked: &Receiver<oneshot::Sender<Persisted>>) {
     while let Ok(first) = asked.recv() {
         let waiting: Vec<_> = std::iter::once(first).chain(asked.try_iter()).collect();
-        let done = database.persist(PersistMode::SyncData).map_err(|error| error.to_string());
+        let done = database.persist(PersistMode::SyncData).map_err(Arc::new);
         for tell in waiting {
             let _ = tell.send(done.clone());
         }

@@ -14,7 +14,7 @@ use super::auth::same;
 use super::negotiate::{Document, acceptable, is_json, media_type, options, tagged};
 use super::problem::{Problem, reply, text};
 use super::sessions::{Slot, lock};
-use super::text::decode;
+use super::target::{Form, Place, Target};
 
 /// A request whose body has been read.
 pub(super) struct Incoming<'a> {
@@ -22,6 +22,8 @@ pub(super) struct Incoming<'a> {
     pub(super) uri: &'a Uri,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
+    /// What its path names.
+    pub(super) target: &'a Target,
 }
 
 /// Who may reach a route.
@@ -68,6 +70,7 @@ pub(super) enum Action {
 }
 
 /// A route of the server itself.
+#[derive(Debug)]
 pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
@@ -76,8 +79,8 @@ pub(super) struct Route {
     pub(super) summary: &'static str,
 }
 
-/// All routes of the server itself; the document of the server is made from them.
-pub(super) const ROUTES: [Route; 27] = [
+/// All routes of the server itself, those of one path side by side; the document of the server is made from them.
+pub(super) static ROUTES: [Route; 27] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
     route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
@@ -219,6 +222,11 @@ impl Incoming<'_> {
         Err(Problem::new(415, detail).with("expected", "application/json"))
     }
 
+    /// The form of the document that the path names, unless the caller asks for another.
+    pub(super) fn document(&self) -> Option<Form> {
+        self.target.document(self.uri.path())
+    }
+
     /// A number of the query string.
     pub(super) fn number(&self, name: &str, default: usize, most: usize) -> Result<usize, Problem> {
         let Some(text) = self.query(name) else { return Ok(default) };
@@ -230,29 +238,26 @@ impl Incoming<'_> {
     /// A value of the query string.
     pub(super) fn query(&self, name: &str) -> Option<String> {
         let pairs = super::text::pairs(self.uri.query().unwrap_or_default())?;
-        pairs.into_iter().find(|(given, _)| given == name).map(|(_, value)| value)
+        pairs.into_iter().find(|(given, _)| given == name).map(|(_, value)| value.into_owned())
     }
 }
 
 impl App {
     pub(super) fn dispatch(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let path = request.uri.path();
         acceptable(request)?;
-        if let Some(rest) = path.strip_prefix("/s/") {
-            return self.world_request(rest, request);
-        }
-        let fitting: Vec<(&Route, Option<&str>)> =
-            ROUTES.iter().filter_map(|route| Some((route, fits(route.path, path)?))).collect();
+        let routes = match request.target.place {
+            Place::World(from) => return self.world_request(from, request),
+            Place::Server(routes) => routes,
+            Place::Nothing => {
+                let shown: String = request.uri.path().chars().take(200).collect();
+                return Err(Problem::new(404, format!("no route fits {shown}; see /openapi.json")));
+            }
+        };
         let wanted = if request.method == Method::HEAD { "GET" } else { request.method.as_str() };
-        if let Some((route, id)) = fitting.iter().find(|(route, _)| route.method == wanted) {
-            let id = id.and_then(decode).unwrap_or_default();
-            return self.act(route, &id, request);
+        if let Some(route) = routes.iter().find(|route| route.method == wanted) {
+            return self.act(route, request);
         }
-        if fitting.is_empty() {
-            let shown: String = path.chars().take(200).collect();
-            return Err(Problem::new(404, format!("no route fits {shown}; see /openapi.json")));
-        }
-        let mut allow: Vec<&str> = fitting.iter().map(|(route, _)| route.method).collect();
+        let mut allow: Vec<&str> = routes.iter().map(|route| route.method).collect();
         if allow.contains(&"GET") {
             allow.push("HEAD");
         }
@@ -263,7 +268,8 @@ impl App {
         Err(not_allowed(request.method, allow.join(", ")))
     }
 
-    fn act(&self, route: &Route, id: &str, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+    fn act(&self, route: &Route, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let id = &request.target.id;
         if request.uri.query().is_some_and(|query| super::text::pairs(query).is_none()) {
             return Err(Problem::new(
                 400,
@@ -366,38 +372,6 @@ fn host_name(host: &str) -> &str {
     host.rsplit_once(':').map_or(host, |(name, _)| name)
 }
 
-/// Whose a path is: its least guarded route's.
-pub(super) fn surface_of(path: &str) -> Surface {
-    if path.starts_with("/s/") {
-        return Surface::Agent;
-    }
-    let route = ROUTES.iter().find(|route| fits(route.path, path).is_some());
-    route.map_or(Surface::Open, |route| route.surface)
-}
-
-/// Where a session speaks MCP.
-pub(super) fn is_mcp(path: &str) -> bool {
-    path.starts_with("/v1/sessions/") && path.ends_with("/mcp") && session_of(path).is_some()
-}
-
-/// The session of a path below `/v1/sessions/`.
-pub(super) fn session_of(path: &str) -> Option<&str> {
-    let (id, _) = path.strip_prefix("/v1/sessions/")?.split_once('/')?;
-    (!id.is_empty()).then_some(id)
-}
-
-/// The session of a request that takes microseconds.
-pub(super) fn quick_session(path: &str) -> Option<&str> {
-    if let Some(rest) = path.strip_prefix("/s/") {
-        let (id, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        return (!matches!(rest, "openapi.json" | "openapi.yaml")).then_some(id);
-    }
-    let what = path.strip_prefix("/v1/sessions/")?.split_once('/')?.1;
-    matches!(what, "call" | "reset" | "clock" | "messages" | "heartbeat" | "fork")
-        .then(|| session_of(path))
-        .flatten()
-}
-
 /// A path as logs may show it: ids of sessions are keys to them, and are cut.
 pub(super) fn discreet(path: &str) -> String {
     let cut = |segment: &str| match segment {
@@ -413,13 +387,4 @@ pub(super) fn discreet(path: &str) -> String {
 pub(super) fn not_allowed(method: &Method, allow: String) -> Problem {
     let shown: String = method.as_str().chars().take(20).collect();
     Problem::new(405, format!("found {shown}, expected one of {allow}")).allowing(allow)
-}
-
-/// Whether a path fits a pattern with at most one parameter, and the parameter's value.
-fn fits<'a>(pattern: &str, path: &'a str) -> Option<Option<&'a str>> {
-    let Some((before, after)) = pattern.split_once("{id}") else {
-        return (pattern == path).then_some(None);
-    };
-    let id = path.strip_prefix(before)?.strip_suffix(after)?;
-    (!id.is_empty() && !id.contains('/')).then_some(Some(id))
 }

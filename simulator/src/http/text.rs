@@ -1,28 +1,14 @@
-//! Percent-encoding, query strings and form bodies, read as their standards say.
+//! Percent-encoding, query strings and form bodies, read strictly: what is not UTF-8 is refused, not replaced.
+
+use std::borrow::Cow;
+
+use form_urlencoded::Parse;
+use percent_encoding::percent_decode_str;
 
 /// A text with its percent-encoded bytes decoded; none when they are not UTF-8. A `%` that begins no escape stands
 /// for itself.
-pub(super) fn decode(text: &str) -> Option<String> {
-    if !text.contains('%') {
-        return Some(text.to_owned());
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let digit = |offset: usize| bytes.get(at + offset).and_then(|byte| (*byte as char).to_digit(16));
-        match (byte, digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                out.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).ok()
+pub(super) fn decode(text: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(text).decode_utf8().ok()
 }
 
 /// A text of a request as messages show it: in backquotes, and not longer than so many characters.
@@ -31,14 +17,10 @@ pub(super) fn quoted(text: &str, most: usize) -> String {
 }
 
 /// The pairs of a query string or form body, in order; none when one is not UTF-8.
-pub(super) fn pairs(text: &str) -> Option<Vec<(String, String)>> {
-    let parts = text.split('&').filter(|part| !part.is_empty());
-    parts
-        .map(|part| {
-            let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            Some((decode(&name.replace('+', " "))?, decode(&value.replace('+', " "))?))
-        })
-        .collect()
+pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
+    // What separates names and values is ASCII, so the text is UTF-8 when each of them is.
+    decode(text)?;
+    Some(form_urlencoded::parse(text.as_bytes()))
 }
 
 #[cfg(test)]
@@ -58,17 +40,18 @@ mod tests {
 
     #[test]
     fn pairs_keep_order_repeats_and_plus_signs() {
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(
-            pairs("q=two+words&id=1&&id=2&flag&x=a%2Bb%3D"),
-            Some(vec![
-                pair("q", "two words"),
-                pair("id", "1"),
-                pair("id", "2"),
-                pair("flag", ""),
-                pair("x", "a+b=")
-            ])
+        let check = |text: &str, expect: Option<&[(&str, &str)]>| {
+            let found = pairs(text).map(|pairs| pairs.into_owned().collect::<Vec<_>>());
+            let expect = expect.map(|pairs| {
+                pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+            });
+            assert_eq!(found, expect, "{text}");
+        };
+        check(
+            "q=two+words&id=1&&id=2&flag&x=a%2Bb%3D",
+            Some(&[("q", "two words"), ("id", "1"), ("id", "2"), ("flag", ""), ("x", "a+b=")]),
         );
-        assert_eq!(pairs("a=%ff"), None);
+        check("a=%ff", None);
+        check("a=%C3&b=%A9", None);
     }
 }

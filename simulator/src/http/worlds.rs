@@ -1,16 +1,18 @@
 //! The worlds that are served: sources, and what of them is ready to run.
 
-use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::World;
+use diorama_seeds::world::Report;
+use lru::LruCache;
 
 use super::StartError;
 use super::problem::Problem;
 use super::route::Routes;
 use super::tasks::TaskSpec;
-use crate::engine::Base;
+use crate::engine::{Base, BaseError};
 use crate::grade::Vocabulary;
 
 /// A world to serve.
@@ -62,20 +64,33 @@ impl Ready {
 /// A world by name, made ready when first needed.
 pub(super) struct Served {
     pub(super) source: WorldSource,
-    ready: OnceLock<Result<Arc<Ready>, String>>,
+    ready: OnceLock<Result<Arc<Ready>, NotReady>>,
+}
+
+/// Why a world does not run.
+#[derive(Debug, thiserror::Error)]
+enum NotReady {
+    /// Its document is wrong.
+    #[error("{0}")]
+    Document(#[from] Report),
+    /// The engine cannot take it.
+    #[error(transparent)]
+    Engine(#[from] BaseError),
 }
 
 impl Served {
     /// The world, ready to run.
     pub(super) fn ready(&self) -> Result<Arc<Ready>, Problem> {
-        let made = self.ready.get_or_init(|| self.make().map(Arc::new));
-        made.clone().map_err(|error| Problem::new(500, format!("world `{}`: {error}", self.source.id)))
+        match self.ready.get_or_init(|| self.make().map(Arc::new)) {
+            Ok(ready) => Ok(Arc::clone(ready)),
+            Err(error) => Err(Problem::new(500, format!("world `{}`: {error}", self.source.id))),
+        }
     }
 
-    fn make(&self) -> Result<Ready, String> {
+    fn make(&self) -> Result<Ready, NotReady> {
         let WorldSource { id, source, seed, server_path } = &self.source;
-        let running = source.run(*seed).map_err(|report| report.to_string())?;
-        let base = Base::new(running.world).map_err(|error| error.to_string())?;
+        let running = source.run(*seed)?;
+        let base = Base::new(running.world)?;
         Ok(Ready::new(id, base, &running.hash, server_path))
     }
 }
@@ -83,12 +98,15 @@ impl Served {
 /// All worlds of a server.
 pub(super) struct Worlds {
     served: Vec<Served>,
-    /// Worlds of tasks, by id. As many as fit; the bases behind them belong to the task source.
-    of_tasks: Mutex<HashMap<String, Arc<Ready>>>,
+    /// Worlds of tasks, by id: those used last. The bases behind them belong to the task source.
+    of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
 }
 
 /// So many worlds of tasks are kept ready.
-const KEPT: usize = 64;
+const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
+    Some(kept) => kept,
+    None => NonZeroUsize::MIN,
+};
 
 impl Worlds {
     pub(super) fn new(sources: Vec<WorldSource>) -> Result<Self, StartError> {
@@ -99,7 +117,7 @@ impl Worlds {
             }
             served.push(Served { source, ready: OnceLock::new() });
         }
-        Ok(Self { served, of_tasks: Mutex::default() })
+        Ok(Self { served, of_tasks: Mutex::new(LruCache::new(KEPT)) })
     }
 
     pub(super) fn all(&self) -> &[Served] {
@@ -126,11 +144,8 @@ impl Worlds {
         if let Some(ready) = kept.get(&task.world).filter(|ready| Arc::ptr_eq(&ready.base, &task.base)) {
             return Arc::clone(ready);
         }
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
         let ready = Arc::new(Ready::new(&task.world, Arc::clone(&task.base), &task.world_hash, ""));
-        kept.insert(task.world.clone(), Arc::clone(&ready));
+        kept.put(task.world.clone(), Arc::clone(&ready));
         ready
     }
 

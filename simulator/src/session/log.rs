@@ -10,6 +10,7 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
+use serde_json::Map;
 
 use super::{LogEntry, Session};
 use crate::engine::{Base, State};
@@ -67,8 +68,11 @@ impl Asked {
             Ok(api) => base.world().api(*api).name.to_string(),
             Err(name) => name.to_string(),
         };
-        // What was written as JSON is read as JSON.
-        let arguments = serde_json::from_str(&self.arguments).unwrap_or_default();
+        let arguments = match &*self.arguments {
+            "" => Map::new(),
+            // Written by `of` above, so that it is read: there is nothing that can fail.
+            text => serde_json::from_str(text).unwrap_or_default(),
+        };
         Call { api, arguments }
     }
 }

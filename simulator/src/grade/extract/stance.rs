@@ -125,44 +125,15 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
         let hash = cue.hash;
         if clause {
             if cue.is(Roles::THAN) && distance < 6 {
-                let bounded = distance == 0
-                    && [
-                        word!("more"),
-                        word!("less"),
-                        word!("fewer"),
-                        word!("greater"),
-                        word!("later"),
-                        word!("earlier"),
-                        word!("higher"),
-                        word!("lower"),
-                        word!("longer"),
-                    ]
-                    .contains(&earlier(1));
-                let limit = bounded && (earlier(2) == word!("no") || earlier(2) == word!("not"));
-                return Some(if limit {
-                    Stance::Limit
-                } else if bounded {
-                    Stance::Bound
-                } else if earlier(1) == word!("rather") || earlier(1) == word!("other") {
-                    Stance::Contrasted
-                } else {
-                    Stance::Compared
-                });
+                return Some(of_than(distance == 0, earlier(1), earlier(2)));
             }
-            let contrasting = (hash == word!("instead") && next(1) == word!("of"))
-                || (hash == word!("place") && next(1) == word!("of"))
-                || (hash == word!("opposed") && next(1) == word!("to"))
-                || ((hash == word!("apart") || hash == word!("aside") || hash == word!("different"))
-                    && next(1) == word!("from"))
-                || (hash == word!("used") && next(1) == word!("to"))
-                || [word!("except"), word!("excluding"), word!("besides"), word!("contrary")].contains(&hash);
             let comparing = (hash == word!("compared")
                 && (next(1) == word!("to") || next(1) == word!("with")))
                 || ((hash == word!("up") || hash == word!("down")) && next(1) == word!("from"));
             if comparing && distance < 7 {
                 return Some(Stance::Compared);
             }
-            if contrasting && distance < 7 {
+            if distance < 7 && contrasts(hash, next(1)) {
                 return Some(Stance::Contrasted);
             }
             if distance == 0 && bounds(hash) {
@@ -197,14 +168,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             if cue.is(Roles::WAS) && distance < 5 && now_follows(text, start, token) {
                 return Some(Stance::Contrasted);
             }
-            let offering = (hash == word!("let") && next(1) == word!("me") && next(2) == word!("know"))
-                || (hash == word!("feel") && next(1) == word!("free"))
-                || (hash == word!("happy") && next(1) == word!("to"))
-                || ((hash == word!("i") || hash == word!("you"))
-                    && (next(1) == word!("can") || next(1) == word!("could"))
-                    && next(2) == word!("also"))
-                || ((hash == word!("i") || hash == word!("you")) && next(1) == word!("could"));
-            if offering {
+            if offers(hash, next(1), next(2)) {
                 return Some(Stance::Hypothetical);
             }
         }
@@ -227,6 +191,53 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
         }
     }
     None
+}
+
+/// What stands after `than` and the two words before it, of which the first is the nearer.
+fn of_than(directly: bool, first: u64, second: u64) -> Stance {
+    let bounds = [
+        word!("more"),
+        word!("less"),
+        word!("fewer"),
+        word!("greater"),
+        word!("later"),
+        word!("earlier"),
+        word!("higher"),
+        word!("lower"),
+        word!("longer"),
+    ];
+    let bounded = directly && bounds.contains(&first);
+    if bounded && (second == word!("no") || second == word!("not")) {
+        Stance::Limit
+    } else if bounded {
+        Stance::Bound
+    } else if first == word!("rather") || first == word!("other") {
+        Stance::Contrasted
+    } else {
+        Stance::Compared
+    }
+}
+
+/// Whether a word, with the next, sets what follows aside: `instead of`, `except`.
+fn contrasts(hash: u64, next: u64) -> bool {
+    (hash == word!("instead") && next == word!("of"))
+        || (hash == word!("place") && next == word!("of"))
+        || (hash == word!("opposed") && next == word!("to"))
+        || ((hash == word!("apart") || hash == word!("aside") || hash == word!("different"))
+            && next == word!("from"))
+        || (hash == word!("used") && next == word!("to"))
+        || [word!("except"), word!("excluding"), word!("besides"), word!("contrary")].contains(&hash)
+}
+
+/// Whether a word, with the next two, offers what follows: `let me know`, `I can also`.
+fn offers(hash: u64, next: u64, second: u64) -> bool {
+    (hash == word!("let") && next == word!("me") && second == word!("know"))
+        || (hash == word!("feel") && next == word!("free"))
+        || (hash == word!("happy") && next == word!("to"))
+        || ((hash == word!("i") || hash == word!("you"))
+            && (next == word!("can") || next == word!("could"))
+            && second == word!("also"))
+        || ((hash == word!("i") || hash == word!("you")) && next == word!("could"))
 }
 
 /// Cues behind a mention: it is the subject of a denial, or an earlier value.

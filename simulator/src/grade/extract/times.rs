@@ -122,34 +122,11 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
     if glued_before('.') || glued_before(',') || glued_before(':') {
         return None;
     }
-    let padded = token.len() == 2 && hour < 10;
+    let padded = is_padded(token);
     if text.is_glued(at + 1, ':')
         && let Some(minute) = two_digits(text.get(at + 2))
     {
-        let mut end = at + 3;
-        let mut second = 0;
-        if text.is_glued(end, ':')
-            && let Some(value) = two_digits(text.get(end + 1))
-        {
-            second = value;
-            end += 2;
-        }
-        if text.is_glued(end, ':') && two_digits(text.get(end + 1)).is_some() {
-            return None;
-        }
-        // `1:30 h` is a duration.
-        if text.next(end).is_some_and(|token| token.lex().unit == Some(HOUR))
-            && text.next(end).is_some_and(|t| t.len() > 1)
-        {
-            return None;
-        }
-        if let Some((half, end)) = half_after(text, end) {
-            return Some((faced(hour, minute, Some(half))?, end));
-        }
-        let time = clock(if hour == 24 { 0 } else { hour }, minute, second)?;
-        // People write 2:30 for the afternoon; they hardly write 9:00 for the evening.
-        let other = ((1..=6).contains(&hour) && !padded).then(|| clock(hour + 12, minute, second)).flatten();
-        return Some((Clocktime { time, other, end: false }, end));
+        return with_colon(text, at, minute);
     }
     if let Some((half, end)) = half_after(text, at + 1) {
         let pointed = text.get(at + 1).is_some_and(|token| {
@@ -163,42 +140,11 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
         && let Some(minute) = two_digits(text.get(at + 2))
         && minute < 60
     {
-        if let Some((half, end)) = half_after(text, at + 3).filter(|_| (1..=12).contains(&hour)) {
-            let named =
-                text.get(at + 3).is_some_and(|token| !token.is(Roles::FUNCTION) || token.hash == word!("am"));
-            if named {
-                return Some((faced(hour, minute, Some(half))?, end));
-            }
-        }
-        let said = text.next(at + 3).is_some_and(|token| {
-            token.hash == word!("h") || token.hash == word!("uhr") || token.hash == word!("oclock")
-        });
-        let measured = text.next(at + 3).is_some_and(|token| {
-            token.lex().unit.is_some()
-                || token.lex().currency.is_some()
-                || matches!(token.kind, Kind::Symbol('€' | '%' | '$' | '£'))
-        });
-        if said || (announced(text, at) && hour < 24 && !measured) {
-            let time = clock(hour, minute, 0)?;
-            let other = ((1..=6).contains(&hour) && !padded).then(|| clock(hour + 12, minute, 0)).flatten();
-            return Some((Clocktime { time, other, end: false }, at + 3 + usize::from(said)));
-        }
-        return None;
+        return with_point(text, at, minute);
     }
     let next = text.next(at + 1);
-    if let Some(h) = next.filter(|token| token.has(Marks::GLUED) && token.hash == word!("h")) {
-        let _ = h;
-        if let Some(minute) = two_digits(text.get(at + 2)) {
-            // `1h30` after a preposition of time is a time; elsewhere small ones are durations.
-            if announced(text, at) || hour >= 7 || padded {
-                return Some((exact(clock(hour, minute, 0)?), at + 3));
-            }
-            return None;
-        }
-        if announced(text, at) && hour < 24 {
-            return Some((exact(clock(hour, 0, 0)?), at + 2));
-        }
-        return None;
+    if next.is_some_and(|token| token.has(Marks::GLUED) && token.hash == word!("h")) {
+        return with_h(text, at);
     }
     if next.is_some_and(|token| token.hash == word!("oclock") || token.hash == word!("uhr")) {
         return spoken(text, hour, 0, at + 2);
@@ -219,6 +165,85 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
         }
         bare(text, at, hour, padded)
     })
+}
+
+/// `9:00`, `14:30:05`, `2:30 pm`: the hour stands at `at`.
+fn with_colon(text: &Text, at: usize, minute: u64) -> Option<(Clocktime, usize)> {
+    let token = text.get(at)?;
+    let (hour, padded) = (token.value, is_padded(token));
+    let mut end = at + 3;
+    let mut second = 0;
+    if text.is_glued(end, ':')
+        && let Some(value) = two_digits(text.get(end + 1))
+    {
+        second = value;
+        end += 2;
+    }
+    if text.is_glued(end, ':') && two_digits(text.get(end + 1)).is_some() {
+        return None;
+    }
+    // `1:30 h` is a duration.
+    if text.next(end).is_some_and(|token| token.lex().unit == Some(HOUR))
+        && text.next(end).is_some_and(|t| t.len() > 1)
+    {
+        return None;
+    }
+    if let Some((half, end)) = half_after(text, end) {
+        return Some((faced(hour, minute, Some(half))?, end));
+    }
+    let time = clock(if hour == 24 { 0 } else { hour }, minute, second)?;
+    // People write 2:30 for the afternoon; they hardly write 9:00 for the evening.
+    let other = ((1..=6).contains(&hour) && !padded).then(|| clock(hour + 12, minute, second)).flatten();
+    Some((Clocktime { time, other, end: false }, end))
+}
+
+/// `9.30`, where it is no number: with am or pm, or where a time is announced.
+fn with_point(text: &Text, at: usize, minute: u64) -> Option<(Clocktime, usize)> {
+    let token = text.get(at)?;
+    let (hour, padded) = (token.value, is_padded(token));
+    if let Some((half, end)) = half_after(text, at + 3).filter(|_| (1..=12).contains(&hour)) {
+        let named =
+            text.get(at + 3).is_some_and(|token| !token.is(Roles::FUNCTION) || token.hash == word!("am"));
+        if named {
+            return Some((faced(hour, minute, Some(half))?, end));
+        }
+    }
+    let said = text.next(at + 3).is_some_and(|token| {
+        token.hash == word!("h") || token.hash == word!("uhr") || token.hash == word!("oclock")
+    });
+    let measured = text.next(at + 3).is_some_and(|token| {
+        token.lex().unit.is_some()
+            || token.lex().currency.is_some()
+            || matches!(token.kind, Kind::Symbol('€' | '%' | '$' | '£'))
+    });
+    if said || (announced(text, at) && hour < 24 && !measured) {
+        let time = clock(hour, minute, 0)?;
+        let other = ((1..=6).contains(&hour) && !padded).then(|| clock(hour + 12, minute, 0)).flatten();
+        return Some((Clocktime { time, other, end: false }, at + 3 + usize::from(said)));
+    }
+    None
+}
+
+/// `14h`, `1h30`.
+fn with_h(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
+    let token = text.get(at)?;
+    let (hour, padded) = (token.value, is_padded(token));
+    if let Some(minute) = two_digits(text.get(at + 2)) {
+        // `1h30` after a preposition of time is a time; elsewhere small ones are durations.
+        if announced(text, at) || hour >= 7 || padded {
+            return Some((exact(clock(hour, minute, 0)?), at + 3));
+        }
+        return None;
+    }
+    if announced(text, at) && hour < 24 {
+        return Some((exact(clock(hour, 0, 0)?), at + 2));
+    }
+    None
+}
+
+/// `09`: an hour as clocks show it.
+fn is_padded(hour: &Token) -> bool {
+    hour.len() == 2 && hour.value < 10
 }
 
 /// `1430 hours`, `0900h`.

@@ -3,6 +3,10 @@
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, Response};
+use base64::Engine;
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use diorama_seeds::model::{Domain, SecurityKind, SecurityScheme};
 use diorama_seeds::value::Str;
 use serde_json::{Value as Json, json};
@@ -109,7 +113,7 @@ fn form(asked: &Asked<'_>) -> Option<Vec<(String, String)>> {
     let kind = asked.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let text = std::str::from_utf8(asked.body).ok()?;
     if !kind.to_ascii_lowercase().starts_with("application/json") {
-        return pairs(text);
+        return Some(pairs(text)?.into_owned().collect());
     }
     let Json::Object(members) = serde_json::from_str(text).ok()? else { return None };
     members.into_iter().map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
@@ -139,7 +143,7 @@ pub(super) fn check(
     }
 }
 
-/// `<expiry>.<scopes>.<seal>`, each in hexadecimal.
+/// `<expiry>.<scopes>.<seal>`: the expiry and the seal in hexadecimal, the scopes in URL-safe base64.
 struct Token {
     expires: i64,
     scopes: Vec<String>,
@@ -150,7 +154,7 @@ impl Token {
     fn read(text: &str) -> Option<Self> {
         let mut parts = text.split('.');
         let (expires, scopes, seal) = (parts.next()?, parts.next()?, parts.next()?);
-        let scopes = String::from_utf8(bytes(scopes)?).ok()?;
+        let scopes = String::from_utf8(URL_SAFE_NO_PAD.decode(scopes).ok()?).ok()?;
         let token = Self {
             expires: i64::from_str_radix(expires, 16).ok()?,
             scopes: scopes.split_whitespace().map(str::to_owned).collect(),
@@ -175,52 +179,23 @@ impl Holder<'_> {
     ) -> String {
         let token = Token { expires, scopes: scopes.to_vec(), seal: String::new() };
         let seal = self.seal(domain, scheme, kind, &token);
-        let scopes: String = scopes.join(" ").bytes().map(|byte| format!("{byte:02x}")).collect();
+        let scopes = URL_SAFE_NO_PAD.encode(scopes.join(" "));
         format!("{expires:x}.{scopes}.{seal}")
     }
 }
 
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let digits: Vec<u8> =
-        hex.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
-    digits.len().is_multiple_of(2).then(|| {
-        digits
-            .chunks(2)
-            .map(|pair| pair.iter().fold(0_u8, |byte, digit| byte.wrapping_mul(16).wrapping_add(*digit)))
-            .collect()
-    })
-}
+/// Padding may be left out.
+const LENIENT: GeneralPurposeConfig =
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+/// The alphabet that RFC 7617 asks for, and the one that some clients take instead.
+const ALPHABETS: [GeneralPurpose; 2] =
+    [GeneralPurpose::new(&STANDARD, LENIENT), GeneralPurpose::new(&URL_SAFE, LENIENT)];
 
 /// The name and password of `Authorization: Basic`.
 pub(super) fn basic(text: &str) -> Option<(String, String)> {
-    let decoded = String::from_utf8(base64(text)?).ok()?;
-    let (name, password) = decoded.split_once(':')?;
+    let decoded = ALPHABETS.iter().find_map(|alphabet| alphabet.decode(text).ok())?;
+    let (name, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
     Some((name.to_owned(), password.to_owned()))
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| -> Option<u32> {
-        Some(u32::from(match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        }))
-    };
-    let digits: Vec<u32> = text.trim_end_matches('=').bytes().map(digit).collect::<Option<_>>()?;
-    let mut out = Vec::with_capacity(digits.len() * 3 / 4);
-    for four in digits.chunks(4) {
-        let joined =
-            four.iter().fold(0_u32, |joined, digit| (joined << 6) | digit) << (6 * (4 - four.len()) as u32);
-        let three = joined.to_be_bytes();
-        out.extend(three.iter().skip(1).take(four.len().checked_sub(1)?));
-        if four.len() == 1 {
-            return None;
-        }
-    }
-    Some(out)
 }
 
 #[cfg(test)]
@@ -238,10 +213,10 @@ mod tests {
         };
         check("YWRhOnNlY3JldA==", Some(("ada", "secret")));
         check("YWRhOg", Some(("ada", "")));
+        check("YTo_Pg", Some(("a", "?>")));
+        check("YTo/Pg==", Some(("a", "?>")));
         check("YWRh", None);
         check("Y", None);
         check("%%%", None);
-        assert_eq!(bytes("6a7"), None);
-        assert_eq!(bytes("6a7f"), Some(vec![0x6a, 0x7f]));
     }
 }

@@ -121,29 +121,14 @@ pub(super) fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, Number
     let mut at_word = at;
     let article = token.hash == word!("a") || token.hash == word!("an");
     if token.hash == word!("half") {
-        let next = text.next(at + 1)?;
-        let a = next.hash == word!("a") || next.hash == word!("an");
-        let what = text.next(at + 2).filter(|_| a)?;
-        if what.hash == word!("dozen") {
-            return Some((6.0, 0, at + 3, NumberRole::Plain));
-        }
-        return what.lex().unit.map(|_| (0.5, 1, at + 2, NumberRole::Plain));
+        return half(text, at);
     }
     if article {
         let next = text.next(at + 1)?;
         let counts = next.lex().multiplier.is_some()
             || [word!("single"), word!("couple"), word!("pair"), word!("total")].contains(&next.hash);
         if !counts {
-            let time =
-                next.lex().unit.is_some_and(|unit| unit.dimension == Dimension::Duration) && next.len() > 2;
-            // `twice a day`, `80 euros a night`: a rate.
-            let rate = text.before(at).is_some_and(|before| {
-                !before.is(Roles::FUNCTION)
-                    && !before.is(Roles::COPULA)
-                    && before.hash != word!("takes")
-                    && before.hash != word!("lasts")
-            });
-            return (time && !rate).then_some((1.0, 0, at + 1, NumberRole::Weak));
+            return a_while(text, at, next);
         }
         if next.hash == word!("total") {
             return None;
@@ -236,33 +221,58 @@ pub(super) fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, Number
         ]
         .contains(&first.hash)
         && !(said || first.hash == word!("single"));
-    // `no one`, `one moment`, `the one`, `this one`: no number at all.
-    if first.hash == word!("one") && !said {
-        let pronoun = text.before(at).is_some_and(|before| {
-            [
-                word!("no"),
-                word!("the"),
-                word!("this"),
-                word!("that"),
-                word!("which"),
-                word!("another"),
-                word!("each"),
-                word!("every"),
-                word!("any"),
-            ]
-            .contains(&before.hash)
-        });
-        // `a great one`
-        let adjective =
-            text.before(at).is_some_and(|before| before.has_content() && !before.is(Roles::COPULA))
-                && !text.next(at + 1).is_some_and(Token::has_content);
-        if pronoun || adjective || text.is_word(at + 1, word!("moment")) {
-            return None;
-        }
+    if first.hash == word!("one") && !said && is_pronoun(text, at) {
+        return None;
     }
     end +=
         usize::from(text.is_word(end, word!("of")) && [word!("couple"), word!("pair")].contains(&first.hash));
     Some((value, decimals, end, if weak { NumberRole::Weak } else { NumberRole::Plain }))
+}
+
+/// `half a dozen`, `half a kilo`, `half an hour`.
+fn half(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
+    let next = text.next(at + 1)?;
+    let a = next.hash == word!("a") || next.hash == word!("an");
+    let what = text.next(at + 2).filter(|_| a)?;
+    if what.hash == word!("dozen") {
+        return Some((6.0, 0, at + 3, NumberRole::Plain));
+    }
+    what.lex().unit.map(|_| (0.5, 1, at + 2, NumberRole::Plain))
+}
+
+/// `a week`, `an hour`: one, but not where it is a rate.
+fn a_while(text: &Text, at: usize, next: &Token) -> Option<(f64, i8, usize, NumberRole)> {
+    let time = next.lex().unit.is_some_and(|unit| unit.dimension == Dimension::Duration) && next.len() > 2;
+    // `twice a day`, `80 euros a night`: a rate.
+    let rate = text.before(at).is_some_and(|before| {
+        !before.is(Roles::FUNCTION)
+            && !before.is(Roles::COPULA)
+            && before.hash != word!("takes")
+            && before.hash != word!("lasts")
+    });
+    (time && !rate).then_some((1.0, 0, at + 1, NumberRole::Weak))
+}
+
+/// `no one`, `one moment`, `the one`, `this one`: no number at all.
+fn is_pronoun(text: &Text, at: usize) -> bool {
+    let pronoun = text.before(at).is_some_and(|before| {
+        [
+            word!("no"),
+            word!("the"),
+            word!("this"),
+            word!("that"),
+            word!("which"),
+            word!("another"),
+            word!("each"),
+            word!("every"),
+            word!("any"),
+        ]
+        .contains(&before.hash)
+    });
+    // `a great one`
+    let adjective = text.before(at).is_some_and(|before| before.has_content() && !before.is(Roles::COPULA))
+        && !text.next(at + 1).is_some_and(Token::has_content);
+    pronoun || adjective || text.is_word(at + 1, word!("moment"))
 }
 
 /// Whether a token joins the words of one number: the hyphen of `twenty-five`, the `and` of `hundred and five`.
