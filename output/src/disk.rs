@@ -7,8 +7,9 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
 
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The ending of temporary names.
@@ -151,23 +152,16 @@ pub(crate) fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<Fingerprint, D
 /// together in one go.
 pub(crate) fn sync_files(folder: &Path, files: &[PathBuf]) -> Result<(), DiskError> {
     const TOGETHER: usize = 8;
-    let share = files.len().div_ceil(TOGETHER).max(1);
-    thread::scope(|scope| {
-        let workers: Vec<_> = files.chunks(share).map(|files| scope.spawn(|| sync_each(files))).collect();
-        workers.into_iter().try_for_each(|worker| {
-            let ended = || at("write", folder)(io::Error::other("a thread that flushes files ended early"));
-            worker.join().map_err(|_| ended())?
-        })
-    })?;
+    let threads = ThreadPoolBuilder::new().num_threads(TOGETHER).build();
+    let threads = threads.map_err(io::Error::other).map_err(at("write", folder))?;
+    threads.install(|| files.par_iter().try_for_each(|path| sync_file(path)))?;
     sync_folder(folder)
 }
 
-fn sync_each(files: &[PathBuf]) -> Result<(), DiskError> {
-    files.iter().try_for_each(|path| {
-        // Windows flushes only files that are open for writing.
-        let opened = File::options().read(true).write(cfg!(windows)).open(path);
-        opened.and_then(|file| file.sync_all()).map_err(at("write", path))
-    })
+fn sync_file(path: &Path) -> Result<(), DiskError> {
+    // Windows flushes only files that are open for writing.
+    let opened = File::options().read(true).write(cfg!(windows)).open(path);
+    opened.and_then(|file| file.sync_all()).map_err(at("write", path))
 }
 
 /// Size and checksum of a file, without holding it in memory.

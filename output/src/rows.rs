@@ -8,6 +8,7 @@ mod encode;
 mod reader;
 mod writer;
 
+pub use decode::{ColumnError, Place};
 pub use reader::{ReadError, RowFile, Rows};
 pub use writer::{CREATED_BY, RowWriter, WriteError};
 

@@ -78,24 +78,9 @@ pub struct ApiFingerprint {
     pub fingerprint: String,
 }
 
-/// Gives the APIs of a world from its id and its canonical JSON.
-pub trait Fingerprints {
-    /// All APIs of the world.
-    ///
-    /// # Errors
-    /// Why the world cannot be understood.
-    fn apis(&mut self, world_id: &str, canonical: &[u8]) -> Result<Vec<ApiFingerprint>, String>;
-}
-
-impl<F: FnMut(&str, &[u8]) -> Result<Vec<ApiFingerprint>, String>> Fingerprints for F {
-    fn apis(&mut self, world_id: &str, canonical: &[u8]) -> Result<Vec<ApiFingerprint>, String> {
-        self(world_id, canonical)
-    }
-}
-
 /// Why a dataset cannot be measured.
 #[derive(Debug, thiserror::Error)]
-pub enum StatsError {
+pub enum StatsError<E> {
     /// Rows cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -103,20 +88,24 @@ pub enum StatsError {
     #[error(transparent)]
     World(#[from] WorldError),
     /// A world cannot be understood.
-    #[error("world `{world}`: {what}")]
+    #[error("world `{world}`: {source}")]
     Fingerprint {
         /// The world.
         world: String,
         /// Why.
-        what: String,
+        source: E,
     },
 }
 
-/// Measures a dataset in one pass over its rows. What stays in memory is eight bytes per shingle.
+/// Measures a dataset in one pass over its rows. What stays in memory is eight bytes per shingle. `apis` gives all APIs
+/// of a world from its id and its canonical JSON.
 ///
 /// # Errors
 /// When rows or worlds cannot be read.
-pub fn measure(folder: &Folder, fingerprints: &mut impl Fingerprints) -> Result<Stats, StatsError> {
+pub fn measure<E>(
+    folder: &Folder,
+    mut apis: impl FnMut(&str, &[u8]) -> Result<Vec<ApiFingerprint>, E>,
+) -> Result<Stats, StatsError<E>> {
     let mut rows = 0;
     for name in folder.row_files() {
         rows += folder.open_rows(name)?.rows();
@@ -141,20 +130,18 @@ pub fn measure(folder: &Folder, fingerprints: &mut impl Fingerprints) -> Result<
         }
     }
 
-    let mut apis: BTreeSet<ApiFingerprint> = BTreeSet::new();
+    let mut known: BTreeSet<ApiFingerprint> = BTreeSet::new();
     for world in &worlds {
         let canonical = folder.world(world)?;
-        let found = fingerprints
-            .apis(world, &canonical)
-            .map_err(|what| StatsError::Fingerprint { world: world.clone(), what })?;
-        apis.extend(found);
+        let wrong = |source| StatsError::Fingerprint { world: world.clone(), source };
+        known.extend(apis(world, &canonical).map_err(wrong)?);
     }
-    let prints: BTreeSet<&String> = apis.iter().map(|api| &api.fingerprint).collect();
+    let prints: BTreeSet<&String> = known.iter().map(|api| &api.fingerprint).collect();
     let (distinct_2, distinct_first3) = diversity(&draws, &texts);
     Ok(Stats {
         dialogues: counts.dialogues,
         domains: counts.domains.len() as u64,
-        apis: apis.len() as u64,
+        apis: known.len() as u64,
         distinct_apis: prints.len() as u64,
         calls: counts.calls,
         turns: counts.turns,

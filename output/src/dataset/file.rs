@@ -1,4 +1,4 @@
-//! One file of rows: units in, in any order, bytes out in slot order.
+//! One file of rows: units in, bytes out, in slot order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +23,13 @@ pub struct UnitRows {
     pub funnel: Funnel,
 }
 
-/// Writes one planned file. Units may be handed in as they are finished; they wait until it is their turn, so the
-/// caller bounds memory by how far ahead of the first unfinished unit it works.
+/// Writes one planned file, unit by unit.
 pub struct FileWriter<'a> {
     dataset: &'a DatasetWriter,
     plan: &'a FilePlan,
     writer: RowWriter<PartFile>,
     /// Position in the plan's units of the next one to write.
     next: usize,
-    waiting: BTreeMap<usize, UnitRows>,
     ids: BTreeSet<String>,
     counts: Counts,
     funnel: Funnel,
@@ -52,7 +50,6 @@ impl DatasetWriter {
             plan,
             writer,
             next: 0,
-            waiting: BTreeMap::new(),
             ids: BTreeSet::new(),
             counts: Counts::default(),
             funnel: Funnel::default(),
@@ -62,23 +59,17 @@ impl DatasetWriter {
 }
 
 impl FileWriter<'_> {
-    /// Takes a unit's rows and writes all units whose turn has come.
+    /// Writes the rows of the next unit.
     ///
     /// # Errors
-    /// When the unit is not one that is still expected, a row does not fit, or the file cannot be written.
+    /// When the unit is another than the next of the file, a row does not fit, or the file cannot be written.
     pub fn submit(&mut self, rows: UnitRows) -> Result<(), DatasetError> {
-        let position = self.plan.units.binary_search_by_key(&rows.unit, |unit| unit.index);
-        let expected = position.ok().filter(|at| *at >= self.next && !self.waiting.contains_key(at));
-        let Some(position) = expected else {
-            return Err(
-                self.refuse(rows.unit, "is not expected: it is of another file, or was handed in before")
-            );
-        };
-        self.waiting.insert(position, rows);
-        while let Some(rows) = self.waiting.remove(&self.next) {
-            self.write(rows)?;
-            self.next += 1;
+        let next = self.plan.units.get(self.next).map(|unit| unit.index);
+        if next != Some(rows.unit) {
+            return Err(self.refuse(rows.unit, "is not expected: it is not the next one of the file"));
         }
+        self.write(rows)?;
+        self.next += 1;
         Ok(())
     }
 
@@ -88,18 +79,6 @@ impl FileWriter<'_> {
         let position = self.plan.units.binary_search_by_key(&unit, |unit| unit.index).ok();
         let planned = position.and_then(|position| self.plan.units.get(position));
         planned.map_or(0, |unit| unit.slots.end - unit.slots.start)
-    }
-
-    /// The number of units written so far.
-    #[must_use]
-    pub const fn units_written(&self) -> usize {
-        self.next
-    }
-
-    /// Whether all units are written.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.next == self.plan.units.len()
     }
 
     /// Gives the finished file its name and notes it as done.

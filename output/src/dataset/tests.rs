@@ -254,6 +254,7 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
     check(with(&|rows| rows.rows[0].world_hash = "x".into()), "expected one that was stored");
     check(with(&|rows| rows.rows.push(sample(9, Split::Train))), "found 6 rows, expected at most 5");
     check(with(&|rows| rows.rows[2].gates = "?".into()), "column `gates` is not JSON");
+    check(make(&writer, &file.units[1]).unwrap(), "it is not the next one of the file");
     let mut twice = writer.start_file(file).unwrap();
     twice.submit(good.clone()).unwrap();
     assert!(twice.submit(good).is_err());
@@ -266,22 +267,6 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
         assert!(error.contains(expect), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path().join("data")).unwrap().count(), 0, "no half file is left");
-}
-
-#[test]
-fn units_may_be_handed_in_out_of_order() {
-    let (_, expected) = whole();
-    let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
-    for file in writer.pending() {
-        let mut rows = writer.start_file(file).unwrap();
-        for unit in file.units.iter().rev() {
-            rows.submit(make(&writer, unit).unwrap()).unwrap();
-        }
-        rows.finish().unwrap();
-    }
-    writer.finish().unwrap();
-    assert_eq!(bytes(folder.path()), expected);
 }
 
 #[test]

@@ -1,15 +1,87 @@
 //! An Arrow record batch to rows. The batch has the right schema; its content is still untrusted.
 
+use std::fmt;
 use std::str::FromStr;
 
 use arrow_array::{Array, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
+use arrow_schema::DataType;
 
 use crate::row::{Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName, parse_ability};
 
+/// What of a row is not as a dialogue has it.
+#[derive(Debug, thiserror::Error)]
+pub enum ColumnError {
+    /// A column that is not there.
+    #[error("column `{0}` is missing")]
+    Missing(&'static str),
+    /// A column that holds values of another type.
+    #[error("column `{column}` has type {found}")]
+    Type {
+        /// The column.
+        column: &'static str,
+        /// Its type.
+        found: DataType,
+    },
+    /// No value where there has to be one.
+    #[error("{0} is null")]
+    Null(Place),
+    /// A list with an item that is no value.
+    #[error("column `{0}` holds null")]
+    NullItem(&'static str),
+    /// A number that counts nothing.
+    #[error("column `{column}` is {found}, expected 0 or more")]
+    Negative {
+        /// The column.
+        column: &'static str,
+        /// The number.
+        found: i32,
+    },
+    /// A name that is none of those there are.
+    #[error("column `{column}`: {source}")]
+    Name {
+        /// The column.
+        column: &'static str,
+        /// Which name was found.
+        source: UnknownName,
+    },
+    /// A call that is none of a function.
+    #[error("found a call of type `{0}`, expected `function`")]
+    CallType(String),
+    /// Something wrong in a message.
+    #[error("message {message}: {source}")]
+    Message {
+        /// The message, from 0.
+        message: usize,
+        /// What is wrong.
+        source: Box<Self>,
+    },
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a column of the row.
+    Column(&'static str),
+    /// In a member of a message.
+    Message(&'static str),
+    /// In a member of a call of a message.
+    Call(&'static str),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Column(name) => write!(f, "column `{name}`"),
+            Self::Message(name) => write!(f, "`{name}`"),
+            Self::Call(name) => write!(f, "`{name}` of a call"),
+        }
+    }
+}
+
 /// The rows of a batch. An error says which row of the batch and what is wrong.
-pub(crate) fn decode(batch: &RecordBatch) -> Result<Vec<Dialogue>, (usize, String)> {
-    let columns = Columns::of(batch).map_err(|what| (0, what))?;
-    (0..batch.num_rows()).map(|row| columns.row(row).map_err(|what| (row, what))).collect()
+pub(crate) fn decode(batch: &RecordBatch) -> Result<Vec<Dialogue>, (usize, ColumnError)> {
+    let columns = Columns::of(batch).map_err(|error| (0, error))?;
+    (0..batch.num_rows()).map(|row| columns.row(row).map_err(|error| (row, error))).collect()
 }
 
 struct Columns<'a> {
@@ -33,7 +105,7 @@ struct Messages<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(batch: &'a RecordBatch) -> Result<Self, String> {
+    fn of(batch: &'a RecordBatch) -> Result<Self, ColumnError> {
         let list: &ListArray = array(batch.column_by_name("messages").map(AsRef::as_ref), "messages")?;
         let message: &StructArray = array(Some(list.values().as_ref()), "messages")?;
         let calls: &ListArray = array(member(message, "tool_calls"), "tool_calls")?;
@@ -59,13 +131,13 @@ impl<'a> Columns<'a> {
         })
     }
 
-    fn row(&self, row: usize) -> Result<Dialogue, String> {
+    fn row(&self, row: usize) -> Result<Dialogue, ColumnError> {
         let text = |name| self.text(name, row);
         Ok(Dialogue {
             id: text("id")?,
             split: parse("split", Split::from_str(&text("split")?))?,
             ability: parse("ability", parse_ability(&text("ability")?))?,
-            depth: self.integer("depth", row)?.ok_or("column `depth` is null")?,
+            depth: self.integer("depth", row)?.ok_or(null("depth"))?,
             rc_level: self.integer("rc_level", row)?,
             phenomena: self.phenomena(row)?,
             world_id: text("world_id")?,
@@ -93,48 +165,47 @@ impl<'a> Columns<'a> {
         self.batch.column_by_name(name).map(AsRef::as_ref)
     }
 
-    fn optional(&self, name: &'static str, row: usize) -> Result<Option<String>, String> {
+    fn optional(&self, name: &'static str, row: usize) -> Result<Option<String>, ColumnError> {
         Ok(value(array(self.column(name), name)?, row))
     }
 
-    fn text(&self, name: &'static str, row: usize) -> Result<String, String> {
-        self.optional(name, row)?.ok_or_else(|| format!("column `{name}` is null"))
+    fn text(&self, name: &'static str, row: usize) -> Result<String, ColumnError> {
+        self.optional(name, row)?.ok_or(null(name))
     }
 
-    fn integer(&self, name: &'static str, row: usize) -> Result<Option<u32>, String> {
+    fn integer(&self, name: &'static str, row: usize) -> Result<Option<u32>, ColumnError> {
         let numbers: &Int32Array = array(self.column(name), name)?;
         if numbers.is_null(row) {
             return Ok(None);
         }
         let number = numbers.value(row);
-        u32::try_from(number)
-            .map(Some)
-            .map_err(|_| format!("column `{name}` is {number}, expected 0 or more"))
+        u32::try_from(number).map(Some).map_err(|_| ColumnError::Negative { column: name, found: number })
     }
 
-    fn phenomena(&self, row: usize) -> Result<Vec<String>, String> {
+    fn phenomena(&self, row: usize) -> Result<Vec<String>, ColumnError> {
         let list: &ListArray = array(self.column("phenomena"), "phenomena")?;
         let names: &StringArray = array(Some(list.values().as_ref()), "phenomena")?;
         range(list, row)
-            .ok_or("column `phenomena` is null")?
-            .map(|index| value(names, index).ok_or_else(|| "column `phenomena` holds null".to_owned()))
+            .ok_or(null("phenomena"))?
+            .map(|index| value(names, index).ok_or(ColumnError::NullItem("phenomena")))
             .collect()
     }
 }
 
 impl Messages<'_> {
-    fn of_row(&self, row: usize) -> Result<Vec<Message>, String> {
-        let range = range(self.list, row).ok_or("column `messages` is null")?;
+    fn of_row(&self, row: usize) -> Result<Vec<Message>, ColumnError> {
+        let range = range(self.list, row).ok_or(null("messages"))?;
+        let wrong = |message, error| ColumnError::Message { message, source: Box::new(error) };
         range
             .enumerate()
-            .map(|(number, index)| self.message(index).map_err(|what| format!("message {number}: {what}")))
+            .map(|(number, index)| self.message(index).map_err(|error| wrong(number, error)))
             .collect()
     }
 
-    fn message(&self, index: usize) -> Result<Message, String> {
-        let role = value(self.role, index).ok_or("`role` is null")?;
+    fn message(&self, index: usize) -> Result<Message, ColumnError> {
+        let role = value(self.role, index).ok_or(ColumnError::Null(Place::Message("role")))?;
         if self.train.is_null(index) {
-            return Err("`train` is null".to_owned());
+            return Err(ColumnError::Null(Place::Message("train")));
         }
         Ok(Message {
             role: parse("role", Role::from_str(&role))?,
@@ -150,12 +221,11 @@ impl Messages<'_> {
         })
     }
 
-    fn call(&self, index: usize) -> Result<ToolCall, String> {
-        let part =
-            |texts, name: &str| value(texts, index).ok_or_else(|| format!("`{name}` of a call is null"));
+    fn call(&self, index: usize) -> Result<ToolCall, ColumnError> {
+        let part = |texts, name| value(texts, index).ok_or(ColumnError::Null(Place::Call(name)));
         let kind = part(self.call_type, "type")?;
         if kind != "function" {
-            return Err(format!("found a call of type `{kind}`, expected `function`"));
+            return Err(ColumnError::CallType(kind));
         }
         Ok(ToolCall {
             id: part(self.call_id, "id")?,
@@ -172,9 +242,14 @@ fn member<'a>(holder: &'a StructArray, name: &str) -> Option<&'a dyn Array> {
     holder.column_by_name(name).map(AsRef::as_ref)
 }
 
-fn array<'a, T: 'static>(column: Option<&'a dyn Array>, name: &str) -> Result<&'a T, String> {
-    let column = column.ok_or_else(|| format!("column `{name}` is missing"))?;
-    column.as_any().downcast_ref().ok_or_else(|| format!("column `{name}` has type {}", column.data_type()))
+fn array<'a, T: 'static>(column: Option<&'a dyn Array>, name: &'static str) -> Result<&'a T, ColumnError> {
+    let column = column.ok_or(ColumnError::Missing(name))?;
+    let found = || ColumnError::Type { column: name, found: column.data_type().clone() };
+    column.as_any().downcast_ref().ok_or_else(found)
+}
+
+fn null(column: &'static str) -> ColumnError {
+    ColumnError::Null(Place::Column(column))
 }
 
 fn value(texts: &StringArray, index: usize) -> Option<String> {
@@ -192,6 +267,6 @@ fn range(list: &ListArray, row: usize) -> Option<std::ops::Range<usize>> {
     (start <= end && end <= list.values().len()).then_some(start..end)
 }
 
-fn parse<T>(name: &str, parsed: Result<T, UnknownName>) -> Result<T, String> {
-    parsed.map_err(|error| format!("column `{name}`: {error}"))
+fn parse<T>(column: &'static str, parsed: Result<T, UnknownName>) -> Result<T, ColumnError> {
+    parsed.map_err(|source| ColumnError::Name { column, source })
 }

@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
-use super::decode::decode;
+use super::decode::{ColumnError, decode};
 use super::writer::SCHEMA_KEY;
 use crate::columns::{SCHEMA_VERSION, arrow_schema};
 use crate::row::Dialogue;
@@ -66,14 +66,14 @@ pub enum ReadError {
         what: String,
     },
     /// A row does not hold what a dialogue holds.
-    #[error("{}: row {row}: {what}", path.display())]
+    #[error("{}: row {row}: {source}", path.display())]
     Row {
         /// The file.
         path: PathBuf,
         /// The row, from 0, in what was read.
         row: u64,
         /// What is wrong.
-        what: String,
+        source: ColumnError,
     },
 }
 
@@ -149,9 +149,9 @@ impl Iterator for Rows {
                     self.batch = rows.into_iter();
                     self.reader = Some(reader);
                 }
-                Err((row, what)) => {
+                Err((row, source)) => {
                     let row = self.next_row + row as u64;
-                    return Some(Err(ReadError::Row { path: self.path.clone(), row, what }));
+                    return Some(Err(ReadError::Row { path: self.path.clone(), row, source }));
                 }
             }
         }

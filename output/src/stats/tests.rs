@@ -111,12 +111,12 @@ fn a_dataset_is_measured_from_its_rows() {
             api: api.into(),
             fingerprint: fingerprint.into(),
         };
-        Ok(vec![api("FindDentist", "lookup"), api("GetDentist", "get")])
+        Ok::<_, std::io::Error>(vec![api("FindDentist", "lookup"), api("GetDentist", "get")])
     };
     let stats = measure(&folder, &mut fingerprints).unwrap();
     assert_eq!(asked, ["test_clinic_0", "test_clinic_1", "train_clinic_0", "train_clinic_1"]);
     insta::assert_json_snapshot!(stats);
-    let mut broken = |_: &str, _: &[u8]| Err("no such version".to_owned());
-    let error = measure(&folder, &mut broken).unwrap_err().to_string();
+    let broken = |_: &str, _: &[u8]| Err(std::io::Error::other("no such version"));
+    let error = measure(&folder, broken).unwrap_err().to_string();
     assert_eq!(error, "world `test_clinic_0`: no such version");
 }
