@@ -2,7 +2,7 @@
 //!
 //! Owns reading a row's JSON columns back into types, once, at the edge. `verify`, `eval` and `serve` go through here.
 
-use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +15,7 @@ use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
 use diorama_simulator::grade::Vocabulary;
 use diorama_simulator::session::{Session, SessionOptions};
+use lru::LruCache;
 
 use crate::synthesis::row::{Episode, GoldAnswer, UserFact};
 use crate::synthesis::tester::GateReport;
@@ -29,20 +30,17 @@ pub struct World {
     pub hash: String,
 }
 
-/// The worlds of a dataset, read when first needed. The last few are kept: rows of one world stand together.
+/// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
 pub struct Worlds {
     folder: PathBuf,
-    kept: Mutex<Kept>,
+    kept: Mutex<LruCache<String, Arc<World>>>,
 }
 
 /// So many worlds are kept in memory.
-const KEPT: usize = 16;
-
-#[derive(Default)]
-struct Kept {
-    worlds: HashMap<String, Arc<World>>,
-    order: Vec<String>,
-}
+const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
+    Some(kept) => kept,
+    None => NonZeroUsize::MIN,
+};
 
 /// Why a world or a row cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +99,7 @@ impl Worlds {
     /// The worlds of a dataset's folder.
     #[must_use]
     pub fn of(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), kept: Mutex::default() }
+        Self { folder: folder.to_owned(), kept: Mutex::new(LruCache::new(KEPT)) }
     }
 
     /// A world by its id.
@@ -109,18 +107,11 @@ impl Worlds {
     /// # Errors
     /// When its file is missing or wrong.
     pub fn get(&self, id: &str) -> Result<Arc<World>, EpisodeError> {
-        if let Some(world) = self.kept().worlds.get(id) {
+        if let Some(world) = self.kept().get(id) {
             return Ok(world.clone());
         }
         let world = Arc::new(self.load(id)?);
-        let mut kept = self.kept();
-        if kept.worlds.insert(id.to_owned(), world.clone()).is_none() {
-            kept.order.push(id.to_owned());
-            if kept.order.len() > KEPT {
-                let oldest = kept.order.remove(0);
-                kept.worlds.remove(&oldest);
-            }
-        }
+        self.kept().put(id.to_owned(), world.clone());
         Ok(world)
     }
 
@@ -141,7 +132,7 @@ impl Worlds {
         Ok(World { base, vocabulary, hash })
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Arc<World>>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -20,6 +20,7 @@ mod template;
 mod walk;
 
 pub use named::{Named, named, parts};
+use service::ServiceError;
 pub use template::Templates;
 use walk::Walk;
 
@@ -52,7 +53,7 @@ pub trait Service {
         method: &str,
         template: &str,
         arguments: &Map<String, Json>,
-    ) -> Result<(u16, Json), String>;
+    ) -> Result<(u16, Json), ServiceError>;
 }
 
 /// How one query went.
@@ -123,11 +124,11 @@ pub fn run<S: Service>(
     queries: &[Query],
     templates: &Templates,
     paths: Paths,
-    mut fresh: impl FnMut() -> Result<S, String>,
-) -> Result<Summary, String> {
+    mut fresh: impl FnMut() -> S,
+) -> Result<Summary, ServiceError> {
     let mut outcomes = Vec::with_capacity(queries.len());
     for (index, query) in queries.iter().enumerate() {
-        let mut service = fresh()?;
+        let mut service = fresh();
         outcomes.push(Walk::new(templates, &mut service, query, paths).run(index)?);
     }
     let calls = || outcomes.iter().flat_map(|outcome| &outcome.calls);

@@ -56,7 +56,7 @@ pub enum CliError {
     Rows(#[from] ReadError),
     /// A dataset that cannot be measured.
     #[error(transparent)]
-    Stats(#[from] diorama_output::stats::StatsError),
+    Stats(#[from] diorama_output::stats::StatsError<Report>),
     /// Rows that cannot be exported.
     #[error(transparent)]
     Export(#[from] diorama_output::export::ExportError),
@@ -85,6 +85,12 @@ pub enum CliError {
     /// A benchmark's material that cannot be used.
     #[error(transparent)]
     Material(#[from] crate::retrieval::MaterialError),
+    /// A gold path's call that nobody answers.
+    #[error(transparent)]
+    Service(#[from] crate::restbench::service::ServiceError),
+    /// Threads that cannot be started.
+    #[error("cannot start so many threads: {0}; give fewer with --threads")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
     /// A thread that ended before its time.
     #[error("a thread ended before its work was done")]
     Worker,
@@ -98,7 +104,7 @@ impl CliError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::State(_)) => 1,
+            Self::Start(StartError::State(_) | StartError::Routes(_)) => 1,
             Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }
             | Self::Output(_)
@@ -114,6 +120,8 @@ impl CliError {
             | Self::Listen { .. }
             | Self::Search(_)
             | Self::Material(_)
+            | Self::Service(_)
+            | Self::Threads(_)
             | Self::Worker
             | Self::Empty(_) => 1,
         }
@@ -125,6 +133,7 @@ impl From<DriveError<PipelineError>> for CliError {
         match error {
             DriveError::Unit(error) => Self::Pipeline(error),
             DriveError::Dataset(error) => Self::Dataset(error),
+            DriveError::Threads(error) => Self::Threads(error),
             DriveError::Worker => Self::Worker,
         }
     }

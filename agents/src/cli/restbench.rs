@@ -76,8 +76,8 @@ impl RestBench {
         let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
         let summary = match &self.base_url {
             Some(base) => {
-                let always = self.always()?;
-                run(&queries, &templates, paths, || Ok(OverHttp::new(base, always.clone())))
+                let server = OverHttp::new(base, self.always()?)?;
+                run(&queries, &templates, paths, || server.clone())
             }
             None => {
                 for left in entities.put_into(&mut doc) {
@@ -88,11 +88,10 @@ impl RestBench {
                     Base::new(made.world.clone()).map_err(|error| CliError::Empty(error.to_string()))?;
                 run(&queries, &templates, paths, || {
                     let options = SessionOptions { seed: self.seed, ..SessionOptions::default() };
-                    Ok(InSession::new(&doc, Session::new(std::sync::Arc::clone(&base), options)))
+                    InSession::new(&doc, Session::new(std::sync::Arc::clone(&base), options))
                 })
             }
-        }
-        .map_err(CliError::Empty)?;
+        }?;
         streams.print(&summary, || table(&summary))?;
         Ok(if summary.passed < self.min_passed { Done::NotMet } else { Done::Met })
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use diorama_output::folder::Folder;
 use diorama_output::stats::{ApiFingerprint, Stats, measure};
-use diorama_seeds::world;
+use diorama_seeds::world::{self, Report};
 
 use super::error::CliError;
 use super::{Done, Streams};
@@ -26,9 +26,8 @@ impl StatsCommand {
     /// When the dataset cannot be read.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
-        let mut fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, String> {
-            let doc = world::read(id, canonical).map_err(|error| error.to_string())?;
-            let world = world::compile(&doc).map_err(|error| error.to_string())?;
+        let fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, Report> {
+            let world = world::compile(&world::read(id, canonical)?)?;
             let of = |api: &diorama_seeds::model::Api| ApiFingerprint {
                 domain: world.domains[api.domain.index()].name.to_string(),
                 api: api.name.to_string(),
@@ -36,7 +35,7 @@ impl StatsCommand {
             };
             Ok(world.apis.iter().map(of).collect())
         };
-        let stats = measure(&folder, &mut fingerprints)?;
+        let stats = measure(&folder, fingerprints)?;
         streams.print(&stats, || table(&stats))?;
         Ok(Done::Met)
     }

@@ -1,13 +1,13 @@
 //! `diorama verify`
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
 use diorama_output::folder::{Failure, Folder, Part, Tally};
 use diorama_output::manifest::Versions;
 use diorama_simulator::engine::tools::SearchVersion;
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
 use serde_json::json;
 
 use super::error::CliError;
@@ -46,7 +46,7 @@ impl Verify {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the folder has no readable manifest.
+    /// When the folder has no readable manifest, or the threads cannot be started.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
         // Every version of the search is kept, so a dataset of any of them can be replayed.
@@ -62,7 +62,7 @@ impl Verify {
             }
             Vec::new()
         });
-        let found = self.rows(&folder, &parts);
+        let found = self.rows(&folder, &parts)?;
         let Found { failures: of_rows, tally, rows, replayed, failed_rows } = found;
         failures.extend(of_rows);
         if !parts.is_empty() {
@@ -94,31 +94,28 @@ impl Verify {
         Ok(if held { Done::Met } else { Done::NotMet })
     }
 
-    fn rows(&self, folder: &Folder, parts: &[Part]) -> Found {
+    fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<Found, CliError> {
         let worlds = Worlds::of(folder.path());
-        let total: u64 = folder.manifest().counts.dialogues;
-        let bar = terminal::bar(total, "rows");
-        let next = AtomicUsize::new(0);
-        let all = Mutex::new(Found::default());
-        let threads =
-            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-        std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, parts.len().max(1)) {
-                scope.spawn(|| {
-                    while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let found = one_part(folder, part, &worlds, &bar);
-                        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-                        all.failures.extend(found.failures);
-                        all.tally.add(found.tally);
-                        all.rows += found.rows;
-                        all.replayed += found.replayed;
-                        all.failed_rows += found.failed_rows;
-                    }
-                });
-            }
+        let bar = terminal::bar(folder.manifest().counts.dialogues, "rows");
+        let threads = self.threads.map_or(0, |threads| threads.max(1));
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let found = pool.install(|| {
+            let found = parts.par_iter().map(|part| one_part(folder, part, &worlds, &bar));
+            found.reduce(Found::default, Found::with)
         });
         bar.finish_and_clear();
-        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+        Ok(found)
+    }
+}
+
+impl Found {
+    fn with(mut self, other: Self) -> Self {
+        self.failures.extend(other.failures);
+        self.tally.add(other.tally);
+        self.rows += other.rows;
+        self.replayed += other.replayed;
+        self.failed_rows += other.failed_rows;
+        self
     }
 }
 

@@ -1,13 +1,47 @@
 //! Who answers a gold path: a session in this process, or a server on the same machine.
 
+use std::error::Error;
 use std::time::Duration;
 
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Call;
 use diorama_simulator::session::Session;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::blocking::Client;
+use reqwest::header::ACCEPT;
 use serde_json::{Map, Value as Json};
 
 use super::Service;
+
+/// Why there is no reply at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// A call of an API that is not the world's.
+    #[error("the world has no API {method} {template}")]
+    NoApi {
+        /// The method.
+        method: String,
+        /// The document's path.
+        template: String,
+    },
+    /// A method that HTTP does not have.
+    #[error("found the method `{0}`, expected one of HTTP")]
+    NoMethod(String),
+    /// A server that does not answer.
+    #[error("{call}: {}; is a server running there?", in_full(source))]
+    NoReply {
+        /// What it was asked.
+        call: String,
+        /// Why there is no answer.
+        source: reqwest::Error,
+    },
+}
+
+/// An error and what is behind it: only that says, for example, that a connection was refused.
+fn in_full(error: &reqwest::Error) -> String {
+    let all = std::iter::successors(Some(error as &dyn Error), |error| (*error).source());
+    all.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
 
 /// A session in this process.
 pub struct InSession<'a> {
@@ -29,9 +63,10 @@ impl Service for InSession<'_> {
         method: &str,
         template: &str,
         arguments: &Map<String, Json>,
-    ) -> Result<(u16, Json), String> {
+    ) -> Result<(u16, Json), ServiceError> {
         let api = self.doc.apis.iter().find(|api| api.method == method && api.path == template);
-        let api = api.ok_or_else(|| format!("the world has no API {method} {template}"))?;
+        let no_api = || ServiceError::NoApi { method: method.to_owned(), template: template.to_owned() };
+        let api = api.ok_or_else(no_api)?;
         let entry = self.session.call(&Call { api: api.name.clone(), arguments: arguments.clone() });
         let zone = &self.session.base().world().zone;
         Ok((entry.reply.status, entry.reply.json_tree(zone)))
@@ -39,8 +74,9 @@ impl Service for InSession<'_> {
 }
 
 /// A server that answers the document's paths below a URL.
+#[derive(Clone)]
 pub struct OverHttp {
-    agent: ureq::Agent,
+    client: Client,
     base: String,
     /// Parameters of every query string: an API key.
     always: Vec<(String, String)>,
@@ -49,13 +85,18 @@ pub struct OverHttp {
 /// How long a reply may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What is escaped in a segment of a path: everything but letters, digits and `-._~`.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 impl OverHttp {
     /// A client of the server at a URL; `always` stands in every query string.
-    #[must_use]
-    pub fn new(base: &str, always: Vec<(String, String)>) -> Self {
-        let config =
-            ureq::Agent::config_builder().http_status_as_error(false).timeout_global(Some(PATIENCE)).build();
-        Self { agent: config.into(), base: base.trim_end_matches('/').to_owned(), always }
+    ///
+    /// # Errors
+    /// When the client cannot be made.
+    pub fn new(base: &str, always: Vec<(String, String)>) -> Result<Self, ServiceError> {
+        let client = Client::builder().timeout(PATIENCE).build();
+        let client = client.map_err(|source| ServiceError::NoReply { call: base.to_owned(), source })?;
+        Ok(Self { client, base: base.trim_end_matches('/').to_owned(), always })
     }
 }
 
@@ -65,39 +106,27 @@ impl Service for OverHttp {
         method: &str,
         template: &str,
         arguments: &Map<String, Json>,
-    ) -> Result<(u16, Json), String> {
-        let url = url(&self.base, template, arguments, &self.always);
-        let failed = |error: &dyn std::fmt::Display| format!("{method} {url}: {error}");
-        let request =
-            ureq::http::Request::builder().method(method).uri(&url).header("accept", "application/json");
-        let request = request.body(()).map_err(|error| failed(&error))?;
-        let mut response = self.agent.run(request).map_err(|error| failed(&error))?;
-        let text = response.body_mut().read_to_string().map_err(|error| failed(&error))?;
-        let body = serde_json::from_str(&text).unwrap_or(Json::String(text));
-        Ok((response.status().as_u16(), body))
-    }
-}
-
-fn url(base: &str, template: &str, arguments: &Map<String, Json>, always: &[(String, String)]) -> String {
-    let mut path = template.to_owned();
-    let mut pairs = Vec::new();
-    for (name, value) in arguments {
-        let text = encoded(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        let hole = format!("{{{name}}}");
-        if path.contains(&hole) {
-            path = path.replace(&hole, &text);
-        } else {
-            pairs.push(format!("{}={text}", encoded(name)));
+    ) -> Result<(u16, Json), ServiceError> {
+        let mut path = template.to_owned();
+        let mut query = Vec::new();
+        for (name, value) in arguments {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let hole = format!("{{{name}}}");
+            if path.contains(&hole) {
+                path = path.replace(&hole, &utf8_percent_encode(&text, ESCAPED).to_string());
+            } else {
+                query.push((name.clone(), text));
+            }
         }
+        query.extend_from_slice(&self.always);
+        let call = format!("{method} {path}");
+        let method = method.parse().map_err(|_| ServiceError::NoMethod(method.to_owned()))?;
+        let request = self.client.request(method, format!("{}{path}", self.base)).query(&query);
+        let answered = request.header(ACCEPT, "application/json").send().and_then(|response| {
+            let status = response.status().as_u16();
+            Ok((status, response.text()?))
+        });
+        let (status, text) = answered.map_err(|source| ServiceError::NoReply { call, source })?;
+        Ok((status, serde_json::from_str(&text).unwrap_or(Json::String(text))))
     }
-    pairs.extend(always.iter().map(|(name, value)| format!("{}={}", encoded(name), encoded(value))));
-    let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
-    format!("{base}{path}{query}")
-}
-
-/// Percent-encoded: everything but letters, digits and `-._~`.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(one).collect()
 }

@@ -13,7 +13,7 @@ impl Service for Scripted {
         _: &str,
         template: &str,
         arguments: &Map<String, Json>,
-    ) -> Result<(u16, Json), String> {
+    ) -> Result<(u16, Json), ServiceError> {
         let mut path = template.to_owned();
         for (name, value) in arguments {
             path = path.replace(&format!("{{{name}}}"), &value.to_string());
@@ -47,8 +47,7 @@ fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> Outcome {
         "solution": ["GET /search/film ", "GET /film/{id}/credits", "GET /person/{person_id}"],
     }]))
     .unwrap();
-    let summary =
-        run(&queries, &Templates::of(&doc), Paths::Completed, || Ok(Scripted(script.clone()))).unwrap();
+    let summary = run(&queries, &Templates::of(&doc), Paths::Completed, || Scripted(script.clone())).unwrap();
     assert_eq!(usize::from(summary.outcomes[0].faults.is_empty()), summary.passed);
     summary.outcomes.into_iter().next().unwrap()
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::choose::{asked_for, listed, number};
 use super::insert::{Known, looked_up, plans};
 use super::named::{Named, named};
+use super::service::ServiceError;
 use super::sightings::{Sighting, name_of, sightings};
 use super::template::{Takes, Template};
 use super::{Called, Outcome, Paths, Query, Service, Templates};
@@ -54,7 +55,7 @@ impl<'a, S: Service> Walk<'a, S> {
         }
     }
 
-    pub(super) fn run(mut self, index: usize) -> Result<Outcome, String> {
+    pub(super) fn run(mut self, index: usize) -> Result<Outcome, ServiceError> {
         self.outcome.index = index;
         for step in &self.query.solution {
             let Some(template) = self.templates.find(step) else {
@@ -73,7 +74,7 @@ impl<'a, S: Service> Walk<'a, S> {
     }
 
     /// Makes one call of the path; whether the path can go on.
-    fn step(&mut self, template: &Template) -> Result<bool, String> {
+    fn step(&mut self, template: &Template) -> Result<bool, ServiceError> {
         let mut arguments = Map::new();
         for (name, noun) in template.holes() {
             let mut value = self.value(template, &name, &noun);
@@ -101,7 +102,7 @@ impl<'a, S: Service> Walk<'a, S> {
     }
 
     /// Inserts calls until one shows a record of a kind that can be followed; whether all of them succeeded.
-    fn look_for(&mut self, kind: &str) -> Result<bool, String> {
+    fn look_for(&mut self, kind: &str) -> Result<bool, ServiceError> {
         let templates = self.templates;
         let seen = self.kinds.iter().filter(|kind| self.followed(kind).is_some()).cloned().collect();
         let known = Known { seen, named: self.named.iter().collect() };
@@ -119,7 +120,7 @@ impl<'a, S: Service> Walk<'a, S> {
     }
 
     /// Makes one call that the path leaves out, unless an earlier inserted one did not show what it needs.
-    fn inserted(&mut self, template: &Template) -> Result<bool, String> {
+    fn inserted(&mut self, template: &Template) -> Result<bool, ServiceError> {
         let mut arguments = Map::new();
         for (name, noun) in template.holes() {
             let Some(value) = self.value(template, &name, &noun) else { return Ok(true) };
@@ -157,7 +158,7 @@ impl<'a, S: Service> Walk<'a, S> {
         template: &Template,
         arguments: &Map<String, Json>,
         searched: Option<String>,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, ServiceError> {
         let (status, reply) = self.service.call(&template.method, &template.path, arguments)?;
         let call = written(template, arguments);
         self.outcome.calls.push(Called { call: call.clone(), status });
@@ -217,7 +218,7 @@ impl<'a, S: Service> Walk<'a, S> {
     }
 
     /// Looks a record up by its id: it must have the name under which the reply showed it.
-    fn check_record(&mut self, record: &Sighting, call: &str) -> Result<(), String> {
+    fn check_record(&mut self, record: &Sighting, call: &str) -> Result<(), ServiceError> {
         let key = (record.kind.clone(), record.id.clone(), record.name.clone());
         let Some(details) = self.templates.details(&record.kind).filter(|_| !self.known.contains(&key))
         else {
