@@ -27,20 +27,20 @@ impl Server {
         line: &str,
         headers: &[(&str, &str)],
         body: &Json,
-    ) -> Result<(u16, String, Json), ureq::Error> {
+    ) -> Result<(u16, String, Json), reqwest::Error> {
         let (method, path) = line.split_once(' ').unwrap();
         let url = if path.starts_with("http") { path.to_owned() } else { format!("{}{path}", self.url) };
-        let mut request = ureq::http::Request::builder().method(method).uri(url);
+        let mut request = self.client.request(method.parse().unwrap(), url);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = request.header("content-type", "application/json").body(body).unwrap();
-        let mut response = self.agent.run(request)?;
+        let response = request.header("content-type", "application/json").body(body).send()?;
+        let status = response.status().as_u16();
         let kind = response.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
-        let text = response.body_mut().read_to_string().unwrap();
+        let text = response.text().unwrap();
         let json = serde_json::from_str(&text).unwrap_or(Json::String(text));
-        Ok((response.status().as_u16(), kind.unwrap_or_default(), json))
+        Ok((status, kind.unwrap_or_default(), json))
     }
 
     /// A request that is answered.

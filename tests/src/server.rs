@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 use clap::Parser;
 use diorama_agents::cli::error::CliError;
 use diorama_agents::cli::{Arguments, Command, Done, Streams};
+use reqwest::blocking::{Client, Response};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 
@@ -14,7 +15,7 @@ use tokio::sync::oneshot;
 pub struct Server {
     /// Its address.
     pub url: String,
-    pub(crate) agent: ureq::Agent,
+    pub(crate) client: Client,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<Done, CliError>>>,
 }
@@ -59,8 +60,8 @@ impl Server {
             }
         }
         let url = text.trim().trim_start_matches("listening on ").to_owned();
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { url, agent, stop: Some(stop), thread: Some(thread) })
+        let client = Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
+        Ok(Self { url, client, stop: Some(stop), thread: Some(thread) })
     }
 
     /// A new session, as the server describes it.
@@ -68,10 +69,9 @@ impl Server {
     /// # Errors
     /// When the server refuses.
     pub fn session(&self) -> Result<Json, String> {
-        let mut made = ureq::post(format!("{}/v1/sessions", self.url))
-            .send_json(serde_json::json!({}))
-            .map_err(|error| error.to_string())?;
-        made.body_mut().read_json().map_err(|error| error.to_string())
+        let made = self.client.post(format!("{}/v1/sessions", self.url)).json(&serde_json::json!({}));
+        let made = made.send().and_then(Response::error_for_status).and_then(Response::json);
+        made.map_err(|error| error.to_string())
     }
 }
 

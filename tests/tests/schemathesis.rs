@@ -18,6 +18,7 @@ use std::process::Command;
 
 use diorama_tests::server::Server;
 use diorama_tests::{is_ci, shared_data};
+use reqwest::blocking::{Client, Response};
 use serde_json::{Value as Json, json};
 
 /// Random requests for each operation, beside those that cover its schema.
@@ -33,8 +34,12 @@ fn schemathesis() -> Option<PathBuf> {
     None
 }
 
+fn client() -> Client {
+    Client::builder().no_proxy().build().unwrap()
+}
+
 fn get(url: &str) -> Json {
-    ureq::get(url).call().unwrap().body_mut().read_json().unwrap()
+    client().get(url).send().and_then(Response::error_for_status).unwrap().json().unwrap()
 }
 
 /// A configuration with the session's credentials; OAuth2 tokens are asked for where the session issues them.
@@ -54,8 +59,8 @@ fn credentials(session: &Json) -> String {
                 ];
                 let body = form.map(|(name, value)| format!("{name}={value}")).join("&");
                 let kind = "application/x-www-form-urlencoded";
-                let mut issued = ureq::post(of("token_url")).header("content-type", kind).send(body).unwrap();
-                let token: Json = issued.body_mut().read_json().unwrap();
+                let asked = client().post(of("token_url")).header("content-type", kind).body(body);
+                let token: Json = asked.send().unwrap().json().unwrap();
                 format!("bearer = \"{}\"", token["access_token"].as_str().unwrap())
             }
             other => panic!("{other}"),
@@ -118,7 +123,7 @@ fn signed_in(server: &Server, session: &Json, document: &Json) -> String {
         let form: serde_json::Map<String, Json> =
             needed.iter().map(|name| ((*name).to_owned(), user[*name].clone())).collect();
         let url = format!("{}{path}", session["base_url"].as_str().unwrap());
-        let issued: Json = ureq::post(url).send_json(form).unwrap().body_mut().read_json().unwrap();
+        let issued: Json = client().post(url).json(&form).send().unwrap().json().unwrap();
         let token = first_text(&issued).unwrap();
         text.push_str(&format!("[auth.openapi.{scheme}]\nbearer = \"{token}\"\n\n"));
     }

@@ -15,6 +15,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use diorama_tests::requests::NOTES;
+use reqwest::blocking as http;
 use serde_json::{Value as Json, json};
 
 const STATE: &str = "DIORAMA_TEST_STATE";
@@ -45,7 +46,7 @@ struct Served {
     /// Kept open: the child still prints when it ends.
     _lines: Lines<BufReader<ChildStdout>>,
     url: String,
-    agent: ureq::Agent,
+    http: http::Client,
 }
 
 fn start(folder: &Path, fsync: bool) -> Served {
@@ -63,21 +64,21 @@ fn start(folder: &Path, fsync: bool) -> Served {
         }
         assert!(!line.contains("ended with"), "{line}");
     };
-    let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-    Served { child, _lines: lines, url, agent }
+    let http = http::Client::builder().no_proxy().build().unwrap();
+    Served { child, _lines: lines, url, http }
 }
 
 impl Served {
-    fn post(&self, path: &str, body: Json) -> Result<Json, ureq::Error> {
-        let mut response = self.agent.post(format!("{}{path}", self.url)).send_json(body)?;
+    fn post(&self, path: &str, body: Json) -> Result<Json, reqwest::Error> {
+        let response = self.http.post(format!("{}{path}", self.url)).json(&body).send()?;
         let status = response.status().as_u16();
-        let json: Json = response.body_mut().read_json()?;
+        let json: Json = response.json()?;
         assert!(status < 300, "{path}: {status} {json}");
         Ok(json)
     }
 
     fn get(&self, path: &str) -> Json {
-        self.agent.get(format!("{}{path}", self.url)).call().unwrap().body_mut().read_json().unwrap()
+        self.http.get(format!("{}{path}", self.url)).send().unwrap().json().unwrap()
     }
 
     fn create(&self) -> String {
@@ -204,12 +205,12 @@ fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Ve
         let id = &ids[(worker * 7919 + round * 31) % ids.len()];
         let title = format!("note {worker}-{round}");
         let call = json!({"api": "AddNote", "arguments": {"title": title}});
-        let sent = served.agent.post(format!("{}/v1/sessions/{id}/call", served.url)).send_json(call);
+        let sent = served.http.post(format!("{}/v1/sessions/{id}/call", served.url)).json(&call).send();
         // A dropped connection is a fault or the end of the server; both are no answer.
-        let Ok(mut response) = sent else { continue };
+        let Ok(response) = sent else { continue };
         let status = response.status().as_u16();
         assert!(status == 200 || status == 404, "{status}");
-        let Ok(reply) = response.body_mut().read_json::<Json>() else { continue };
+        let Ok(reply) = response.json::<Json>() else { continue };
         if reply["status"] == 201 {
             added.push((id.clone(), title));
         }
@@ -255,8 +256,7 @@ fn soak_round(
 }
 
 fn metric(served: &Served, name: &str) -> usize {
-    let text =
-        served.agent.get(format!("{}/metrics", served.url)).call().unwrap().body_mut().read_to_string();
+    let text = served.http.get(format!("{}/metrics", served.url)).send().unwrap().text();
     let text = text.unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().parse().unwrap()
@@ -264,7 +264,7 @@ fn metric(served: &Served, name: &str) -> usize {
 
 fn delete(served: &Served, ids: &[String]) {
     for id in ids {
-        served.agent.delete(format!("{}/v1/sessions/{id}", served.url)).call().unwrap();
+        served.http.delete(format!("{}/v1/sessions/{id}", served.url)).send().unwrap();
     }
 }
 
