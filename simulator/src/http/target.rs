@@ -56,11 +56,12 @@ impl Paths {
             return Target { place: Place::World(WORLDS.len() + id.len()), id: plain(id) };
         }
         match self.0.at(path) {
-            Ok(found) => Target {
+            // The router lets a parameter be empty; no id is.
+            Ok(found) if found.params.get("id") != Some("") => Target {
                 place: Place::Server(found.value),
                 id: found.params.get("id").map(plain).unwrap_or_default(),
             },
-            Err(_) => Target { place: Place::Nothing, id: String::new() },
+            _ => Target { place: Place::Nothing, id: String::new() },
         }
     }
 }
