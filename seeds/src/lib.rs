@@ -4,6 +4,7 @@
 //! catalog, and what Diorama knows of English. It must not execute a call, open a socket, read the machine's clock or
 //! draw an unseeded random number.
 
+pub mod answer;
 pub mod catalog;
 pub mod compose;
 pub mod doc;
@@ -15,6 +16,7 @@ pub mod materialise;
 pub mod model;
 pub mod naming;
 pub mod schema;
+pub mod script;
 pub mod task;
 pub mod value;
 pub mod world;

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Version of the checks' format.
-pub const CHECKS_VERSION: u32 = 1;
+/// Version of the checks' format. Version 1 had one stage, whose members stood in the variant; it is still read.
+pub const CHECKS_VERSION: u32 = 2;
 
 /// A task as a row holds it: the checks, and the reference calls that were proven to pass them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,26 +94,67 @@ pub struct Checks {
     pub allowed: Vec<Allowance>,
 }
 
-/// One accepted end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// One accepted end of the whole conversation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "VariantForm")]
 pub struct Variant {
-    /// How the episode must end.
+    /// How each stage must end, in order; at least one.
+    pub stages: Vec<StageCheck>,
+    /// The whole expected difference between first and last state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeCheck>,
+}
+
+/// How one stage must end.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StageCheck {
+    /// How it must end.
     pub outcome: Outcome,
     /// For refusals: the classes of reason that are right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refusal: Vec<RefusalClass>,
-    /// The whole expected difference between first and last state.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ChangeCheck>,
-    /// Facts the answer must state.
+    /// Facts that its last message must state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<AnswerCheck>,
     /// What a refusal, or an answer that states nothing, must rest on: one of these must be in a reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
-    /// Facts the answer may state beside those asked for, such as the other members of the record it is about.
+    /// Facts that the message may state beside those asked for, such as the other members of the record it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Fact>,
+}
+
+/// A variant as it is written: of version 2 with `stages`, of version 1 with the members of its one stage.
+#[derive(Deserialize, JsonSchema)]
+struct VariantForm {
+    #[serde(default)]
+    stages: Vec<StageCheck>,
+    #[serde(default)]
+    changes: Vec<ChangeCheck>,
+    #[serde(flatten)]
+    only: Option<StageCheck>,
+}
+
+impl From<VariantForm> for Variant {
+    fn from(form: VariantForm) -> Self {
+        let VariantForm { mut stages, changes, only } = form;
+        if stages.is_empty() {
+            stages.extend(only);
+        }
+        Self { stages, changes }
+    }
+}
+
+impl Default for StageCheck {
+    fn default() -> Self {
+        Self {
+            outcome: Outcome::Done,
+            refusal: Vec::new(),
+            answer: Vec::new(),
+            evidence: Vec::new(),
+            context: Vec::new(),
+        }
+    }
 }
 
 /// An expected change of one record.
@@ -128,6 +169,14 @@ pub struct ChangeCheck {
     /// Created: every field that is not generated. Updated: every changed field. Deleted: empty.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Matcher>,
+    /// The stage (from 0) that asks for it: made before that stage has opened, it is premature.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub stage: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_first(stage: &u32) -> bool {
+    *stage == 0
 }
 
 /// What happens to a record.
@@ -259,6 +308,14 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         when_false: Vec<String>,
     },
+    /// What the world made for a new record: its key, a code. It differs from session to session, and is read from the
+    /// record when the episode is graded.
+    Made {
+        /// The number of the new record among the changes of the variant.
+        new: u32,
+        /// The field.
+        field: String,
+    },
     /// All of these, and no other of their kind.
     List {
         /// The items.
@@ -270,7 +327,7 @@ pub enum Fact {
 }
 
 /// Where a fact stands, so that a reply of the episode can be said to hold it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Evidence {
     /// A reply leaf that came from this field of this record.
@@ -281,6 +338,19 @@ pub enum Evidence {
         key: String,
         /// The field.
         field: String,
+        /// The value that it shows, in its one JSON spelling; any when not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Json>,
+    },
+    /// A reply leaf that came from this field of a new record.
+    New {
+        /// The number of the new record among the changes of the variant.
+        new: u32,
+        /// The field.
+        field: String,
+        /// The value that it shows; any when not given, as for what the world makes up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Json>,
     },
     /// A leaf that the world computed, in a reply of this API, with this value (as text).
     Computed {
@@ -290,6 +360,9 @@ pub enum Evidence {
         path: String,
         /// The value in its one spelling.
         value: String,
+        /// Arguments that the call must have had; any where none are named.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        arguments: serde_json::Map<String, Json>,
     },
     /// A refusal by this API with this status.
     Refused {
@@ -297,11 +370,17 @@ pub enum Evidence {
         api: String,
         /// The status.
         status: u16,
+        /// Arguments that the refused call must have had; any where none are named.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        arguments: serde_json::Map<String, Json>,
     },
     /// A successful reply of this API that matched nothing.
     Empty {
         /// The API.
         api: String,
+        /// Arguments that the call must have had; any where none are named.
+        #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+        arguments: serde_json::Map<String, Json>,
     },
     /// All of these together.
     All {
@@ -370,6 +449,17 @@ pub enum ArgumentSource {
     },
     /// The parameter's documented default.
     Default,
+    /// One of the documented values of an optional parameter of a read, chosen to look closer: left out, the reply
+    /// shows the same, and more.
+    Choice,
+    /// The user's own words for a free text: every word with meaning stands in these user turns or in the replies of
+    /// these gold calls.
+    Dictated {
+        /// User turns, from 0.
+        turns: Vec<u32>,
+        /// Gold calls, from 0.
+        calls: Vec<u32>,
+    },
     /// The clock, date or zone shown to the agent.
     Clock {
         /// How the value follows from the clock.
@@ -377,7 +467,7 @@ pub enum ArgumentSource {
     },
     /// Arithmetic over other sources.
     Arithmetic {
-        /// `add`, `subtract`, `multiply`.
+        /// `add`, `subtract`, `multiply`; `at` for a day and a time of day; `list` for the items of a list.
         operation: String,
         /// The operands.
         of: Vec<ArgumentSource>,

@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
                         format!("{}.unique_together[{group}]", self.plan.path),
                         format!(
                             "found no new {} for record {} of {}; about {possible} different groups are possible",
-                            names.join(" and "),
+                            enumerate(&names),
                             making.n + 1,
                             self.size
                         ),

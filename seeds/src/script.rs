@@ -1,0 +1,93 @@
+//! The script of a conversation: what a user wants, stage by stage, and what they keep to themselves until asked.
+//!
+//! Types only. A row's script, the script of a served task and the one the user simulator speaks from are the same
+//! object. Nothing here says how a task is checked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::task::{Evidence, Outcome};
+
+/// What a user says, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Script {
+    /// The stages, in order; the first opens the conversation.
+    pub stages: Vec<Stage>,
+}
+
+/// One thing that the user wants.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stage {
+    /// What they say to open it.
+    pub user: String,
+    /// When it opens, once the stage before it has ended; always when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<When>,
+    /// What they know and say only when asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub knows: Vec<Held>,
+    /// What they say of their own accord, one line after each message that asks for nothing they hold back: a
+    /// correction, a choice, a consent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
+}
+
+/// A detail held back until the assistant asks for it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Held {
+    /// What it is, in the author's word: `patient`, `starting time`.
+    pub about: String,
+    /// Other words for it: the label and description of the parameter it becomes, and an example.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// What the user says.
+    pub say: String,
+    /// Whether any question brings it out: so in rows of the first format, which kept one text for all details.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any: bool,
+}
+
+/// When a stage opens. What is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct When {
+    /// The stage before it (from 0) that must have ended with this outcome.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<StageEnd>,
+    /// What a reply of the episode must have shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Sight>,
+}
+
+/// The end of an earlier stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StageEnd {
+    /// The stage, from 0.
+    pub stage: u32,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Something that a reply shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sight {
+    /// Where it stands.
+    pub place: Evidence,
+    /// The value that is seen there, in its one JSON spelling; any when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Json>,
+}
+
+impl Script {
+    /// A script of one stage that holds nothing back.
+    #[must_use]
+    pub fn of(user: impl Into<String>) -> Self {
+        Self { stages: vec![Stage { user: user.into(), ..Stage::default() }] }
+    }
+
+    /// What opens the conversation.
+    #[must_use]
+    pub fn opening(&self) -> &str {
+        self.stages.first().map_or("", |stage| &stage.user)
+    }
+}
