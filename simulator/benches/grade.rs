@@ -14,7 +14,7 @@ use std::sync::Arc;
 use diorama_seeds::task::{Call, Checks};
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::extract::{Clock, extract};
-use diorama_simulator::grade::{Attempt, Prepared, Vocabulary};
+use diorama_simulator::grade::{Attempt, Ended, Prepared, Vocabulary};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use serde_json::json;
 
@@ -99,9 +99,7 @@ fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
         initial: session.initial(),
         last: session.state(),
         log: &log,
-        outcome: None,
-        answer: ANSWER,
-        user_turns: &user,
+        stages: &[Ended { answer: ANSWER, user_turns: &user, calls: log.len(), ..Ended::default() }],
     };
     let grade = prepared.grade(&attempt);
     assert!(grade.success, "{grade:?}");

@@ -9,13 +9,14 @@ mod errors;
 mod evidence;
 pub mod extract;
 mod names;
-mod outcome;
+pub(crate) mod outcome;
 mod prepare;
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use diorama_seeds::task::{Checks, Outcome, RefusalClass};
+use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
 
@@ -28,11 +29,12 @@ pub use self::prepare::Prepared;
 
 use self::answer::FactState;
 use self::change::{Compared, Damage};
+use self::evidence::{Leaves, NewRecords};
 use self::extract::Clock;
 use self::extract::tokens::Text;
 use self::names::{Builder, Names};
 use self::outcome::Ending;
-use self::prepare::PreparedVariant;
+use self::prepare::{PreparedStage, PreparedVariant};
 use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
@@ -50,12 +52,23 @@ pub struct Attempt<'a> {
     pub last: &'a State,
     /// The calls, oldest first.
     pub log: &'a [Arc<LogEntry>],
+    /// How each stage ended, in order. A stage that was not reached is not there.
+    pub stages: &'a [Ended<'a>],
+}
+
+/// How an agent ended a stage.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ended<'a> {
     /// The outcome the agent gave; read from the answer when not given.
     pub outcome: Option<Outcome>,
-    /// Its last message to the user.
+    /// For refusals: the class of the reason the agent gave; read from the answer when not given.
+    pub reason: Option<RefusalClass>,
+    /// Its last message of the stage.
     pub answer: &'a str,
-    /// What the user said, oldest first.
+    /// What the user had said by then in the whole episode, oldest first.
     pub user_turns: &'a [String],
+    /// How many calls the episode had by then.
+    pub calls: usize,
 }
 
 /// A verdict on an episode.
@@ -67,8 +80,10 @@ pub struct Grade {
     pub success: bool,
     /// 1 for success, else 0.
     pub reward: f64,
-    /// Verdicts by criterion.
+    /// Verdicts by criterion, over all stages.
     pub components: Components,
+    /// Verdicts of each expected stage.
+    pub stages: Vec<StageGrade>,
     /// What is wrong, of the accepted end that is nearest. Empty for success.
     pub errors: Vec<GradeError>,
 }
@@ -85,6 +100,17 @@ pub struct Components {
     /// The answer states the expected facts and nothing against them.
     pub answer: Verdict,
     /// What it states, a reply of the episode holds.
+    pub evidence: Verdict,
+}
+
+/// Verdicts on one stage. Changes are judged over the whole episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageGrade {
+    /// It ended as it should.
+    pub outcome: Verdict,
+    /// Its last message states the expected facts and nothing against them.
+    pub answer: Verdict,
+    /// What it states, a reply of the episode up to then holds.
     pub evidence: Verdict,
 }
 
@@ -109,23 +135,33 @@ pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError
     Ok(Prepared::new(checks, attempt.base)?.grade(attempt))
 }
 
+/// What an attempt comes to, held against one variant.
+#[derive(Default)]
+struct Judgement {
+    components: Components,
+    stages: Vec<StageGrade>,
+    errors: Vec<GradeError>,
+    /// Keys of the new records, by number.
+    keys: BTreeMap<u32, Value>,
+}
+
 impl Prepared {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
         let episode = self.episode(attempt);
-        let mut best: Option<(Components, Vec<GradeError>)> = None;
+        let mut best: Option<Judgement> = None;
         for variant in &self.variants {
             let judged = self.judge(variant, &episode);
-            let solved = judged.0.solved();
-            if solved || best.as_ref().is_none_or(|(known, errors)| judged.nearer(known, errors)) {
+            let solved = judged.components.solved();
+            if solved || best.as_ref().is_none_or(|known| judged.is_nearer(known)) {
                 best = Some(judged);
             }
             if solved {
                 break;
             }
         }
-        let (components, mut errors) = best.unwrap_or_default();
+        let Judgement { components, stages, mut errors, .. } = best.unwrap_or_default();
         let success = components.solved();
         if success {
             errors.clear();
@@ -137,58 +173,72 @@ impl Prepared {
             success,
             reward: if success { 1.0 } else { 0.0 },
             components,
+            stages,
             errors,
         }
     }
 
-    /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answer where
+    /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answers where
     /// what was done decides.
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
         let episode = self.episode(attempt);
         self.variants.iter().any(|variant| {
-            let (mut deeds, mut errors) = (Components::default(), Vec::new());
-            self.judge_deeds(variant, &episode, &mut deeds, &mut errors);
-            self.judge_evidence(variant, &episode, &mut deeds, &mut errors);
-            errors.is_empty() && self.judge(variant, &episode).0.solved()
+            let mut deeds = Judgement::default();
+            self.judge_deeds(variant, &episode, &mut deeds);
+            let reached = variant.stages.len() <= episode.stages.len();
+            let new = variant.new_records(attempt.base, &deeds.keys);
+            for (stage, ended) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
+                judge_evidence(stage, &episode, ended, &new, &mut deeds.errors);
+            }
+            reached && deeds.errors.is_empty() && self.judge(variant, &episode).components.solved()
         })
     }
 
     fn episode<'a>(&self, attempt: &'a Attempt<'a>) -> Episode<'a> {
+        let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
         Episode {
             attempt,
-            seen: self.leaves.seen(attempt.log.iter().map(|entry| &**entry)),
-            said: OnceCell::new(),
+            stages: attempt.stages.iter().map(|ended| Stage::new(ended, attempt, &self.leaves)).collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
-            damage: Damage::new(attempt.log.iter().flat_map(|entry| &entry.changes)),
+            damage: Damage::new(attempt.log, opened),
         }
     }
 
-    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>) -> (Components, Vec<GradeError>) {
-        let mut components = Components::default();
-        let mut errors = Vec::new();
-        self.judge_deeds(variant, episode, &mut components, &mut errors);
-        self.judge_answer(variant, episode, &mut components, &mut errors);
-        self.judge_evidence(variant, episode, &mut components, &mut errors);
-        components.outcome = episode.outcome(variant, components, &mut errors);
-        (components, errors)
+    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>) -> Judgement {
+        let mut judged = Judgement::default();
+        self.judge_deeds(variant, episode, &mut judged);
+        let keys = std::mem::take(&mut judged.keys);
+        let new = variant.new_records(episode.attempt.base, &keys);
+        for (number, stage) in variant.stages.iter().enumerate() {
+            let Some(ended) = episode.stages.get(number) else {
+                let message = format!("stage {number} of the conversation was not reached");
+                judged.errors.push(GradeError::new(ErrorClass::MissingStage, message));
+                judged.stages.push(StageGrade { outcome: Verdict::Failed, ..StageGrade::default() });
+                continue;
+            };
+            let answer = judge_answer(stage, episode, ended, &new, &mut judged.errors);
+            let evidence = judge_evidence(stage, episode, ended, &new, &mut judged.errors);
+            let outcome = ended.outcome(stage, answer, episode, &mut judged.errors);
+            judged.stages.push(StageGrade { outcome, answer, evidence });
+        }
+        let over = |of: fn(&StageGrade) -> Verdict| Verdict::over(judged.stages.iter().map(of));
+        judged.components.outcome = over(|stage| stage.outcome);
+        judged.components.answer = over(|stage| stage.answer);
+        judged.components.evidence = over(|stage| stage.evidence);
+        judged
     }
 
-    /// What was changed: as expected, and nothing else.
-    fn judge_deeds(
-        &self,
-        variant: &PreparedVariant,
-        episode: &Episode<'_>,
-        components: &mut Components,
-        errors: &mut Vec<GradeError>,
-    ) {
+    /// What was changed: as expected, when it was asked for, and nothing else.
+    fn judge_deeds(&self, variant: &PreparedVariant, episode: &Episode<'_>, judged: &mut Judgement) {
         let world = episode.attempt.base.world();
         let Compared { keys, errors: wrong, damage } =
             variant.changes.compare(&episode.changes, &self.allowed, world);
         if !variant.changes.checks.is_empty() {
-            components.change = Verdict::of(wrong.is_empty());
+            judged.components.change = Verdict::of(wrong.is_empty());
         }
-        errors.extend(wrong);
+        judged.errors.extend(wrong);
+        judged.keys.clone_from(&keys);
         let mut harm = damage;
         for error in episode.damage.judge(&variant.changes, &keys, &self.allowed, world) {
             if !harm.contains(&error) {
@@ -196,84 +246,104 @@ impl Prepared {
             }
         }
         if self.writes || !episode.damage.is_empty() || !harm.is_empty() {
-            components.damage = Verdict::of(harm.is_empty());
+            judged.components.damage = Verdict::of(harm.is_empty());
         }
-        errors.extend(harm);
+        judged.errors.extend(harm);
     }
+}
 
-    fn judge_answer(
-        &self,
-        variant: &PreparedVariant,
-        episode: &Episode<'_>,
-        components: &mut Components,
-        errors: &mut Vec<GradeError>,
-    ) {
-        let attempt = episode.attempt;
-        if !variant.key.tops.is_empty() {
-            let extra = variant.new_names(&episode.changes, attempt.base);
-            let Said { text, clock, .. } = episode.said();
-            let reading = variant.key.read_text(text, attempt.answer, attempt.user_turns, clock, &extra);
-            components.answer = Verdict::of(reading.passes());
-            for (top, state) in variant.key.tops.iter().zip(&reading.facts) {
-                if *state == FactState::NotStated {
-                    errors.push(GradeError::new(
-                        ErrorClass::MissingFact,
-                        format!("the answer does not state the {}", top.about),
-                    ));
-                }
-            }
-            for (top, words) in &reading.contradictions {
-                let about = variant.key.tops.get(*top).map_or("", |top| &top.about);
-                errors
-                    .push(GradeError::new(ErrorClass::Contradiction, format!("about the {about}: {words}")));
-            }
-            for top in &reading.out_of_order {
-                let about = variant.key.tops.get(*top).map_or("", |top| &top.about);
-                errors.push(GradeError::new(
-                    ErrorClass::WrongOrder,
-                    format!("the {about} come in another order"),
-                ));
-            }
-            errors.extend(
-                reading.dump.map(|why| GradeError::new(ErrorClass::Dump, format!("the answer has {why}"))),
-            );
+/// What the last message of a stage says of the facts asked for.
+fn judge_answer(
+    stage: &PreparedStage,
+    episode: &Episode<'_>,
+    ended: &Stage<'_>,
+    new: &NewRecords<'_>,
+    errors: &mut Vec<GradeError>,
+) -> Verdict {
+    if stage.key.tops.is_empty() {
+        return Verdict::NotEvaluated;
+    }
+    let value_of = |number: u32, field: &str| episode.made(new, number, field);
+    let Some(key) = stage.key_of(value_of, &new.world.zone) else {
+        let message = "the answer is about a new record that was not made".to_owned();
+        errors.push(GradeError::new(ErrorClass::MissingFact, message));
+        return Verdict::Failed;
+    };
+    let extra = stage.new_names(&episode.changes, episode.attempt.base);
+    let Said { text, clock, .. } = ended.said(episode.attempt);
+    let reading = key.read_text(text, ended.ended.answer, ended.ended.user_turns, clock, &extra);
+    for (top, state) in key.tops.iter().zip(&reading.facts) {
+        if *state == FactState::NotStated {
+            let message = format!("the answer does not state the {}", top.about);
+            errors.push(GradeError::new(ErrorClass::MissingFact, message));
         }
     }
+    let about = |top: &usize| key.tops.get(*top).map_or("", |top| &top.about);
+    for (top, words) in &reading.contradictions {
+        let message = format!("about the {}: {words}", about(top));
+        errors.push(GradeError::new(ErrorClass::Contradiction, message));
+    }
+    for top in &reading.out_of_order {
+        let message = format!("the {} come in another order", about(top));
+        errors.push(GradeError::new(ErrorClass::WrongOrder, message));
+    }
+    let verdict = Verdict::of(reading.passes());
+    errors.extend(reading.dump.map(|why| GradeError::new(ErrorClass::Dump, format!("the answer has {why}"))));
+    verdict
+}
 
-    /// Whether replies of the episode hold what the answer states and what the ending rests on.
-    fn judge_evidence(
-        &self,
-        variant: &PreparedVariant,
-        episode: &Episode<'_>,
-        components: &mut Components,
-        errors: &mut Vec<GradeError>,
-    ) {
-        let zone = &episode.attempt.base.world().zone;
-        let log = episode.attempt.log.iter().map(|entry| &**entry);
-        let mut missing = Vec::new();
-        for (top, evidence) in variant.key.tops.iter().zip(&variant.evidence_of) {
-            if !evidence.iter().any(|one| one.holds(&log, &episode.seen, zone)) {
-                missing.push(format!("no reply shows the {}", top.about));
-            }
+/// Whether replies up to the end of a stage hold what is stated and what the ending rests on.
+fn judge_evidence(
+    stage: &PreparedStage,
+    episode: &Episode<'_>,
+    ended: &Stage<'_>,
+    new: &NewRecords<'_>,
+    errors: &mut Vec<GradeError>,
+) -> Verdict {
+    let log = ended.log(episode.attempt).iter().map(|entry| &**entry);
+    let mut missing = Vec::new();
+    for (top, evidence) in stage.key.tops.iter().zip(&stage.evidence_of) {
+        if !evidence.iter().any(|one| one.holds(&log, &ended.seen, new)) {
+            missing.push(format!("no reply shows the {}", top.about));
         }
-        if !variant.evidence.is_empty()
-            && !variant.evidence.iter().any(|one| one.holds(&log, &episode.seen, zone))
-        {
-            missing.push("no reply shows what the ending rests on".to_owned());
-        }
-        if !variant.key.tops.is_empty() || !variant.evidence.is_empty() {
-            components.evidence = Verdict::of(missing.is_empty());
-        }
-        errors.extend(missing.into_iter().map(|message| GradeError::new(ErrorClass::NoEvidence, message)));
     }
+    if !stage.evidence.is_empty() && !stage.evidence.iter().any(|one| one.holds(&log, &ended.seen, new)) {
+        missing.push("no reply shows what the ending rests on".to_owned());
+    }
+    if stage.key.tops.is_empty() && stage.evidence.is_empty() {
+        return Verdict::NotEvaluated;
+    }
+    let verdict = Verdict::of(missing.is_empty());
+    errors.extend(missing.into_iter().map(|message| GradeError::new(ErrorClass::NoEvidence, message)));
+    verdict
 }
 
 /// An attempt with what all variants read.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
-    said: OnceCell<Said>,
+    stages: Vec<Stage<'a>>,
     changes: Vec<RecordChange>,
     damage: Damage<'a>,
+}
+
+impl Episode<'_> {
+    /// What the world made for a field of a new record, as a fact.
+    fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
+        let (resource, key, field) = new.field(number, field)?;
+        let record = self.attempt.last.get(self.attempt.base, resource, key)?;
+        let value = record.get(field.index()).filter(|value| !value.is_missing())?;
+        Some(match value {
+            Value::Integer(number) => Fact::Number { value: *number as f64, unit: None, tolerance: 0.0 },
+            other => Fact::Entity { value: other.to_text(&new.world.zone), aliases: Vec::new(), of: None },
+        })
+    }
+}
+
+/// A stage as it ended, with what all variants read of it.
+struct Stage<'a> {
+    ended: &'a Ended<'a>,
+    said: OnceCell<Said>,
+    /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
 }
 
@@ -284,54 +354,63 @@ struct Said {
     clock: Clock,
 }
 
-impl Episode<'_> {
-    fn said(&self) -> &Said {
+impl<'a> Stage<'a> {
+    fn new(ended: &'a Ended<'a>, attempt: &'a Attempt<'a>, leaves: &Leaves) -> Self {
+        let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
+        let seen = leaves.seen(log.iter().map(|entry| &**entry));
+        Self { ended, said: OnceCell::new(), seen }
+    }
+
+    /// The calls up to its end.
+    fn log(&self, attempt: &'a Attempt<'a>) -> &'a [Arc<LogEntry>] {
+        attempt.log.get(..self.ended.calls).unwrap_or(attempt.log)
+    }
+
+    fn said(&self, attempt: &Attempt<'_>) -> &Said {
         self.said.get_or_init(|| {
-            let text = Text::read(self.attempt.answer);
-            let clock = Clock::at(self.attempt.last.clock(), &self.attempt.base.world().zone);
+            let text = Text::read(self.ended.answer);
+            let clock = Clock::at(attempt.last.clock(), &attempt.base.world().zone);
             Said { ending: outcome::read(&text), clock, text }
         })
     }
 
     /// Whether the answer says again why the world refused a call for a reason of this class.
-    fn restates(&self, class: RefusalClass) -> bool {
-        let refused = self.attempt.log.iter().filter(|entry| {
+    fn restates(&self, class: RefusalClass, attempt: &'a Attempt<'a>) -> bool {
+        let refused = self.log(attempt).iter().filter(|entry| {
             entry.api.is_some() && RefusalClass::of_status(entry.reply.status) == Some(class)
         });
         refused
             .filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str())
-            .any(|detail| outcome::restates(&self.said().text, detail))
+            .any(|detail| outcome::restates(&self.said(attempt).text, detail))
     }
 
     fn outcome(
         &self,
-        variant: &PreparedVariant,
-        components: Components,
+        stage: &PreparedStage,
+        answer: Verdict,
+        episode: &Episode<'a>,
         errors: &mut Vec<GradeError>,
     ) -> Verdict {
-        let ending = &self.said().ending;
-        let given = self.attempt.outcome;
+        let ending = &self.said(episode.attempt).ending;
+        let given = self.ended.outcome;
         let wrong = |message: String| Err(GradeError::new(ErrorClass::WrongOutcome, message));
-        let verdict = match (variant.outcome, given) {
+        let verdict = match (stage.outcome, given) {
             (expected, Some(given)) if given != expected => {
                 wrong(format!("the outcome given is {}, expected {}", name(given), name(expected)))
             }
             (Outcome::Refused, _) => {
+                let right = |class: &RefusalClass| match self.ended.reason {
+                    Some(given) => given == *class,
+                    None => ending.reasons.contains(class) || self.restates(*class, episode.attempt),
+                };
                 if given.is_none() && !ending.is_refusal() {
                     wrong("the answer does not say that the request could not be carried out".to_owned())
-                } else if variant.refusal.is_empty()
-                    || variant
-                        .refusal
-                        .iter()
-                        .any(|class| ending.reasons.contains(class) || self.restates(*class))
-                {
+                } else if stage.refusal.is_empty() || stage.refusal.iter().any(right) {
                     Ok(Verdict::Passed)
                 } else {
-                    wrong(format!(
-                        "the answer gives {}, expected {}",
-                        reasons(&ending.reasons),
-                        reasons(&variant.refusal)
-                    ))
+                    let given =
+                        self.ended.reason.map_or_else(|| reasons(&ending.reasons), |one| reasons(&[one]));
+                    wrong(format!("the answer gives {given}, expected {}", reasons(&stage.refusal)))
                 }
             }
             (Outcome::NeedInput, None) if !ending.is_question() => {
@@ -339,12 +418,10 @@ impl Episode<'_> {
             }
             (Outcome::Done, None) if ending.silent => Ok(Verdict::NotEvaluated),
             // Facts and changes show that it was done; a refusal or a question speaks against it only without them.
-            (Outcome::Done, None) if components.answer != Verdict::Passed && ending.asks && !ending.done => {
+            (Outcome::Done, None) if answer != Verdict::Passed && ending.asks && !ending.done => {
                 wrong("the answer asks the user instead of carrying out the request".to_owned())
             }
-            (Outcome::Done, None)
-                if components.answer != Verdict::Passed && ending.refuses && !ending.done =>
-            {
+            (Outcome::Done, None) if answer != Verdict::Passed && ending.refuses && !ending.done => {
                 wrong("the answer refuses the request".to_owned())
             }
             _ => Ok(Verdict::Passed),
@@ -357,6 +434,13 @@ impl Episode<'_> {
 }
 
 impl PreparedVariant {
+    /// Which record each new one is.
+    fn new_records<'a>(&'a self, base: &'a Base, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
+        NewRecords { world: base.world(), resources: &self.changes.created, keys }
+    }
+}
+
+impl PreparedStage {
     /// Values that the episode itself put into fields that expected names are of.
     fn new_names(&self, changes: &[RecordChange], base: &Base) -> Vec<(usize, Names)> {
         let mut found = Vec::new();
@@ -403,16 +487,22 @@ impl Verdict {
     const fn of(holds: bool) -> Self {
         if holds { Self::Passed } else { Self::Failed }
     }
+
+    /// Failed where one failed, passed where one passed and none failed.
+    fn over(verdicts: impl Iterator<Item = Self>) -> Self {
+        verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
+            (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
+            (Self::Passed, _) | (_, Self::Passed) => Self::Passed,
+            _ => Self::NotEvaluated,
+        })
+    }
 }
 
-/// Whether a judgement is nearer to success than another.
-trait Nearer {
-    fn nearer(&self, components: &Components, errors: &[GradeError]) -> bool;
-}
-
-impl Nearer for (Components, Vec<GradeError>) {
-    fn nearer(&self, components: &Components, errors: &[GradeError]) -> bool {
-        (self.0.failed(), self.1.len()) < (components.failed(), errors.len())
+impl Judgement {
+    /// Whether it is nearer to success than another.
+    fn is_nearer(&self, other: &Self) -> bool {
+        let distance = |judged: &Self| (judged.components.failed(), judged.errors.len());
+        distance(self) < distance(other)
     }
 }
 

@@ -88,7 +88,10 @@ fn measure(name: &str) -> Figures {
                     .map(|asked| AnswerCheck {
                         about: asked.about,
                         fact: asked.fact,
-                        evidence: vec![Evidence::Empty { api: "Any".to_owned() }],
+                        evidence: vec![Evidence::Empty {
+                            api: "Any".to_owned(),
+                            arguments: serde_json::Map::new(),
+                        }],
                     })
                     .collect();
                 let key = AnswerKey::new(&checks, &scene.context, &scene.rivals, &zone).unwrap();

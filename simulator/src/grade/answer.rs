@@ -33,17 +33,19 @@ pub const MAX_WORDS: usize = 300;
 pub const MAX_WORDS_PER_FACT: usize = 40;
 
 /// Expected facts, ready to read many answers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AnswerKey {
     pub(crate) tops: Vec<Top>,
     pub(crate) atoms: Vec<Atom>,
     pub(crate) context: Vec<Goal>,
     /// Names of the fields that expected entities are of.
     pub(crate) names: Vec<Arc<Names>>,
+    /// Those fields: resource and field.
+    fields: Vec<(String, String)>,
 }
 
 /// One answer check: a single fact or a list of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Top {
     pub(crate) about: String,
     /// Stems of the words in `about` that say something.
@@ -57,7 +59,7 @@ pub(crate) struct Top {
 }
 
 /// One value that must be stated.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Atom {
     pub(crate) top: usize,
     pub(crate) goal: Goal,
@@ -103,7 +105,14 @@ impl AnswerKey {
         })
     }
 
-    fn build(
+    /// The names of a field that an expected entity is of.
+    pub(crate) fn names_of(&self, resource: &str, field: &str) -> Option<Arc<Names>> {
+        let at = self.fields.iter().position(|(r, f)| r == resource && f == field)?;
+        self.names.get(at).cloned()
+    }
+
+    /// Makes checks ready with names from elsewhere.
+    pub(crate) fn build(
         checks: &[AnswerCheck],
         context: &[Fact],
         zone: &Zone,
@@ -166,7 +175,7 @@ impl AnswerKey {
                 single => around.push(ready(single, &mut names)?),
             }
         }
-        Ok(Self { tops, atoms, context: around, names })
+        Ok(Self { tops, atoms, context: around, names, fields })
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) use damage::Damage;
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) checks: Vec<Check>,
+    /// The resource of each new record, by number.
+    pub(crate) created: Vec<(u32, ResourceId)>,
 }
 
 /// One expected change.
@@ -29,6 +31,8 @@ pub(crate) struct Check {
     pub(crate) kind: ChangeKind,
     pub(crate) key: Key,
     pub(crate) fields: Vec<(FieldId, Test)>,
+    /// The stage that asks for it.
+    pub(crate) stage: u32,
 }
 
 /// Which record.
@@ -137,7 +141,7 @@ impl Expected {
                 }
                 _ => {}
             }
-            ready.push(Check { resource, kind: check.kind, key, fields });
+            ready.push(Check { resource, kind: check.kind, key, fields, stage: check.stage });
         }
         let mentioned = ready.iter().flat_map(|check| &check.fields).flat_map(|(_, test)| test.references());
         for number in mentioned {
@@ -145,7 +149,7 @@ impl Expected {
                 return Err(ChangeError::Unknown(number));
             }
         }
-        Ok(Self { checks: ready })
+        Ok(Self { checks: ready, created })
     }
 }
 

@@ -39,6 +39,10 @@ pub enum ErrorClass {
     WrongValue,
     /// Something was changed that nobody asked to change.
     CollateralDamage,
+    /// Something was changed before the user had asked for it.
+    PrematureChange,
+    /// A stage of the conversation was not reached.
+    MissingStage,
     /// The episode ended in another way.
     WrongOutcome,
     /// No API was called.
@@ -57,7 +61,7 @@ pub enum ErrorClass {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
     /// The format is not known.
-    #[error("checks of version {found} cannot be read, expected version {expected}")]
+    #[error("checks of version {found} cannot be read, expected version 1 to {expected}")]
     Version {
         /// What was there.
         found: u32,
@@ -67,6 +71,19 @@ pub enum CheckError {
     /// There is no accepted end.
     #[error("checks without a variant pass nothing; write at least one accepted end")]
     NoVariant,
+    /// Nothing is said of how the conversation ends.
+    #[error("variant {0} has no stage; say how each stage must end")]
+    NoStage(usize),
+    /// A change of a stage that is not there.
+    #[error("variant {variant}: a change is asked for in stage {found}, expected a stage below {stages}")]
+    Stage {
+        /// The variant.
+        variant: usize,
+        /// The stage that was named.
+        found: u32,
+        /// How many stages there are.
+        stages: usize,
+    },
     /// Anything would pass.
     #[error(
         "variant {0} expects neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"

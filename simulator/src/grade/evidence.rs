@@ -1,8 +1,9 @@
 //! Evidence: whether a reply of the episode holds what a statement rests on.
 
-use diorama_seeds::model::{FieldId, ResourceId, World};
+use diorama_seeds::model::{FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
+use std::collections::BTreeMap;
 
 use crate::engine::{Body, Origin};
 use crate::session::LogEntry;
@@ -12,24 +13,102 @@ use crate::session::LogEntry;
 pub(crate) enum Ready {
     /// Position in [`Leaves`].
     Leaf(usize),
+    /// A field, by name, of a new record, by number.
+    New(u32, String, Option<serde_json::Value>),
     Computed {
         api: String,
         path: String,
         value: String,
+        arguments: Vec<(ParameterId, Value)>,
     },
     Refused {
         api: String,
         status: u16,
+        arguments: Vec<(ParameterId, Value)>,
     },
     Empty {
         api: String,
+        arguments: Vec<(ParameterId, Value)>,
     },
     All(Vec<Ready>),
 }
 
+/// Arguments as values of their parameters; what is none says nothing.
+fn parsed(
+    api: &str,
+    arguments: &serde_json::Map<String, serde_json::Value>,
+    world: &World,
+) -> Vec<(ParameterId, Value)> {
+    let Some(api) = world.api_named(api).map(|id| world.api(id)) else { return Vec::new() };
+    let value = |(name, json): (&String, &serde_json::Value)| {
+        let id = api.parameter_named(name)?;
+        let parameter = api.parameters.get(id.index())?;
+        Some((id, parameter.schema.parse_json(json, &world.zone).ok()?))
+    };
+    arguments.iter().filter_map(value).collect()
+}
+
+/// The value of a field as JSON spells it; of a list, one item.
+fn shown_value(
+    resource: &diorama_seeds::model::Resource,
+    field: FieldId,
+    json: &serde_json::Value,
+    world: &World,
+) -> Option<Value> {
+    let mut schema = &resource.field(field).schema;
+    if let (diorama_seeds::schema::Type::List(item), false) = (&schema.kind, json.is_array()) {
+        schema = item;
+    }
+    schema.parse_json(json, &world.zone).ok()
+}
+
+/// Whether a call was made with all of these arguments.
+fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
+    arguments.iter().all(|(id, wanted)| has_argument(entry, *id, wanted, world))
+}
+
+/// Whether a call was made with an argument, strings in any case.
+fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World) -> bool {
+    let Some(parameter) = entry.api.and_then(|api| world.api(api).parameters.get(id.index())) else {
+        return false;
+    };
+    let given = entry.call.arguments.get(&*parameter.name);
+    let value = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
+    match (value, wanted) {
+        (Some(Value::String(given)), Value::String(wanted)) => given.to_lowercase() == wanted.to_lowercase(),
+        (value, wanted) => value.as_ref() == Some(wanted),
+    }
+}
+
+/// Which record each new one is in an episode.
+pub(crate) struct NewRecords<'a> {
+    pub(crate) world: &'a World,
+    /// The resource of each, by number.
+    pub(crate) resources: &'a [(u32, ResourceId)],
+    /// The key of each that was made.
+    pub(crate) keys: &'a BTreeMap<u32, Value>,
+}
+
+impl NewRecords<'_> {
+    /// A field of a new record: resource, key, field.
+    pub(crate) fn field(&self, number: u32, field: &str) -> Option<(ResourceId, &Value, FieldId)> {
+        let (_, resource) = self.resources.iter().find(|(known, _)| *known == number)?;
+        Some((*resource, self.keys.get(&number)?, self.world.resource(*resource).field_named(field)?))
+    }
+}
+
 /// Leaves that evidence asks for, each once: the log's replies are walked once for all of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Leaves(Vec<(ResourceId, Value, FieldId)>);
+pub(crate) struct Leaves(Vec<Leaf>);
+
+/// A field of a record, and the value that it must show, where it must show one.
+#[derive(Clone, Debug, PartialEq)]
+struct Leaf {
+    resource: ResourceId,
+    key: Value,
+    field: FieldId,
+    value: Option<Value>,
+}
 
 /// Why evidence can never be found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +142,7 @@ impl Ready {
             None => Err(EvidenceError::Api(name.to_owned())),
         };
         Ok(match evidence {
-            Evidence::Leaf { resource, key, field } => {
+            Evidence::Leaf { resource, key, field, value } => {
                 let id = world
                     .resource_named(resource)
                     .ok_or_else(|| EvidenceError::Resource(resource.clone()))?;
@@ -75,13 +154,23 @@ impl Ready {
                 let key = schema
                     .parse_text(key, &world.zone)
                     .map_err(|error| EvidenceError::Key(resource.clone(), key.clone(), error.to_string()))?;
-                Self::Leaf(leaves.position((id, key, field)))
+                // A value that the field no longer takes is held against nothing.
+                let value = value.as_ref().and_then(|json| shown_value(declared, field, json, world));
+                Self::Leaf(leaves.position(Leaf { resource: id, key, field, value }))
             }
-            Evidence::Computed { api: name, path, value } => {
-                Self::Computed { api: api(name)?, path: path.clone(), value: value.clone() }
+            Evidence::New { new, field, value } => Self::New(*new, field.clone(), value.clone()),
+            Evidence::Computed { api: name, path, value, arguments } => Self::Computed {
+                api: api(name)?,
+                path: path.clone(),
+                value: value.clone(),
+                arguments: parsed(name, arguments, world),
+            },
+            Evidence::Refused { api: name, status, arguments } => {
+                Self::Refused { api: api(name)?, status: *status, arguments: parsed(name, arguments, world) }
             }
-            Evidence::Refused { api: name, status } => Self::Refused { api: api(name)?, status: *status },
-            Evidence::Empty { api: name } => Self::Empty { api: api(name)? },
+            Evidence::Empty { api: name, arguments } => {
+                Self::Empty { api: api(name)?, arguments: parsed(name, arguments, world) }
+            }
             Evidence::All { of } if of.is_empty() => return Err(EvidenceError::Nothing),
             Evidence::All { of } => {
                 Self::All(of.iter().map(|part| Self::new(part, world, leaves)).collect::<Result<_, _>>()?)
@@ -89,33 +178,48 @@ impl Ready {
         })
     }
 
-    /// Whether the log holds it; `seen` comes from [`Leaves::seen`].
+    /// Whether the log holds it; `seen` comes from [`Leaves::seen`], `new` says which record each new one is.
     pub(crate) fn holds<'a>(
         &self,
         log: &(impl Iterator<Item = &'a LogEntry> + Clone),
         seen: &[bool],
-        zone: &Zone,
+        new: &NewRecords<'_>,
     ) -> bool {
+        let zone = &new.world.zone;
         match self {
             Self::Leaf(position) => seen.get(*position).copied().unwrap_or(false),
-            Self::Computed { api, path, value } => log.clone().any(|entry| {
+            Self::Computed { api, path, value, arguments } => log.clone().any(|entry| {
                 entry.call.api == *api
                     && entry.reply.is_success()
+                    && has_all(entry, arguments, new.world)
                     && shows(&entry.reply.body, path, value, zone)
             }),
-            Self::Refused { api, status } => log
-                .clone()
-                .any(|entry| entry.call.api == *api && entry.api.is_some() && entry.reply.status == *status),
-            Self::Empty { api } => log.clone().any(|entry| {
-                entry.call.api == *api && entry.reply.is_success() && is_empty(&entry.reply.body)
+            Self::Refused { api, status, arguments } => log.clone().any(|entry| {
+                entry.call.api == *api
+                    && entry.api.is_some()
+                    && entry.reply.status == *status
+                    && has_all(entry, arguments, new.world)
             }),
-            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, zone)),
+            Self::Empty { api, arguments } => log.clone().any(|entry| {
+                entry.call.api == *api
+                    && entry.reply.is_success()
+                    && is_empty(&entry.reply.body)
+                    && has_all(entry, arguments, new.world)
+            }),
+            Self::New(number, field, value) => new.field(*number, field).is_some_and(|(resource, key, field)| {
+                let successes = log.clone().filter(|entry| entry.reply.is_success());
+                successes.flat_map(|entry| entry.reply.body.leaves()).any(|(_, leaf, origin)| {
+                    let same = matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && whose == key && *shown == field);
+                    same && value.as_ref().is_none_or(|value| leaf.to_json(zone) == *value)
+                })
+            }),
+            Self::All(parts) => parts.iter().all(|part| part.holds(log, seen, new)),
         }
     }
 }
 
 impl Leaves {
-    fn position(&mut self, leaf: (ResourceId, Value, FieldId)) -> usize {
+    fn position(&mut self, leaf: Leaf) -> usize {
         self.0.iter().position(|known| *known == leaf).unwrap_or_else(|| {
             self.0.push(leaf);
             self.0.len() - 1
@@ -132,9 +236,13 @@ impl Leaves {
             let mut stack = vec![&entry.reply.body];
             while let Some(body) = stack.pop() {
                 match body {
-                    Body::Leaf(_, Origin::Field { resource, key, field }) => {
-                        for (position, (of, record, wanted)) in self.0.iter().enumerate() {
-                            if of == resource && wanted == field && record == key {
+                    Body::Leaf(shown, Origin::Field { resource, key, field }) => {
+                        for (position, leaf) in self.0.iter().enumerate() {
+                            if leaf.resource == *resource
+                                && leaf.field == *field
+                                && leaf.key == *key
+                                && leaf.value.as_ref().is_none_or(|value| value == shown)
+                            {
                                 seen[position] = true;
                             }
                         }

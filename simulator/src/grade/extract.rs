@@ -7,6 +7,7 @@
 pub(crate) mod dates;
 pub(crate) mod lexicon;
 pub(crate) mod numbers;
+pub mod prose;
 pub(crate) mod stance;
 pub(crate) mod times;
 pub(crate) mod tokens;

@@ -11,6 +11,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::extract::lexicon::{HASH_START, Roles, WordMap, word};
+use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Marks, Text, Token};
 use crate::engine::Base;
 
@@ -38,6 +39,20 @@ impl Vocabulary {
             Some(slot) => Arc::clone(slot.get_or_init(|| Arc::new(of_field(base, resource, field)))),
             None => Arc::default(),
         }
+    }
+}
+
+impl Vocabulary {
+    /// The names of records of a world in a text: display names of two words and more, which are hardly anything else.
+    pub fn proper_names(&self, prose: &Prose, base: &Base) -> Vec<(Span, ResourceId)> {
+        let mut found = Vec::new();
+        for (index, resource) in base.world().resources.iter().enumerate() {
+            let Some(display) = resource.display else { continue };
+            let id = ResourceId(index as u16);
+            let names = self.field(base, id, display);
+            found.extend(prose.names(&names).map(|span| (span, id)));
+        }
+        found
     }
 }
 
@@ -319,6 +334,14 @@ impl Names {
         let range = self.index.get(&token.hash)?;
         let names = self.names.get(range.start as usize..range.end as usize)?;
         names.iter().find_map(|name| name.at(text, at, true).map(|end| (name.identity, end)))
+    }
+
+    /// The longest name of two words and more at a token: the token after it.
+    pub(crate) fn long_at(&self, text: &Text, at: usize) -> Option<usize> {
+        let token = text.get(at)?;
+        let range = self.index.get(&token.hash)?;
+        let names = self.names.get(range.start as usize..range.end as usize)?;
+        names.iter().filter(|name| name.words.len() > 1).find_map(|name| name.at(text, at, true))
     }
 
     /// How many names have a word.

@@ -1,7 +1,12 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
+use std::borrow::Cow;
+
 use diorama_seeds::model::{FieldId, ResourceId};
-use diorama_seeds::task::{CHECKS_VERSION, Checks, Fact, Outcome, RefusalClass, Variant};
+use diorama_seeds::task::{
+    AnswerCheck, CHECKS_VERSION, Checks, Fact, Outcome, RefusalClass, StageCheck, Variant,
+};
+use diorama_seeds::value::Zone;
 
 use super::answer::AnswerKey;
 use super::change::{Allowed, Expected};
@@ -22,15 +27,22 @@ pub struct Prepared {
 
 #[derive(Debug)]
 pub(crate) struct PreparedVariant {
+    pub(crate) stages: Vec<PreparedStage>,
+    pub(crate) changes: Expected,
+}
+
+#[derive(Debug)]
+pub(crate) struct PreparedStage {
     pub(crate) outcome: Outcome,
     pub(crate) refusal: Vec<RefusalClass>,
-    pub(crate) changes: Expected,
     pub(crate) key: AnswerKey,
     /// For each answer check, its alternatives.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
     /// The fields behind [`AnswerKey::names`].
     pub(crate) fields: Vec<(ResourceId, FieldId)>,
+    /// The facts and what may stand beside them, where the world makes some of their values anew in each episode.
+    made: Option<(Vec<AnswerCheck>, Vec<Fact>)>,
 }
 
 impl Prepared {
@@ -47,7 +59,8 @@ impl Prepared {
     /// # Errors
     /// As [`Prepared::new`].
     pub fn with(checks: &Checks, base: &Base, vocabulary: &Vocabulary) -> Result<Self, CheckError> {
-        if checks.version != CHECKS_VERSION {
+        // Version 1 is version 2 with one stage, and is read as such.
+        if !(1..=CHECKS_VERSION).contains(&checks.version) {
             return Err(CheckError::Version { found: checks.version, expected: CHECKS_VERSION });
         }
         if checks.variants.is_empty() {
@@ -76,33 +89,63 @@ impl PreparedVariant {
         vocabulary: &Vocabulary,
         leaves: &mut Leaves,
     ) -> Result<Self, CheckError> {
-        let world = base.world();
-        if variant.changes.is_empty() && variant.answer.is_empty() && variant.evidence.is_empty() {
+        if variant.stages.is_empty() {
+            return Err(CheckError::NoStage(position));
+        }
+        let shows = |stage: &StageCheck| !stage.answer.is_empty() || !stage.evidence.is_empty();
+        if variant.changes.is_empty() && !variant.stages.iter().any(shows) {
             return Err(CheckError::PassesAnything(position));
         }
-        if !variant.refusal.is_empty() && variant.outcome != Outcome::Refused {
+        let stages = variant.stages.len();
+        if let Some(late) = variant.changes.iter().find(|change| change.stage as usize >= stages) {
+            return Err(CheckError::Stage { variant: position, found: late.stage, stages });
+        }
+        let prepared =
+            variant.stages.iter().map(|stage| PreparedStage::new(position, stage, base, vocabulary, leaves));
+        Ok(Self {
+            stages: prepared.collect::<Result<_, _>>()?,
+            changes: Expected::new(&variant.changes, base.world())
+                .map_err(|error| CheckError::Change(position, error))?,
+        })
+    }
+}
+
+impl PreparedStage {
+    fn new(
+        position: usize,
+        stage: &StageCheck,
+        base: &Base,
+        vocabulary: &Vocabulary,
+        leaves: &mut Leaves,
+    ) -> Result<Self, CheckError> {
+        let world = base.world();
+        if !stage.refusal.is_empty() && stage.outcome != Outcome::Refused {
             return Err(CheckError::Refusal(position));
         }
         let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
             let parts = evidence.iter().map(|one| Ready::new(one, world, leaves));
             parts.collect::<Result<Vec<_>, _>>().map_err(|error| CheckError::Evidence(position, error))
         };
-        let mut evidence_of = Vec::with_capacity(variant.answer.len());
-        for check in &variant.answer {
+        let mut evidence_of = Vec::with_capacity(stage.answer.len());
+        for check in &stage.answer {
             if check.evidence.is_empty() {
                 return Err(CheckError::Unevidenced(position, check.about.clone()));
             }
             evidence_of.push(ready(&check.evidence)?);
         }
-        let evidence = ready(&variant.evidence)?;
-        let key = AnswerKey::of_world(&variant.answer, &variant.context, base, vocabulary)
+        let evidence = ready(&stage.evidence)?;
+        // The values of new records are put in when there are some.
+        let unknown = |_: u32, field: &str| Some(entity(field.to_owned()));
+        let (answer, context) = (filled(&stage.answer, unknown), beside(&stage.context, |_, _| None));
+        let key = AnswerKey::of_world(&answer.unwrap_or_default(), &context, base, vocabulary)
             .map_err(|error| CheckError::Fact(position, error))?;
+        let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
+        let made = facts.into_iter().any(is_made).then(|| (stage.answer.clone(), stage.context.clone()));
         Ok(Self {
-            outcome: variant.outcome,
-            refusal: variant.refusal.clone(),
-            changes: Expected::new(&variant.changes, world)
-                .map_err(|error| CheckError::Change(position, error))?,
-            fields: fields(variant, base),
+            made,
+            outcome: stage.outcome,
+            refusal: stage.refusal.clone(),
+            fields: fields(stage, base),
             key,
             evidence_of,
             evidence,
@@ -110,11 +153,64 @@ impl PreparedVariant {
     }
 }
 
+impl PreparedStage {
+    /// The facts with what the world made for the new records of an episode; nothing where one was not made.
+    pub(crate) fn key_of(
+        &self,
+        value_of: impl Fn(u32, &str) -> Option<Fact> + Copy,
+        zone: &Zone,
+    ) -> Option<Cow<'_, AnswerKey>> {
+        let Some((answer, context)) = &self.made else { return Some(Cow::Borrowed(&self.key)) };
+        let answer = filled(answer, value_of)?;
+        let names = |resource: &str, field: &str| self.key.names_of(resource, field);
+        AnswerKey::build(&answer, &beside(context, value_of), zone, names).ok().map(Cow::Owned)
+    }
+}
+
+fn is_made(fact: &Fact) -> bool {
+    match fact {
+        Fact::Made { .. } => true,
+        Fact::List { items, .. } => items.iter().any(is_made),
+        _ => false,
+    }
+}
+
+fn entity(value: String) -> Fact {
+    Fact::Entity { value, aliases: Vec::new(), of: None }
+}
+
+fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
+    Some(match fact {
+        Fact::Made { new, field } => value_of(*new, field)?,
+        Fact::List { items, ordered } => Fact::List {
+            items: items.iter().map(|item| filled_fact(item, value_of)).collect::<Option<_>>()?,
+            ordered: *ordered,
+        },
+        other => other.clone(),
+    })
+}
+
+fn filled(
+    answer: &[AnswerCheck],
+    value_of: impl Fn(u32, &str) -> Option<Fact> + Copy,
+) -> Option<Vec<AnswerCheck>> {
+    let fill = |check: &AnswerCheck| {
+        let fact = filled_fact(&check.fact, value_of)?;
+        Some(AnswerCheck { fact, ..check.clone() })
+    };
+    answer.iter().map(fill).collect()
+}
+
+/// What may stand beside the facts; what was not made does not stand there.
+fn beside(context: &[Fact], value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Vec<Fact> {
+    context.iter().filter_map(|fact| filled_fact(fact, value_of)).collect()
+}
+
 /// The fields that expected entities are of, in the order in which an answer key numbers them.
-fn fields(variant: &Variant, base: &Base) -> Vec<(ResourceId, FieldId)> {
+fn fields(stage: &StageCheck, base: &Base) -> Vec<(ResourceId, FieldId)> {
     let world = base.world();
     let mut found = Vec::new();
-    let facts = variant.answer.iter().map(|check| &check.fact).chain(&variant.context);
+    let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
     for fact in facts {
         let items = match fact {
             Fact::List { items, .. } => items.as_slice(),

@@ -5,13 +5,14 @@ use std::sync::{Arc, LazyLock};
 use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::{Attempt, CheckError, Grade, Prepared, Verdict, Vocabulary, grade};
+use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, Vocabulary, grade};
 use crate::engine::Base;
 use crate::engine::tests::{base, call};
 use crate::session::{Session, SessionOptions};
 
 mod changes;
 mod outcomes;
+mod stages;
 mod texts;
 
 fn clinic() -> Arc<Base> {
@@ -53,15 +54,15 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     }
     let log: Vec<_> = session.log().collect();
     let user = [episode.user.to_owned()];
-    let attempt = Attempt {
-        base: &base,
-        initial: session.initial(),
-        last: session.state(),
-        log: &log,
+    let ended = [Ended {
         outcome: episode.outcome,
+        reason: None,
         answer: episode.answer,
         user_turns: &user,
-    };
+        calls: log.len(),
+    }];
+    let attempt =
+        Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, stages: &ended };
     let graded = grade(checks, &attempt)?;
     // With shared names nothing may differ.
     let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
@@ -221,6 +222,9 @@ fn checks_that_pass_anything_are_refused() {
     assert!(matches!(refused(unknown), CheckError::Change(0, _)));
     let day = json!([{"outcome": "done", "answer": [{"about": "day", "fact": {"kind": "date", "value": "2026-02-30"}, "evidence": [{"kind": "empty", "api": "ListAppointments"}]}]}]);
     assert!(matches!(refused(day), CheckError::Fact(0, _)));
-    let other = Checks { version: 2, ..Checks::default() };
-    assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 2, .. }));
+    let other = Checks { version: 3, ..Checks::default() };
+    assert!(matches!(run(&other, Episode::default()).unwrap_err(), CheckError::Version { found: 3, .. }));
+    let late = json!([{"stages": [{"outcome": "done"}], "changes": [
+        {"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0001"}, "stage": 1}]}]);
+    assert_eq!(refused(late), CheckError::Stage { variant: 0, found: 1, stages: 1 });
 }

@@ -114,6 +114,7 @@ impl Goal {
                 all.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
                 Self::Boolean(Question { value: *value, derived: all.is_empty(), phrases: all })
             }
+            Fact::Made { field, .. } => return Err(FactError::Unreadable(field.clone())),
             Fact::List { .. } => {
                 return Err(FactError::List("a list inside a list cannot be expected; flatten it"));
             }

@@ -173,6 +173,12 @@ fn acknowledges(text: &Text, token: &Token) -> bool {
         word!("well"),
     ];
     let same = |other: &&Token| other.sentence == token.sentence && other.cell == token.cell;
+    // `Done: you are booked for ten.`
+    let opens = token.has(Marks::FIRST)
+        && text.tokens.iter().find(|other| other.start >= token.end).is_some_and(|next| next.is_symbol(':'));
+    if opens && token.hash == word!("done") {
+        return true;
+    }
     OUTCOMES.contains(&token.hash)
         && text.lines.get(token.line as usize).is_none_or(|line| *line == LineKind::Plain)
         && text.tokens.iter().filter(same).all(|other| match other.kind {

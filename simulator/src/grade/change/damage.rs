@@ -1,6 +1,7 @@
 //! Collateral damage: changes that nobody asked for, also those that were undone before the end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::task::ChangeKind;
@@ -9,16 +10,28 @@ use diorama_seeds::value::Value;
 use super::{Allowed, Expected, Key, changed, kind, may_change, named};
 use crate::engine::RecordChange;
 use crate::grade::{ErrorClass, GradeError};
+use crate::session::LogEntry;
 
-/// Everything that the calls of an episode changed, in order. Made once, judged by each variant.
+/// Everything that the calls of an episode changed, in order, each with the number of its call. Made once, judged by
+/// each variant.
 #[derive(Debug)]
 pub(crate) struct Damage<'a> {
-    changes: Vec<&'a RecordChange>,
+    changes: Vec<(usize, &'a RecordChange)>,
+    /// For each stage that has opened, how many calls there were before it.
+    opened: Vec<usize>,
 }
 
 impl<'a> Damage<'a> {
-    pub(crate) fn new(changes: impl Iterator<Item = &'a RecordChange>) -> Self {
-        Self { changes: changes.collect() }
+    pub(crate) fn new(log: &'a [Arc<LogEntry>], opened: Vec<usize>) -> Self {
+        let of_call = |(call, entry): (usize, &'a Arc<LogEntry>)| {
+            entry.changes.iter().map(move |change| (call, change))
+        };
+        Self { changes: log.iter().enumerate().flat_map(of_call).collect(), opened }
+    }
+
+    /// Whether a call was made before a stage had opened.
+    fn premature(&self, call: usize, stage: u32) -> bool {
+        self.opened.get(stage as usize).is_none_or(|opened| call < *opened)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -41,7 +54,9 @@ impl<'a> Damage<'a> {
                 .entry((change.resource, change.key.clone(), sort))
                 .or_insert_with(|| format!("{} {what}", named(change.resource, &change.key, world)));
         };
-        for change in self.changes.iter().copied().filter(|change| !allowed.covers(change.resource)) {
+        let mut early: Vec<GradeError> = Vec::new();
+        let asked_for = self.changes.iter().copied().filter(|(_, change)| !allowed.covers(change.resource));
+        for (call, change) in asked_for {
             let place = (change.resource, change.key.clone());
             let check = expected.checks.iter().find(|check| {
                 check.resource == change.resource
@@ -50,6 +65,13 @@ impl<'a> Damage<'a> {
                         Key::New(number) => keys.get(number) == Some(&change.key),
                     }
             });
+            if let Some(check) = check
+                && self.premature(call, check.stage)
+            {
+                let record = named(change.resource, &change.key, world);
+                let message = format!("{record} was changed before the user had asked for it");
+                early.push(GradeError::new(ErrorClass::PrematureChange, message));
+            }
             match kind(change) {
                 ChangeKind::Created => {
                     if check.is_none_or(|check| check.kind != ChangeKind::Created) {
@@ -102,6 +124,8 @@ impl<'a> Damage<'a> {
                 }
             }
         }
-        found.into_values().map(|message| GradeError::new(ErrorClass::CollateralDamage, message)).collect()
+        early.dedup();
+        let harm = found.into_values().map(|message| GradeError::new(ErrorClass::CollateralDamage, message));
+        harm.chain(early).collect()
     }
 }

@@ -345,7 +345,12 @@ fn words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
         return clock(0, 0, 0).map(|time| (exact(time), at + 1));
     }
     if token.hash == word!("half") {
-        return past(text, 30, at + 1).filter(|_| text.is_word(at + 1, word!("past")));
+        if text.is_word(at + 1, word!("past")) {
+            return past(text, 30, at + 1);
+        }
+        // `half two`, as the British say it; `half a day` names no hour.
+        let hour = text.next(at + 1).filter(|token| token.is_word()).and_then(hour_word)?;
+        return spoken(text, hour, 30, at + 2);
     }
     if token.hash == word!("quarter") {
         let direction = text.next(at + 1)?.hash;

@@ -146,6 +146,18 @@ impl Currency {
         self.0.is_empty() || self.0.split(' ').any(|one| one.eq_ignore_ascii_case(code))
     }
 
+    /// Whether it names one currency, and not a sign or word that several share.
+    #[must_use]
+    pub fn is_one(self) -> bool {
+        self.0.len() == 3
+    }
+
+    /// Whether two ways of writing a currency can mean the same one.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.0.is_empty() || other.0.split(' ').any(|code| self.means(code))
+    }
+
     /// The currency of a sign.
     pub(crate) fn sign(sign: char) -> Option<Self> {
         Some(Self(match sign {

@@ -28,7 +28,7 @@ fn key() -> AnswerKey {
         .map(|fact| AnswerCheck {
             about: "fee of May".to_owned(),
             fact,
-            evidence: vec![Evidence::Empty { api: String::new() }],
+            evidence: vec![Evidence::Empty { api: String::new(), arguments: serde_json::Map::new() }],
         })
         .collect();
     let rivals = [(

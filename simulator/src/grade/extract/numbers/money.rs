@@ -53,11 +53,7 @@ pub(super) fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)
             let ahead = text.next(at + 1).is_some_and(|next| next.is_digits() && next.has(Marks::GLUED));
             (token.has(Marks::GLUED) || !ahead).then_some((currency, at + 1))
         }
-        Kind::Word => {
-            let currency = currency_word(token)?;
-            let us = (token.hash == word!("us") || token.hash == word!("canadian"), currency);
-            Some((us.1, at + 1))
-        }
+        Kind::Word => currency_word(token).map(|currency| (currency, at + 1)),
         Kind::Digits => None,
     }
     .or_else(|| {
