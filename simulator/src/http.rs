@@ -10,6 +10,7 @@
 mod after;
 mod auth;
 mod batch;
+pub mod check;
 mod control;
 mod create;
 mod episode;
@@ -37,8 +38,8 @@ mod text;
 mod view;
 mod worlds;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::body::Body;
@@ -46,6 +47,7 @@ use axum::http::{HeaderMap, Method, Response, Uri};
 use axum::response::IntoResponse;
 
 pub use self::auth::Auth;
+use self::check::Prover;
 use self::metrics::Metrics;
 pub use self::server::serve;
 use self::sessions::{Sessions, lock};
@@ -66,6 +68,7 @@ use crate::search::{ApiIndex, SearchError, entries};
 pub struct App {
     worlds: Worlds,
     tasks: Option<Box<dyn TaskSource>>,
+    prover: OnceLock<Box<dyn Prover>>,
     search: ApiIndex,
     paths: Paths,
     sessions: Sessions,
@@ -104,6 +107,7 @@ impl App {
         Ok(Arc::new(Self {
             worlds,
             tasks,
+            prover: OnceLock::new(),
             search,
             paths: Paths::new()?,
             sessions,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use diorama_seeds::task::{Call, Outcome};
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -16,11 +16,14 @@ use super::sessions::{Live, Slot, lock};
 use super::store::Event;
 use super::surface::Incoming;
 use super::tasks::TaskSpec;
-use crate::grade::{Attempt, Grade, Prepared};
+use crate::conversation::Given;
+use crate::grade::{Attempt, Ended, Grade, Prepared};
 use crate::session::LogEntry;
 
 /// Calls after which progress is judged, at most.
 const MAX_PROGRESS: usize = 200;
+/// Messages of an episode, at most.
+const MAX_EXCHANGES: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,16 +35,25 @@ struct Named {
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Ended {
+struct Last {
     answer: Option<String>,
     outcome: Option<Outcome>,
+    reason: Option<RefusalClass>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Said {
-    #[serde(rename = "content")]
-    _content: String,
+    content: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Finish {
+    outcome: Outcome,
+    reason: Option<RefusalClass>,
+    #[serde(default)]
+    message: String,
 }
 
 impl App {
@@ -58,7 +70,7 @@ impl App {
 
     /// Ends the episode; a second call repeats the result.
     pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let ended: Ended = request.json()?;
+        let last: Last = request.json()?;
         let mut live = lock(slot);
         if let Some(grade) = &live.grade {
             return Ok(reply(200, grade));
@@ -71,39 +83,57 @@ impl App {
         let prepared =
             Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
         let log: Vec<Arc<LogEntry>> = live.session.log().collect();
-        let answer = ended.answer.unwrap_or_default();
-        let said = task.turns.get(..live.turns_said()).unwrap_or(&task.turns);
+        // An episode that was not ended by a message ends here, with nothing said where nothing is given.
+        let given = last.answer.is_some() || last.outcome.is_some() || !live.said.is_over();
+        let answer = last.answer.unwrap_or_default();
+        let beside = Given { outcome: last.outcome, reason: last.reason };
+        let last = given.then_some((&*answer, beside));
+        let endings = live.said.endings(&task.script, last, log.len());
+        let stages = endings.stages();
         let grade = prepared.grade(&Attempt {
             base: &live.world.base,
             initial: live.session.initial(),
             last: live.session.state(),
             log: &log,
-            outcome: ended.outcome,
-            answer: &answer,
-            user_turns: said,
+            stages: &stages,
         });
         self.metrics.graded(grade.success);
-        let shown = shown(&grade, &log, progress(&live, &prepared, &log, said))?;
+        let shown = shown(&grade, &log, progress(&live, &prepared, &log, &stages))?;
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
         live.grade = Some(shown.clone());
         Ok(After::saving(saved).on(reply(200, &shown)))
     }
 
-    /// The user's next turn; none when the user has said everything.
+    /// What the user answers to a message; nothing when they have nothing more to say.
     pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let _: Said = request.json()?;
+        let said: Said = request.json()?;
+        self.hear(slot, &said.content, Given::default())
+    }
+
+    /// Ends the stage that is open, with its outcome; what the user says next opens another.
+    pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
+        let end: Finish = request.json()?;
+        self.hear(slot, &end.message, Given { outcome: Some(end.outcome), reason: end.reason })
+    }
+
+    fn hear(&self, slot: &Slot, said: &str, given: Given) -> Result<Response<Body>, Problem> {
         let mut live = lock(slot);
         live.takes_calls(&self.settings)?;
         let task = task_of(&live)?;
-        let next = task.turns.get(live.turns_said());
-        let mut saved = None;
-        if next.is_some() {
-            saved = self.note(&mut live, &Event::Said)?;
-            let calls = live.session.calls();
-            live.said.push(calls);
+        if live.said.is_over() {
+            return Ok(reply(200, &json!({"content": null, "done": true})));
         }
-        let done = live.turns_said() >= task.turns.len();
-        Ok(After::saving(saved).on(reply(200, &json!({"content": next, "done": done}))))
+        if live.said.exchanges().len() >= MAX_EXCHANGES {
+            let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
+            return Err(Problem::new(429, detail).with("limit", MAX_EXCHANGES as u64));
+        }
+        self.recall(&mut live)?;
+        let log: Vec<Arc<LogEntry>> = live.session.log().collect();
+        let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
+        let shown = json!({"content": exchange.answer, "done": exchange.progress.over});
+        let saved = self.note(&mut live, &Event::Said(exchange.clone()))?;
+        live.said.push(exchange);
+        Ok(After::saving(saved).on(reply(200, &shown)))
     }
 }
 
@@ -117,8 +147,8 @@ pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
     if tools.is_empty() {
         tools.push(base.tool_searcher_schema());
     }
-    let said = task.turns.first();
-    Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": said, "tools": tools})))
+    let opening = task.script.opening();
+    Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": opening, "tools": tools})))
 }
 
 fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
@@ -127,9 +157,11 @@ fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
 }
 
 /// The verdicts on the records after each call: how far the episode got, and when.
-fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], said: &[String]) -> Vec<Json> {
+fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[Ended<'_>]) -> Vec<Json> {
     let mut replay = live.session.fork();
     replay.reset();
+    let silent: Vec<Ended<'_>> =
+        stages.iter().map(|stage| Ended { answer: "", outcome: Some(Outcome::Done), ..*stage }).collect();
     let mut steps = Vec::new();
     for (position, entry) in log.iter().take(MAX_PROGRESS).enumerate() {
         replay.set_clock(entry.clock);
@@ -139,9 +171,7 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], said: &[Str
             initial: replay.initial(),
             last: replay.state(),
             log: log.get(..=position).unwrap_or(log),
-            outcome: Some(Outcome::Done),
-            answer: "",
-            user_turns: said,
+            stages: &silent,
         });
         steps.push(json!({
             "call": position,

@@ -127,6 +127,7 @@ fn success(action: Action) -> (&'static str, Json) {
         Action::World => "World",
         Action::Tasks => "Tasks",
         Action::Search => "Hits",
+        Action::Check => "Verdicts",
         Action::Sessions => "Sessions",
         Action::Create | Action::Fork => "NewSessions",
         Action::Show | Action::Reset | Action::Clock | Action::Heartbeat => "Session",
@@ -137,7 +138,7 @@ fn success(action: Action) -> (&'static str, Json) {
         Action::Call => "Called",
         Action::Batch => "CalledAll",
         Action::Task => "Task",
-        Action::Message => "Said",
+        Action::Message | Action::Finish => "Said",
         Action::Document | Action::Yaml | Action::Export | Action::Mcp | Action::Metrics | Action::Delete => {
             "Any"
         }
@@ -197,14 +198,16 @@ fn errors(route: &Route) -> Vec<(&'static str, &'static str)> {
         errors.push(("404", "There is none of this name."));
     }
     match route.action {
-        Action::Grade | Action::Task | Action::Message | Action::Call | Action::Clock => {
+        Action::Grade | Action::Task | Action::Message | Action::Finish | Action::Call | Action::Clock => {
             errors.push(("409", "The episode has ended, or the session has no task."));
         }
         Action::Ready => errors.push(("503", "The server is ending.")),
         _ => {}
     }
-    if matches!(route.action, Action::Create | Action::Fork | Action::Call | Action::Clock | Action::Message)
-    {
+    if matches!(
+        route.action,
+        Action::Create | Action::Fork | Action::Call | Action::Clock | Action::Message | Action::Finish
+    ) {
         errors.push(("429", "There are too many sessions, or too many calls."));
     }
     errors
@@ -236,7 +239,9 @@ const fn body(action: Action) -> Option<(&'static str, bool)> {
         Action::Call => Some(("CallRequest", true)),
         Action::Batch => Some(("BatchRequest", true)),
         Action::Message => Some(("MessageRequest", true)),
+        Action::Finish => Some(("FinishRequest", true)),
         Action::Search => Some(("SearchRequest", true)),
+        Action::Check => Some(("Candidate", true)),
         Action::Mcp => Some(("Any", true)),
         _ => None,
     }

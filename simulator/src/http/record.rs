@@ -47,21 +47,20 @@ impl App {
     }
 }
 
-/// The messages of a dialogue as far as the log tells them: turns of the user and the assistant's texts between calls
-/// are for a person to fill in, and are null.
+/// The messages of a dialogue as far as the episode tells them: what the assistant said beside a call, and its last
+/// message where it was not sent, are for a person to fill in, and are null.
 fn dialogue(live: &Live) -> Json {
     let world = live.world.world();
     let task = live.task.as_deref();
     let mut messages = vec![
         json!({"role": "system", "content": task.map(|task| &task.system)}),
-        json!({"role": "user", "content": task.and_then(|task| task.turns.first())}),
+        json!({"role": "user", "content": task.map(|task| task.script.opening())}),
     ];
-    let mut turns = live.said.iter().enumerate().peekable();
+    let mut exchanges = live.said.exchanges().iter().peekable();
     let mut turn_before = |call: usize, messages: &mut Vec<Json>| {
-        while let Some((turn, _)) = turns.next_if(|(_, before)| **before <= call) {
-            messages.push(json!({"role": "assistant", "content": null}));
-            let said = task.and_then(|task| task.turns.get(turn + 1));
-            messages.push(json!({"role": "user", "content": said}));
+        while let Some(exchange) = exchanges.next_if(|exchange| exchange.calls <= call) {
+            messages.push(json!({"role": "assistant", "content": exchange.said}));
+            messages.extend(exchange.answer.iter().map(|said| json!({"role": "user", "content": said})));
         }
     };
     let mut calls = 0;
@@ -84,7 +83,9 @@ fn dialogue(live: &Live) -> Json {
         calls = position + 1;
     }
     turn_before(calls, &mut messages);
-    messages.push(json!({"role": "assistant", "content": null}));
+    if !live.said.is_over() {
+        messages.push(json!({"role": "assistant", "content": null}));
+    }
     json!({
         "world": live.world.id,
         "world_hash": live.world.hash,

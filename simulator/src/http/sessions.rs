@@ -10,6 +10,7 @@ use super::problem::Problem;
 use super::settings::Settings;
 use super::tasks::TaskSpec;
 use super::worlds::Ready;
+use crate::conversation::Conversation;
 use crate::session::Session;
 
 /// A session that is served.
@@ -20,8 +21,8 @@ pub(super) struct Live {
     pub(super) world: Arc<Ready>,
     pub(super) session: Session,
     pub(super) task: Option<Arc<TaskSpec>>,
-    /// For each turn of the user after the first, how many calls there were before it.
-    pub(super) said: Vec<usize>,
+    /// What assistant and user have said.
+    pub(super) said: Conversation,
     /// The result, once the episode has ended.
     pub(super) grade: Option<Json>,
     /// How long it lives when nobody asks for it; 0 is for ever.
@@ -52,7 +53,7 @@ impl Live {
             world,
             session,
             task,
-            said: Vec::new(),
+            said: Conversation::default(),
             grade: None,
             lease_ms,
             next_event: 0,
@@ -71,7 +72,8 @@ impl Live {
         }
         let session = self.session.fork_at(at);
         let mut fork = Self::new(Arc::clone(&self.world), session, self.task.clone(), self.lease_ms)?;
-        fork.said = self.said.iter().copied().filter(|before| *before <= at).collect();
+        fork.said = self.said.clone();
+        fork.said.cut(at);
         fork.grade = self.grade.clone().filter(|_| at == calls);
         Ok(fork)
     }
@@ -86,11 +88,6 @@ impl Live {
     /// Whether the events in the store lead to where the session stands.
     pub(super) fn is_written_down(&self) -> bool {
         self.calls_written == self.session.calls()
-    }
-
-    /// How many of the task's turns the user has said.
-    pub(super) const fn turns_said(&self) -> usize {
-        self.said.len() + 1
     }
 
     /// Refuses what an episode that has ended, or a session with too long a log, does not take.

@@ -24,6 +24,7 @@ use tokio::sync::oneshot;
 use super::after::{Persisted, Saved};
 use super::sessions::Live;
 use super::settings::StateFolder;
+use crate::conversation::Exchange;
 use crate::engine::ENGINE_VERSION;
 use crate::fault::Rule;
 
@@ -33,7 +34,7 @@ pub(super) use self::restore::{recall, restored};
 const MEMTABLE_BYTES: u64 = 8 << 20;
 
 /// The version of what is written.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Why sessions cannot be written down or read again.
 #[derive(Debug, thiserror::Error)]
@@ -90,8 +91,8 @@ pub(super) enum Event {
     Call(Call, u16),
     /// The clock was set.
     Clock(i64),
-    /// The user said the next turn.
-    Said,
+    /// The assistant said something, and the user answered.
+    Said(Exchange),
     /// The episode ended with this result.
     Graded(Json),
 }

@@ -49,6 +49,7 @@ pub(super) enum Action {
     World,
     Tasks,
     Search,
+    Check,
     Sessions,
     Create,
     Show,
@@ -66,6 +67,7 @@ pub(super) enum Action {
     Batch,
     Task,
     Message,
+    Finish,
     Mcp,
 }
 
@@ -80,7 +82,7 @@ pub(super) struct Route {
 }
 
 /// All routes of the server itself, those of one path side by side; the document of the server is made from them.
-pub(super) static ROUTES: [Route; 27] = [
+pub(super) static ROUTES: [Route; 29] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
     route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
@@ -95,6 +97,7 @@ pub(super) static ROUTES: [Route; 27] = [
     route("GET", "/v1/worlds", Surface::Control, Action::Worlds, "Lists the worlds"),
     route("GET", "/v1/worlds/{id}", Surface::Control, Action::World, "Shows a world's APIs and resources"),
     route("GET", "/v1/tasks", Surface::Control, Action::Tasks, "Lists the tasks, in pages"),
+    route("POST", "/v1/check", Surface::Control, Action::Check, "Holds a candidate against a world"),
     route("POST", "/v1/search", Surface::Agent, Action::Search, "Finds APIs by what they do"),
     route("POST", "/v1/calls", Surface::Agent, Action::Batch, "Makes calls of many sessions at once"),
     route("GET", "/v1/sessions", Surface::Control, Action::Sessions, "Lists the sessions, in pages"),
@@ -166,6 +169,13 @@ pub(super) static ROUTES: [Route; 27] = [
         Surface::Agent,
         Action::Message,
         "Says something to the user",
+    ),
+    route(
+        "POST",
+        "/v1/sessions/{id}/finish",
+        Surface::Agent,
+        Action::Finish,
+        "Ends the stage that is open, with its outcome",
     ),
     route(
         "POST",
@@ -307,6 +317,7 @@ impl App {
             Action::World => self.show_world(id),
             Action::Tasks => self.list_tasks(request),
             Action::Search => self.find_apis(request),
+            Action::Check => self.check(request),
             Action::Sessions => self.list_sessions(request),
             Action::Create => self.create(request),
             Action::Show => Ok(self.show_session(of()?)),
@@ -324,6 +335,7 @@ impl App {
             Action::Batch => self.batch(request),
             Action::Task => super::episode::task(of()?),
             Action::Message => self.message(of()?, request),
+            Action::Finish => self.finish(of()?, request),
             // Connections answer it before this; a request that gets here did not come by one.
             Action::Mcp => Err(Problem::new(501, "this needs a connection")),
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use diorama_seeds::model::ApiId;
+use diorama_seeds::script::Script;
 use diorama_seeds::task::Checks;
 use diorama_seeds::value::Instant;
 use serde::Serialize;
@@ -36,8 +37,8 @@ pub struct TaskSpec {
     pub base: Arc<Base>,
     /// The system message.
     pub system: String,
-    /// What the user says, in order; at least one turn.
-    pub turns: Vec<String>,
+    /// What the user says, stage by stage; at least one.
+    pub script: Script,
     /// The APIs that are visible at the start; `ToolSearcher` always is.
     pub visible: Vec<ApiId>,
     /// What must hold at the end.

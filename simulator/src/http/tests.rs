@@ -2,7 +2,8 @@ use diorama_seeds::catalog;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{Api, ApiId, Place, World};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, KeyCheck, Outcome, Variant};
+use diorama_seeds::script::{Held, Script, Stage};
+use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, KeyCheck, Outcome, StageCheck, Variant};
 use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
@@ -100,21 +101,16 @@ impl TaskSource for OneTask {
             kind: ChangeKind::Deleted,
             key: KeyCheck::Key(json!(14)),
             fields: Default::default(),
+            stage: 0,
         };
-        let variant = Variant {
-            outcome: Outcome::Done,
-            refusal: vec![],
-            changes: vec![change],
-            answer: vec![],
-            evidence: vec![],
-            context: vec![],
-        };
+        let stages = vec![StageCheck { outcome: Outcome::Done, ..StageCheck::default() }];
+        let variant = Variant { stages, changes: vec![change] };
         Ok((id == "t1").then(|| TaskSpec {
             id: "t1".into(),
             world: "shop".into(),
             world_hash: "h".into(),
             system: "Be brief.".into(),
-            turns: vec!["Delete product 14.".into(), "Thanks.".into()],
+            script: script(),
             visible: ["DeleteProduct", "GetProduct"].iter().filter_map(|name| base.api_named(name)).collect(),
             checks: Checks {
                 version: diorama_seeds::task::CHECKS_VERSION,
@@ -127,6 +123,13 @@ impl TaskSource for OneTask {
             base,
         }))
     }
+}
+
+/// A customer who holds back which product it is.
+fn script() -> Script {
+    let held = Held { about: "product".into(), say: "Number 14.".into(), ..Held::default() };
+    let stage = Stage { user: "Delete a product.".into(), knows: vec![held], ..Stage::default() };
+    Script { stages: vec![stage] }
 }
 
 /// Arguments that the first records of a world suggest.
@@ -304,7 +307,7 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
     let names: Vec<&Json> =
         task["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
     assert_eq!(names, ["DeleteProduct", "GetProduct"]);
-    assert_eq!((&task["system"], &task["user"]), (&json!("Be brief."), &json!("Delete product 14.")));
+    assert_eq!((&task["system"], &task["user"]), (&json!("Be brief."), &json!("Delete a product.")));
     assert_eq!(task.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "system", "user", "tools"]);
     let call = |id: &str, api: &str, arguments: Json| {
         ask(&app, &format!("POST /v1/sessions/{id}/call"), json!({"api": api, "arguments": arguments}))
@@ -314,8 +317,14 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
         403,
         "what is not visible may not be called"
     );
-    let said = ask(&app, &format!("POST /v1/sessions/{id}/messages"), json!({"content": "Done?"})).1;
-    assert_eq!(said, json!({"content": "Thanks.", "done": true}));
+    let say =
+        |words: &str| ask(&app, &format!("POST /v1/sessions/{id}/messages"), json!({"content": words})).1;
+    assert_eq!(
+        say("hi"),
+        json!({"content": "Please go ahead.", "done": false}),
+        "nothing asked, nothing told"
+    );
+    assert_eq!(say("Which product?"), json!({"content": "Number 14.", "done": false}));
 
     let (_, idle) = ask(&app, "POST /v1/sessions", json!({"task": "t1"}));
     let idle = ask(

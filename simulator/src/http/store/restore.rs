@@ -108,7 +108,7 @@ pub(in crate::http) fn recall(store: &Store, live: &mut Live) -> Result<(), Stor
         match event {
             Event::Call(call, status) => again(&mut session, &live.id, &call, status)?,
             Event::Clock(clock) => session.set_clock(Instant(clock)),
-            Event::Said | Event::Graded(_) => {}
+            Event::Said(_) | Event::Graded(_) => {}
         }
     }
     let (expected, found) = (live.session.digest().to_string(), session.digest().to_string());
@@ -128,7 +128,7 @@ fn replay(live: &mut Live, event: Event) -> Result<(), StoreError> {
     match event {
         Event::Call(call, status) => again(&mut live.session, &live.id, &call, status)?,
         Event::Clock(clock) => live.session.set_clock(Instant(clock)),
-        Event::Said => live.said.push(live.session.calls()),
+        Event::Said(exchange) => live.said.push(exchange),
         Event::Graded(grade) => live.grade = Some(grade),
     }
     Ok(())

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{Head, Store, StoreError, json, key};
+use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::http::sessions::Live;
 use crate::session::KeptSession;
@@ -31,7 +32,7 @@ pub(super) struct Snapshot {
     world_hash: String,
     /// How many events of the session's own there were, those of its prefix aside.
     pub(super) events: u64,
-    pub(super) said: Vec<usize>,
+    pub(super) said: Conversation,
     pub(super) grade: Option<Json>,
     pub(super) session: KeptSession,
 }

@@ -26,13 +26,14 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
                 agents.push(route.path);
                 let text = body.to_string();
                 // The second turn, the checks and the ids of others are nowhere in what agents get.
-                for secret in ["Thanks.", "variants", &other, created["token"].as_str().unwrap()] {
+                for secret in ["Number 14.", "variants", &other, created["token"].as_str().unwrap()] {
                     assert!(!text.contains(secret), "{line}: {text}");
                 }
             }
         }
     }
-    let expected = ["call", "task", "messages", "mcp"].map(|what| format!("/v1/sessions/{{id}}/{what}"));
+    let expected =
+        ["call", "task", "messages", "finish", "mcp"].map(|what| format!("/v1/sessions/{{id}}/{what}"));
     assert_eq!(
         agents,
         ["/v1/search", "/v1/calls"].map(str::to_owned).into_iter().chain(expected).collect::<Vec<_>>()
@@ -173,7 +174,7 @@ fn the_log_of_a_session_is_exported_for_other_programs() {
     let id = session(&app, json!({"task": "t1", "seed": 4}));
     let base = format!("/s/{id}");
     ask(&app, &format!("GET {base}/products/14"), Json::Null);
-    post(&app, &format!("/v1/sessions/{id}/messages"), json!({"content": "Sure?"}));
+    post(&app, &format!("/v1/sessions/{id}/messages"), json!({"content": "Which product?"}));
     ask(&app, &format!("DELETE {base}/products/14"), Json::Null);
     let export =
         |format: &str| ask(&app, &format!("GET /v1/sessions/{id}/export?format={format}"), Json::Null);
@@ -184,7 +185,8 @@ fn the_log_of_a_session_is_exported_for_other_programs() {
         roles,
         ["system", "user", "assistant", "tool", "assistant", "user", "assistant", "tool", "assistant"]
     );
-    assert_eq!(dialogue["messages"][5]["content"], "Thanks.");
+    assert_eq!(dialogue["messages"][4]["content"], "Which product?");
+    assert_eq!(dialogue["messages"][5]["content"], "Number 14.");
     let (_, har) = export("har");
     let entries = har["log"]["entries"].as_array().unwrap();
     assert_eq!(entries[1]["request"]["method"], "DELETE");

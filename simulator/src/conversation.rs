@@ -1,0 +1,176 @@
+//! The words of an episode: what the assistant said, what the user answered, and how each stage ended.
+//!
+//! Owns how an exchange moves a conversation on, in process and over HTTP alike. What the user answers is
+//! [`crate::user`]'s, and whether it was right is [`crate::grade`]'s.
+
+use std::sync::Arc;
+
+use diorama_seeds::script::Script;
+use diorama_seeds::task::{Outcome, RefusalClass};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Base;
+use crate::grade::Ended;
+use crate::session::LogEntry;
+use crate::user::{Heard, Progress, answer};
+
+/// What was said so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Conversation {
+    exchanges: Vec<Exchange>,
+}
+
+/// A message of the assistant, and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exchange {
+    /// The assistant's words.
+    pub said: String,
+    /// What it gave with them.
+    #[serde(default)]
+    pub given: Given,
+    /// What the user answered; none when they have nothing more to say.
+    pub answer: Option<String>,
+    /// Where the user stands then.
+    pub progress: Progress,
+    /// Whether it ended a stage.
+    pub ends: bool,
+    /// How many calls the episode had before it.
+    pub calls: usize,
+}
+
+/// How an episode ended, for the grader to read.
+#[derive(Clone, Debug, Default)]
+pub struct Endings {
+    stages: Vec<Ending>,
+    user_turns: Vec<String>,
+}
+
+/// How one stage ended.
+#[derive(Clone, Debug, Default)]
+struct Ending {
+    outcome: Option<Outcome>,
+    reason: Option<RefusalClass>,
+    answer: String,
+    /// How many turns the user had said.
+    said: usize,
+    calls: usize,
+}
+
+/// What an assistant gives beside its words when it ends a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Given {
+    /// The outcome; read from the words when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// For refusals: the class of the reason; read from the words when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RefusalClass>,
+}
+
+impl Conversation {
+    /// What was said, in order.
+    #[must_use]
+    pub fn exchanges(&self) -> &[Exchange] {
+        &self.exchanges
+    }
+
+    /// Where the user stands.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.exchanges.last().map(|last| last.progress.clone()).unwrap_or_default()
+    }
+
+    /// Whether the user has nothing more to say.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.exchanges.last().is_some_and(|last| last.progress.over)
+    }
+
+    /// What comes of a message of the assistant. The conversation stays as it is until the exchange is added.
+    #[must_use]
+    pub fn hear(
+        &self,
+        script: &Script,
+        said: &str,
+        given: Given,
+        log: &[Arc<LogEntry>],
+        base: &Base,
+    ) -> Exchange {
+        let heard = Heard { message: said, outcome: given.outcome, log, base };
+        let answered = answer(script, &self.progress(), &heard);
+        Exchange {
+            said: said.to_owned(),
+            given,
+            answer: answered.content,
+            ends: answered.ended.is_some(),
+            progress: answered.progress,
+            calls: log.len(),
+        }
+    }
+
+    /// Adds an exchange.
+    pub fn push(&mut self, exchange: Exchange) {
+        self.exchanges.push(exchange);
+    }
+
+    /// Forgets what was said after so many calls.
+    pub fn cut(&mut self, calls: usize) {
+        self.exchanges.retain(|exchange| exchange.calls <= calls);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.exchanges.clear();
+    }
+
+    /// What the user has said, oldest first.
+    pub fn user_turns<'a>(&'a self, script: &'a Script) -> impl Iterator<Item = &'a str> {
+        std::iter::once(script.opening()).chain(self.exchanges.iter().filter_map(|one| one.answer.as_deref()))
+    }
+
+    /// How the stages ended. A last message and outcome, where they are given, end the stage that is open, or stand
+    /// for the last message of the stage that ended last.
+    #[must_use]
+    pub fn endings(&self, script: &Script, last: Option<(&str, Given)>, calls: usize) -> Endings {
+        let user_turns: Vec<String> = self.user_turns(script).map(str::to_owned).collect();
+        let mut stages: Vec<Ending> = Vec::new();
+        let ending = |words: &str, given: Given, said: usize, calls: usize| Ending {
+            outcome: given.outcome,
+            reason: given.reason,
+            answer: words.to_owned(),
+            said,
+            calls,
+        };
+        let mut said = 1;
+        for exchange in &self.exchanges {
+            if exchange.ends {
+                stages.push(ending(&exchange.said, exchange.given, said, exchange.calls));
+            }
+            said += usize::from(exchange.answer.is_some());
+        }
+        if let Some((words, given)) = last {
+            if self.is_over() {
+                stages.pop();
+            }
+            stages.push(ending(words, given, said, calls));
+        }
+        Endings { stages, user_turns }
+    }
+}
+
+impl Endings {
+    /// As the grader takes them.
+    #[must_use]
+    pub fn stages(&self) -> Vec<Ended<'_>> {
+        let ended = self.stages.iter().map(|Ending { outcome, reason, answer, said, calls }| Ended {
+            outcome: *outcome,
+            reason: *reason,
+            answer,
+            user_turns: self.user_turns.get(..*said).unwrap_or(&self.user_turns),
+            calls: *calls,
+        });
+        ended.collect()
+    }
+}

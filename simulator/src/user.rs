@@ -1,0 +1,206 @@
+//! The user simulator: what a user answers to an assistant.
+//!
+//! A function of the script, of what was said and shown so far, and of the assistant's words. Generation, `eval` and
+//! HTTP all use this one. It gives what was asked for and nothing more: a message that asks nothing brings nothing out.
+//! It must not see checks, gold calls or the records.
+
+mod asks;
+
+use std::sync::Arc;
+
+use diorama_seeds::script::{Script, Sight, Stage, When};
+use diorama_seeds::task::{Evidence, Outcome};
+use diorama_seeds::value::Value;
+use serde::{Deserialize, Serialize};
+
+use self::asks::{Message, Question};
+use crate::engine::{Base, Body, Origin};
+use crate::session::LogEntry;
+
+/// How far a user has come in a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The stage that is open.
+    pub stage: u32,
+    /// Which of its held-back details were said, by position.
+    pub revealed: Vec<u32>,
+    /// How many of its own lines were said.
+    pub lines: u32,
+    /// How many calls the episode had when the stage opened.
+    pub opened_at: usize,
+    /// How the stages before it ended.
+    pub ended: Vec<Outcome>,
+    /// Whether the user has nothing more to say.
+    pub over: bool,
+}
+
+/// What an assistant says, and where the episode stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// The assistant's words.
+    pub message: &'a str,
+    /// The outcome it gave with them; read from the words when it gave none.
+    pub outcome: Option<Outcome>,
+    /// The calls of the episode so far.
+    pub log: &'a [Arc<LogEntry>],
+    /// The world.
+    pub base: &'a Base,
+}
+
+/// What the user answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The words; none when the conversation is over.
+    pub content: Option<String>,
+    /// Where the user stands now.
+    pub progress: Progress,
+    /// How the stage that was open ended, where this ended it.
+    pub ended: Option<Outcome>,
+}
+
+const GO_ON: &str = "Please go ahead.";
+const YES: &str = "Yes, please.";
+const UNKNOWN: &str = "I'm sorry, I can't say more about that.";
+
+/// What the user answers to an assistant's message.
+#[must_use]
+pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer {
+    let stay = |content: &str, progress: Progress| Answer {
+        content: Some(content.to_owned()),
+        progress,
+        ended: None,
+    };
+    let Some(stage) = script.stages.get(progress.stage as usize).filter(|_| !progress.over) else {
+        let progress = Progress { over: true, ..progress.clone() };
+        return Answer { content: None, progress, ended: None };
+    };
+    // An outcome ends the stage, whatever the words are.
+    if let Some(outcome) = heard.outcome.filter(|outcome| *outcome != Outcome::NeedInput) {
+        return close(script, progress, heard, outcome);
+    }
+    let message = Message::read(heard.message);
+    let asked = message.asked(&stage.knows);
+    if !asked.is_empty() {
+        let say: Vec<&str> =
+            asked.iter().filter_map(|at| stage.knows.get(*at)).map(|held| &*held.say).collect();
+        let mut next = progress.clone();
+        next.revealed.extend(asked.iter().map(|at| *at as u32));
+        next.revealed.sort_unstable();
+        next.revealed.dedup();
+        return stay(&joined(&say), next);
+    }
+    if let Some(line) = own_line(stage, progress, &message, heard) {
+        return stay(line, Progress { lines: progress.lines + 1, ..progress.clone() });
+    }
+    match message.question {
+        Question::Consent => stay(YES, progress.clone()),
+        Question::Open => stay(UNKNOWN, progress.clone()),
+        // A first message that neither asks, nor did anything, nor declines has yielded nothing yet.
+        Question::Courtesy | Question::None => {
+            match message.ends(worked(progress, heard) || progress.stage > 0) {
+                Some(outcome) => close(script, progress, heard, outcome),
+                None => stay(GO_ON, progress.clone()),
+            }
+        }
+    }
+}
+
+/// The next line of the user's own, where it is time for one: after something was done or found, or where the
+/// assistant asks what the line may answer.
+fn own_line<'a>(
+    stage: &'a Stage,
+    progress: &Progress,
+    message: &Message,
+    heard: &Heard<'_>,
+) -> Option<&'a str> {
+    let line = stage.lines.get(progress.lines as usize)?;
+    let asks = !matches!(message.question, Question::None | Question::Courtesy);
+    (worked(progress, heard) || asks).then_some(line)
+}
+
+/// Whether a call of the assistant has succeeded since the stage opened.
+fn worked(progress: &Progress, heard: &Heard<'_>) -> bool {
+    heard.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
+}
+
+/// The stage has ended; the next one whose condition holds opens.
+fn close(script: &Script, progress: &Progress, heard: &Heard<'_>, outcome: Outcome) -> Answer {
+    let mut ended = progress.ended.clone();
+    ended.push(outcome);
+    let next = progress.stage as usize + 1;
+    // A stage that does not open ends the conversation: those behind it follow from it.
+    let opens = script.stages.get(next).filter(|stage| holds(stage.when.as_ref(), &ended, heard));
+    let stage = progress.stage + u32::from(opens.is_some());
+    let progress = Progress {
+        stage,
+        revealed: Vec::new(),
+        lines: 0,
+        opened_at: heard.log.len(),
+        ended,
+        over: opens.is_none(),
+    };
+    Answer { content: opens.map(|stage| stage.user.clone()), progress, ended: Some(outcome) }
+}
+
+fn holds(when: Option<&When>, ended: &[Outcome], heard: &Heard<'_>) -> bool {
+    let Some(when) = when else { return true };
+    when.ended.is_none_or(|end| ended.get(end.stage as usize) == Some(&end.outcome))
+        && when.shown.as_ref().is_none_or(|sight| shows(sight, heard))
+}
+
+/// Whether a reply of the log shows something.
+fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
+    let world = heard.base.world();
+    let successes = || heard.log.iter().filter(|entry| entry.reply.is_success());
+    let is_value =
+        |value: &Value| sight.value.as_ref().is_none_or(|wanted| value.to_json(&world.zone) == *wanted);
+    match &sight.place {
+        Evidence::Leaf { resource, key, field, .. } => {
+            let Some(resource) = world.resource_named(resource) else { return false };
+            let Some(field) = world.resource(resource).field_named(field) else { return false };
+            successes().flat_map(|entry| entry.reply.body.leaves()).any(|(_, value, origin)| {
+                let Origin::Field { resource: of, key: whose, field: shown } = origin else { return false };
+                (*of, *shown) == (resource, field) && whose.to_text(&world.zone) == *key && is_value(value)
+            })
+        }
+        Evidence::Computed { api, path, value, .. } => successes().any(|entry| {
+            let leaf = entry.reply.body.at(path).and_then(Body::value);
+            entry.call.api == *api
+                && leaf.is_some_and(|leaf| match sight.value {
+                    Some(_) => is_value(leaf),
+                    None => leaf.to_text(&world.zone) == *value,
+                })
+        }),
+        Evidence::Refused { api, status, .. } => {
+            heard.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
+        }
+        Evidence::Empty { api, .. } => successes().any(|entry| {
+            let shows_record =
+                |(_, _, origin): (String, &Value, &Origin)| matches!(origin, Origin::Field { .. });
+            entry.call.api == *api && !entry.reply.body.leaves().any(shows_record)
+        }),
+        // The keys of new records are not known to a user.
+        Evidence::New { .. } => false,
+        Evidence::All { of } => {
+            of.iter().all(|place| shows(&Sight { place: place.clone(), value: sight.value.clone() }, heard))
+        }
+    }
+}
+
+/// Several answers as one: each a sentence of its own.
+fn joined(say: &[&str]) -> String {
+    let mut text = String::new();
+    for part in say {
+        if !text.is_empty() {
+            if !text.ends_with(['.', '!', '?', ',']) {
+                text.push('.');
+            }
+            text.push(' ');
+        }
+        text.push_str(part);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

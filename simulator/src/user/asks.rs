@@ -1,0 +1,183 @@
+//! What an assistant's message asks for: questions and requests, matched with held-back details by meaning.
+
+use std::collections::HashSet;
+
+use diorama_seeds::script::Held;
+use diorama_seeds::task::Outcome;
+
+use crate::embed::embedded;
+use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::tokens::{Text, Token};
+use crate::grade::outcome::{asks_leave, read, requests};
+
+/// From this cosine on, a question may mean a detail that it does not name; and so much nearer than the others the
+/// detail must be. Both were set on one half of `questions.json`; `tests` measures the other half.
+const NEAR: f32 = 0.2;
+const APART: f32 = 0.1;
+
+/// What kind of question a message puts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Question {
+    /// None.
+    None,
+    /// Whether there is anything else.
+    Courtesy,
+    /// Whether to go on.
+    Consent,
+    /// For something that the user may know.
+    Open,
+}
+
+/// An assistant's message, read.
+pub(super) struct Message {
+    text: Text,
+    source: String,
+    /// The sentences that ask for something.
+    asking: Vec<u32>,
+    /// The sentences that may ask for something that they name.
+    urging: Vec<u32>,
+    pub(super) question: Question,
+}
+
+/// Words that ask, and that a detail may be known by.
+const ASKING: [u64; 5] = [word!("when"), word!("who"), word!("whom"), word!("where"), word!("whose")];
+
+impl Message {
+    pub(super) fn read(message: &str) -> Self {
+        let text = Text::read(message);
+        let mut asking = requests(&text);
+        let questions = (0..).zip(&text.questions).filter(|(_, asks)| **asks).map(|(sentence, _)| sentence);
+        asking.extend(questions);
+        asking.sort_unstable();
+        asking.dedup();
+        let courteous = |sentence: &u32| is_courtesy(&text, *sentence);
+        let question = if asking.is_empty() {
+            Question::None
+        } else if asking.iter().all(courteous) {
+            Question::Courtesy
+        } else if asking.iter().any(|sentence| asks_leave(&text, *sentence)) {
+            Question::Consent
+        } else {
+            Question::Open
+        };
+        asking.retain(|sentence| !is_courtesy(&text, *sentence));
+        let mut urging: Vec<u32> = urged(&text).filter(|sentence| !asking.contains(sentence)).collect();
+        urging.dedup();
+        Self { asking, urging, question, source: message.to_owned(), text }
+    }
+
+    /// The details that the message asks for, by position.
+    pub(super) fn asked(&self, knows: &[Held]) -> Vec<usize> {
+        let mut asked = Vec::new();
+        for (sentence, urges) in
+            self.asking.iter().map(|asks| (asks, false)).chain(self.urging.iter().map(|urges| (urges, true)))
+        {
+            let stems = self.stems(*sentence);
+            let before = asked.len();
+            asked.extend((0..knows.len()).filter(|at| {
+                (knows[*at].any && !urges)
+                    || names(&knows[*at]).any(|name| is_named(name, &stems, knows, *at))
+            }));
+            if asked.len() == before && !urges && self.question != Question::Consent {
+                asked.extend(self.meant(*sentence, knows));
+            }
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        asked
+    }
+
+    /// How the message ends a stage: declined, or done where something was done.
+    pub(super) fn ends(&self, worked: bool) -> Option<Outcome> {
+        let ending = read(&self.text);
+        if ending.is_refusal() && !ending.done {
+            return Some(Outcome::Refused);
+        }
+        (worked || ending.done).then_some(Outcome::Done)
+    }
+
+    fn stems(&self, sentence: u32) -> HashSet<u64> {
+        let tokens = self.text.tokens.iter().filter(|token| token.sentence == sentence);
+        tokens
+            .filter(|token| token.has_content() || ASKING.contains(&token.hash))
+            .map(|token| token.stem)
+            .collect()
+    }
+
+    /// The detail that a question means without naming it: the nearest, where no other is about as near.
+    fn meant(&self, sentence: u32, knows: &[Held]) -> Option<usize> {
+        let model = embedded().ok()?;
+        let vector = model.vector(self.sentence(sentence)?);
+        let near = |text: &str| vector.iter().zip(model.vector(text)).map(|(a, b)| a * b).sum::<f32>();
+        let nearest = |held: &Held| {
+            names(held).map(|name| near(&name.replace(['_', '-'], " "))).fold(f32::MIN, f32::max)
+        };
+        let mut by_nearness: Vec<(usize, f32)> =
+            knows.iter().enumerate().map(|(at, held)| (at, nearest(held))).collect();
+        by_nearness.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let (at, best) = *by_nearness.first()?;
+        let next = by_nearness.get(1).map_or(f32::MIN, |(_, next)| *next);
+        (best >= NEAR && best - next >= APART).then_some(at)
+    }
+
+    fn sentence(&self, number: u32) -> Option<&str> {
+        let mut tokens = self.text.tokens.iter().filter(|token| token.sentence == number);
+        let first = tokens.next()?;
+        let end = tokens.next_back().unwrap_or(first).end;
+        self.source.get(first.start as usize..end as usize)
+    }
+}
+
+/// Sentences that ask without a question mark: `I just need your PIN`, `Your card number, please`.
+fn urged(text: &Text) -> impl Iterator<Item = u32> {
+    const URGING: [u64; 12] = [
+        word!("please"),
+        word!("need"),
+        word!("require"),
+        word!("provide"),
+        word!("share"),
+        word!("give"),
+        word!("tell"),
+        word!("send"),
+        word!("enter"),
+        word!("specify"),
+        word!("missing"),
+        word!("lack"),
+    ];
+    text.tokens.iter().filter(|token| URGING.contains(&token.stem)).map(|token| token.sentence)
+}
+
+fn names(held: &Held) -> impl Iterator<Item = &str> {
+    std::iter::once(&*held.about).chain(held.words.iter().map(|word| &**word))
+}
+
+/// Whether all words of a name are asked for; one word that other details are known by too is not enough.
+fn is_named(name: &str, asked: &HashSet<u64>, knows: &[Held], at: usize) -> bool {
+    let words = name_stems(name);
+    if words.is_empty() || !words.iter().all(|word| asked.contains(word)) {
+        return false;
+    }
+    let [only] = words.as_slice() else { return true };
+    let others = knows.iter().enumerate().filter(|(other, _)| *other != at);
+    // `number` asks for a number where nothing else is a number; `card number` and `phone number` must be told apart.
+    !others.flat_map(|(_, held)| names(held)).any(|other| {
+        let other = name_stems(other);
+        other.len() > 1 && other.contains(only) && other.iter().all(|word| asked.contains(word))
+    })
+}
+
+fn name_stems(name: &str) -> Vec<u64> {
+    let spaced = name.replace(['_', '-'], " ");
+    let text = Text::of_value(&spaced);
+    let tells =
+        |token: &&Token| token.has_content() || ASKING.contains(&token.hash) || token.is(Roles::IDENTIFIER);
+    text.tokens.iter().filter(|token| token.is_word()).filter(tells).map(|token| token.stem).collect()
+}
+
+/// `Is there anything else I can do for you?`
+fn is_courtesy(text: &Text, sentence: u32) -> bool {
+    let mut tokens = text.tokens.iter().filter(|token| token.sentence == sentence);
+    tokens.any(|token| {
+        [word!("else"), word!("anything"), word!("further"), word!("otherwise")].contains(&token.hash)
+    })
+}
