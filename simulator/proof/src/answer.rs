@@ -1,0 +1,47 @@
+//! What a stage is asked to state, by its places in replies.
+
+pub use diorama_seeds::answer::{AnswerPart, GoldAnswer};
+
+/// A fact that a stage must state, by its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A leaf of a reply.
+    Leaf {
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+        /// In words.
+        about: String,
+    },
+    /// The same member of every item of an array.
+    Each {
+        /// The call.
+        call: usize,
+        /// The array's place.
+        array: String,
+        /// The member.
+        member: String,
+        /// In words.
+        about: String,
+    },
+    /// How many: a leaf that holds a count, or the length of an array.
+    Count {
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+        /// In words.
+        about: String,
+    },
+}
+
+impl Asked {
+    /// The call whose reply has it.
+    #[must_use]
+    pub const fn call(&self) -> usize {
+        match self {
+            Self::Leaf { call, .. } | Self::Each { call, .. } | Self::Count { call, .. } => *call,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Candidates: a proposed task with a proposed solution, unproven.
+//!
+//! A candidate is the conversation as messages and calls, stage by stage, and what its author claims of it: the outcome,
+//! and the facts stated, each by its place in a reply. No spans, no slots, no hints. Anyone may write one: the
+//! generator, a language model, a person, another project's dialogue turned into this form.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
+
+/// The format's version.
+pub const CANDIDATE_VERSION: u32 = 1;
+
+/// A proposed task with a proposed solution.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// The format: 1.
+    pub candidate: u32,
+    /// The world's name; may be left out where it is clear which world is meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<String>,
+    /// The clock at the start, `YYYY-MM-DDTHH:MM` in the world's zone; the world's own when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+    /// The seed of the session, which new keys and tokens follow from.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub seed: u64,
+    /// The system message; a plain one with the date, the time and the zone when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// The tools visible at the start; all of the world when left out. With `ToolSearcher` alone the others are found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<Vec<String>>,
+    /// The conversation, stage by stage.
+    pub stages: Vec<CandidateStage>,
+}
+
+/// One thing that the user wants, and how it went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CandidateStage {
+    /// When it opens; always, once the stage before it has ended, when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Opening>,
+    /// What the user says to open it.
+    pub user: String,
+    /// What the user knows and says only when asked: a name for it, and the words.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub knows: IndexMap<String, String>,
+    /// What happens, in order. The last turn ends the stage.
+    pub turns: Vec<Turn>,
+}
+
+/// What must be so for a stage to open. What is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    /// An earlier stage, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<u32>,
+    /// How that stage, or the one before, must have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// A call, from 0 over the whole conversation, whose reply must have shown something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<usize>,
+    /// The place in its reply; the refusal or the emptiness of the reply itself when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// One turn: a message of the assistant (words, calls, or both), or one of the user.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Turn {
+    /// What the user says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// What the assistant says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub say: Option<String>,
+    /// What the assistant calls; several calls of one message are independent of each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CandidateCall>,
+    /// What the assistant thought before it spoke, as a model gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<String>,
+    /// On the last turn of a stage: how it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<End>,
+}
+
+/// A call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CandidateCall {
+    /// The API's name.
+    pub api: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Json>,
+}
+
+/// How a stage ends, as its author claims.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// For refusals: the class of the reason; that of the refusing reply when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RefusalClass>,
+    /// The facts asked for that the last message states, each by its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<FactClaim>,
+}
+
+/// A stated fact, by its place in a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactClaim {
+    /// The call, from 0 over the whole conversation.
+    pub call: usize,
+    /// The place in its reply: `starts_at`, `items[0].name`; `items[*].name` for the same member of every item.
+    pub path: String,
+    /// Whether the fact is how many: the number there, or the length of the list there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count: bool,
+    /// What it is, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+}
+
+/// Why a document is no candidate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CandidateError {
+    /// It is no JSON, or a member of it is wrong.
+    #[error("{place}: {what}")]
+    Form {
+        /// Where.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+    /// Another version.
+    #[error("candidate: found version {0}, expected {CANDIDATE_VERSION}")]
+    Version(u32),
+    /// A place in it that has no meaning.
+    #[error("stages[{stage}]: {what}")]
+    Stage {
+        /// The stage.
+        stage: usize,
+        /// What is wrong, and what was expected.
+        what: &'static str,
+    },
+    /// Nothing in it.
+    #[error("stages: found none, expected at least one")]
+    Empty,
+    /// A clock that is none.
+    #[error("clock: found `{0}`, expected a date and time such as 2026-03-02T09:00")]
+    Clock(String),
+    /// A tool that the world does not have.
+    #[error("tools: found `{0}`, expected the name of an API of the world, or ToolSearcher")]
+    Tool(String),
+}
+
+/// JSON Schema of a [`Candidate`].
+#[must_use]
+pub fn json_schema() -> Json {
+    schemars::schema_for!(Candidate).to_value()
+}
+
+impl Candidate {
+    /// Reads a candidate.
+    ///
+    /// # Errors
+    /// [`CandidateError`] where it is not of the form.
+    pub fn read(text: &[u8]) -> Result<Self, CandidateError> {
+        let mut reader = serde_json::Deserializer::from_slice(text);
+        let candidate: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let place = error.path().to_string();
+            let place = if place == "." { "the candidate".to_owned() } else { place };
+            CandidateError::Form { place, what: error.inner().to_string() }
+        })?;
+        reader.end().map_err(|error| CandidateError::Form {
+            place: "the candidate".to_owned(),
+            what: format!("found more than one JSON value: {error}"),
+        })?;
+        candidate.check()?;
+        Ok(candidate)
+    }
+
+    /// Checks what the types leave open.
+    ///
+    /// # Errors
+    /// [`CandidateError`] with the first place that has no meaning.
+    pub fn check(&self) -> Result<(), CandidateError> {
+        if self.candidate != CANDIDATE_VERSION {
+            return Err(CandidateError::Version(self.candidate));
+        }
+        if self.stages.is_empty() {
+            return Err(CandidateError::Empty);
+        }
+        for (stage, found) in self.stages.iter().enumerate() {
+            let wrong = |what| Err(CandidateError::Stage { stage, what });
+            let Some((last, before)) = found.turns.split_last() else {
+                return wrong("found no turns, expected at least one that ends the stage");
+            };
+            if last.ends.is_none() {
+                return wrong("the last turn has no `ends`, expected the outcome of the stage");
+            }
+            if before.iter().any(|turn| turn.ends.is_some()) {
+                return wrong("a turn before the last has `ends`, expected it on the last alone");
+            }
+            if last.say.is_none() || !last.calls.is_empty() {
+                return wrong("the last turn must be the assistant's words, without calls");
+            }
+            for turn in &found.turns {
+                let assistant = turn.say.is_some() || !turn.calls.is_empty();
+                if turn.user.is_some() == assistant {
+                    return wrong("a turn must be the user's (`user`) or the assistant's (`say`, `calls`)");
+                }
+            }
+            let opening = found.when.as_ref();
+            if opening.is_some_and(|when| when.stage.is_some_and(|earlier| earlier as usize >= stage)) {
+                return wrong("`when` names a stage that is not an earlier one");
+            }
+            if opening.is_some_and(|when| when.path.is_some() && when.call.is_none()) {
+                return wrong("`when` has a path without the call that it is a place of");
+            }
+        }
+        Ok(())
+    }
+
+    /// All calls, in order.
+    pub fn calls(&self) -> impl Iterator<Item = &CandidateCall> {
+        self.stages.iter().flat_map(|stage| &stage.turns).flat_map(|turn| &turn.calls)
+    }
+}
+
+impl CandidateStage {
+    /// How it ends; `done` without facts where [`Candidate::check`] was not asked.
+    #[must_use]
+    pub fn end(&self) -> End {
+        let last = self.turns.last().and_then(|turn| turn.ends.clone());
+        last.unwrap_or(End { outcome: Outcome::Done, reason: None, facts: Vec::new() })
+    }
+
+    /// Its last message.
+    #[must_use]
+    pub fn last_words(&self) -> &str {
+        self.turns.last().and_then(|turn| turn.say.as_deref()).unwrap_or_default()
+    }
+}
+
+impl From<&CandidateCall> for Call {
+    fn from(call: &CandidateCall) -> Self {
+        Self { api: call.api.clone(), arguments: call.arguments.clone() }
+    }
+}
+
+const fn is_zero(seed: &u64) -> bool {
+    *seed == 0
+}

@@ -1,0 +1,412 @@
+//! Checks of a grounded candidate: what changed and in which stage it was asked for, what each stage states, and what
+//! each fact rests on.
+//!
+//! Built from engine facts (the state difference and the provenance of reply leaves), never from the words.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use diorama_seeds::model::{Api, FilterTest, ParameterId, ResourceId, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{
+    Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
+    GoldCall, KeyCheck, Matcher, Outcome, StageCheck, Variant,
+};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin, RecordChange};
+use diorama_simulator::session::{LogEntry, Session};
+use serde_json::Value as Json;
+
+use crate::Premises;
+use crate::answer::Asked;
+use crate::binding::each;
+use crate::gates::Trial;
+use crate::ground::{GroundedStage, Measures};
+use crate::render::WEEKDAYS;
+use crate::survey::query_of;
+
+/// An answer may state so many facts beside those asked for.
+const MOST_CONTEXT: usize = 40;
+
+/// Builds the checks of a candidate that was run.
+#[must_use]
+pub fn build(
+    premises: Premises<'_>,
+    measures: &Measures,
+    session: &Session,
+    stages: &[GroundedStage],
+    gold: &[GoldCall],
+    entries: &[Arc<LogEntry>],
+) -> Checks {
+    let diff = session.diff();
+    let told = Told { world: premises.base.world(), measures, new: new_keys(&diff), gold };
+    let mut changes = change_checks(told.world, &diff);
+    for (check, change) in changes.iter_mut().zip(&diff) {
+        check.stage = stage_of(change, stages, entries);
+    }
+    let stages = stages.iter().map(|stage| told.stage(stage, entries)).collect();
+    Checks {
+        version: CHECKS_VERSION,
+        variants: vec![Variant { stages, changes }],
+        allowed: allowances(told.world, entries),
+    }
+}
+
+/// Whether a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
+fn chooses_view(api: &Api, id: ParameterId) -> bool {
+    let Some(query) = query_of(api) else { return false };
+    let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
+    let sorts = query.sort_parameter.as_ref().is_some_and(|(sorts, _)| *sorts == id);
+    let searches = query
+        .filters
+        .iter()
+        .any(|filter| filter.parameter == id && matches!(filter.test, FilterTest::Text(_)));
+    pages || sorts || searches
+}
+
+/// Fields that the reference solution itself changes and changes back, at the user's wish.
+fn allowances(world: &World, entries: &[Arc<LogEntry>]) -> Vec<Allowance> {
+    let mut history: HashMap<(ResourceId, Value, usize), Vec<Value>> = HashMap::new();
+    let mut found: Vec<Allowance> = Vec::new();
+    for change in entries.iter().flat_map(|entry| &entry.changes) {
+        let (Some(before), Some(after)) = (&change.before, &change.after) else { continue };
+        for (index, (old, new)) in
+            before.iter().zip(after.iter()).enumerate().filter(|(_, (old, new))| old != new)
+        {
+            let values = history.entry((change.resource, change.key.clone(), index)).or_default();
+            if values.is_empty() {
+                values.push(old.clone());
+            }
+            if values.contains(new) {
+                let resource = world.resource(change.resource);
+                let field = resource.fields.get(index).map(|field| field.name.to_string());
+                let allowance = Allowance { resource: resource.qualified.to_string(), field };
+                if !found.contains(&allowance) {
+                    found.push(allowance);
+                }
+            }
+            values.push(new.clone());
+        }
+    }
+    found
+}
+
+/// The arguments of a reference call without which its reply would say something else.
+pub(crate) fn binding_arguments(trial: &Trial<'_>, call: usize) -> serde_json::Map<String, Json> {
+    let grounded = trial.grounded;
+    let (world, measures) = (trial.world(), Measures::default());
+    let told = Told { world, measures: &measures, new: new_keys(&trial.expected), gold: &grounded.gold };
+    grounded.entries.get(call).map(|entry| told.arguments(call, entry)).unwrap_or_default()
+}
+
+/// The stage in which the reference solution first changes a record.
+fn stage_of(change: &RecordChange, stages: &[GroundedStage], entries: &[Arc<LogEntry>]) -> u32 {
+    let touches = |entry: &Arc<LogEntry>| {
+        entry.changes.iter().any(|other| (other.resource, &other.key) == (change.resource, &change.key))
+    };
+    let call = entries.iter().position(touches).unwrap_or(0);
+    stages.iter().position(|stage| stage.calls.contains(&call)).unwrap_or(0) as u32
+}
+
+/// How facts are told: with the measures that are visible.
+struct Told<'a> {
+    world: &'a World,
+    measures: &'a Measures,
+    /// The numbers of new records.
+    new: HashMap<(ResourceId, Value), u32>,
+    gold: &'a [GoldCall],
+}
+
+/// The numbers of new records, in the order of the difference.
+fn new_keys(changes: &[RecordChange]) -> HashMap<(ResourceId, Value), u32> {
+    let created = changes.iter().filter(|change| change.before.is_none());
+    created.zip(0..).map(|(change, number)| ((change.resource, change.key.clone()), number)).collect()
+}
+
+impl Told<'_> {
+    fn stage(&self, stage: &GroundedStage, entries: &[Arc<LogEntry>]) -> StageCheck {
+        let answer: Vec<AnswerCheck> =
+            stage.asked.iter().filter_map(|asked| self.answer_check(asked, entries)).collect();
+        let mut evidence = Vec::new();
+        if let Some((call, entry)) = stage.refused_by.and_then(|call| Some((call, entries.get(call)?))) {
+            let (api, arguments) = (entry.call.api.clone(), self.arguments(call, entry));
+            evidence.push(if entry.reply.is_success() {
+                Evidence::Empty { api, arguments }
+            } else {
+                Evidence::Refused { api, status: entry.reply.status, arguments }
+            });
+        }
+        // A refusal that was learned by a read rests on the facts that it states.
+        let (answer, of_refusal) = match stage.outcome {
+            Outcome::Refused => (Vec::new(), answer),
+            _ => (answer, Vec::new()),
+        };
+        evidence.extend(
+            of_refusal.into_iter().flat_map(|check| check.evidence).filter(|_| stage.refused_by.is_none()),
+        );
+        StageCheck {
+            outcome: stage.outcome,
+            refusal: stage.refusal.into_iter().collect(),
+            answer,
+            evidence,
+            context: self.context(entries.get(..stage.calls.end).unwrap_or(entries)),
+        }
+    }
+
+    /// The arguments that a call must have had for its reply to say what it does: not a token or the key of a new record,
+    /// which differ from session to session, and not what only chooses the view: an order, a page, words to search by, a
+    /// closer look.
+    fn arguments(&self, call: usize, entry: &LogEntry) -> serde_json::Map<String, Json> {
+        let Some(api) = entry.api.map(|id| self.world.api(id)) else { return serde_json::Map::new() };
+        let lasting = |name: &String, json: &Json| {
+            let Some(id) = api.parameter_named(name) else { return false };
+            let value = api.parameters[id.index()].schema.parse_json(json, &self.world.zone);
+            let chosen = self.gold.get(call).and_then(|gold| gold.sources.get(name));
+            api.token != Some(id)
+                && !matches!(
+                    chosen,
+                    Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default)
+                )
+                && !chooses_view(api, id)
+                && value.is_ok_and(|value| !self.new.keys().any(|(_, key)| *key == value))
+        };
+        entry
+            .call
+            .arguments
+            .iter()
+            .filter(|(name, json)| lasting(name, json))
+            .map(|(name, json)| (name.clone(), json.clone()))
+            .collect()
+    }
+
+    fn answer_check(&self, asked: &Asked, entries: &[Arc<LogEntry>]) -> Option<AnswerCheck> {
+        let entry = entries.get(asked.call())?;
+        let body = &entry.reply.body;
+        match asked {
+            Asked::Leaf { path, about, .. } => {
+                let leaf = body.at(path)?;
+                Some(AnswerCheck {
+                    about: about.clone(),
+                    fact: self.fact(leaf)?,
+                    evidence: vec![self.evidence(asked.call(), entry, path, leaf)?],
+                })
+            }
+            Asked::Each { array, member, about, .. } => {
+                let items = each(body, array, member)?;
+                let facts: Option<Vec<Fact>> = items.iter().map(|leaf| self.fact(leaf)).collect();
+                let of: Option<Vec<Evidence>> =
+                    items.iter().map(|leaf| self.evidence(asked.call(), entry, array, leaf)).collect();
+                Some(AnswerCheck {
+                    about: about.clone(),
+                    fact: Fact::List { items: facts?, ordered: false },
+                    evidence: vec![Evidence::All { of: of? }],
+                })
+            }
+            Asked::Count { path, about, .. } => {
+                let (value, evidence) = match body.at(path)? {
+                    Body::List(items) => {
+                        (items.len() as f64, self.evidence_of_list(asked.call(), entry, path, items)?)
+                    }
+                    leaf => (leaf.value()?.as_f64()?, self.evidence(asked.call(), entry, path, leaf)?),
+                };
+                let fact = Fact::Count { value: value as u64 };
+                Some(AnswerCheck { about: about.clone(), fact, evidence: vec![evidence] })
+            }
+        }
+    }
+
+    /// What the world makes anew in each session for a new record: its key, and generated fields.
+    fn made(&self, origin: &Origin) -> Option<(u32, String)> {
+        let Origin::Field { resource, key, field } = origin else { return None };
+        let new = *self.new.get(&(*resource, key.clone()))?;
+        let described = self.world.resource(*resource);
+        let declared = described.field(*field);
+        (*field == described.key || declared.generated).then(|| (new, declared.name.to_string()))
+    }
+
+    /// What the length of a list rests on: one field of each of its records.
+    fn evidence_of_list(
+        &self,
+        call: usize,
+        entry: &LogEntry,
+        path: &str,
+        items: &[Body],
+    ) -> Option<Evidence> {
+        if items.is_empty() {
+            let (api, arguments) = (entry.call.api.clone(), self.arguments(call, entry));
+            return Some(Evidence::Empty { api, arguments });
+        }
+        let first = |item: &Body| -> Option<Evidence> {
+            let (_, value, origin) =
+                item.leaves().find(|(_, _, origin)| matches!(origin, Origin::Field { .. }))?;
+            self.evidence(call, entry, path, &Body::Leaf(value.clone(), origin.clone()))
+        };
+        Some(Evidence::All { of: items.iter().map(first).collect::<Option<_>>()? })
+    }
+
+    /// The fact that a leaf states; `None` for nested objects and missing values.
+    fn fact(&self, leaf: &Body) -> Option<Fact> {
+        let world = self.world;
+        let Body::Leaf(value, origin) = leaf else { return None };
+        if let Some((new, field)) = self.made(origin) {
+            return Some(Fact::Made { new, field });
+        }
+        let schema = self.measures.leaf_schema(origin, world);
+        let unit = schema.unit.as_ref().map(ToString::to_string);
+        Some(match value {
+            Value::Integer(number) => Fact::Number { value: *number as f64, unit, tolerance: 0.0 },
+            Value::Number(number) => Fact::Number { value: *number, unit, tolerance: 0.0 },
+            Value::Decimal(decimal) => match &schema.kind {
+                Type::Decimal { currency: Some(currency), .. } => {
+                    Fact::Money { minor: decimal.minor, scale: decimal.scale, currency: currency.to_string() }
+                }
+                _ => Fact::Number { value: decimal.as_f64(), unit, tolerance: 0.0 },
+            },
+            Value::Date(date) => Fact::Date { value: date.to_string() },
+            Value::Time(time) => Fact::Time { value: time.to_string() },
+            Value::DateTime(_) => Fact::DateTime { value: value.to_text(&world.zone) },
+            Value::String(text) => {
+                let (of, aliases) = match origin {
+                    Origin::Field { resource, field, .. } => {
+                        let described = world.resource(*resource);
+                        let field = described.field(*field);
+                        let mut aliases: Vec<String> =
+                            field.synonyms.get(text).into_iter().flatten().map(ToString::to_string).collect();
+                        // Days are told in the plural too: closed on Wednesdays.
+                        if WEEKDAYS.contains(&&**text) {
+                            aliases.push(format!("{text}s"));
+                        }
+                        if text.contains('_') {
+                            aliases.push(text.replace('_', " "));
+                        }
+                        (Some((described.qualified.to_string(), field.name.to_string())), aliases)
+                    }
+                    Origin::Computed | Origin::Constant => (None, Vec::new()),
+                };
+                Fact::Entity { value: text.to_string(), aliases, of }
+            }
+            Value::Bool(value) => {
+                Fact::Boolean { value: *value, when_true: Vec::new(), when_false: Vec::new() }
+            }
+            Value::Absent | Value::Null | Value::List(_) | Value::Object(_) => return None,
+        })
+    }
+
+    fn evidence(&self, call: usize, entry: &LogEntry, path: &str, leaf: &Body) -> Option<Evidence> {
+        let Body::Leaf(value, origin) = leaf else { return None };
+        let world = self.world;
+        Some(match origin {
+            Origin::Field { resource, key, field } if self.new.contains_key(&(*resource, key.clone())) => {
+                let new = *self.new.get(&(*resource, key.clone()))?;
+                let value = self.made(origin).is_none().then(|| value.to_json(&world.zone));
+                // A reference to another new record has another key in each session.
+                let value = value.filter(|_| !self.new.keys().any(|(_, key)| leaf.value() == Some(key)));
+                Evidence::New { new, field: world.resource(*resource).field(*field).name.to_string(), value }
+            }
+            Origin::Field { resource, key, field } => {
+                let described = world.resource(*resource);
+                Evidence::Leaf {
+                    resource: described.qualified.to_string(),
+                    key: key.to_text(&world.zone),
+                    field: described.field(*field).name.to_string(),
+                    value: Some(value.to_json(&world.zone)),
+                }
+            }
+            Origin::Computed => Evidence::Computed {
+                api: entry.call.api.clone(),
+                path: path.to_owned(),
+                value: value.to_text(&world.zone),
+                arguments: self.arguments(call, entry),
+            },
+            Origin::Constant => return None,
+        })
+    }
+
+    /// What an answer may mention besides: the other leaves of the last reply.
+    fn context(&self, entries: &[Arc<LogEntry>]) -> Vec<Fact> {
+        let Some(last) = entries.iter().rev().find(|entry| entry.reply.is_success()) else {
+            return Vec::new();
+        };
+        let mut facts: Vec<Fact> = Vec::new();
+        for (_, value, origin) in last.reply.body.leaves() {
+            if facts.len() >= MOST_CONTEXT {
+                break;
+            }
+            let leaf = Body::Leaf(value.clone(), origin.clone());
+            if let Some(fact) = self.fact(&leaf)
+                && !facts.contains(&fact)
+            {
+                facts.push(fact);
+            }
+        }
+        facts
+    }
+}
+
+/// The expected changes, with new keys as numbers.
+#[must_use]
+pub fn change_checks(world: &World, changes: &[RecordChange]) -> Vec<ChangeCheck> {
+    let new_keys = new_keys(changes);
+    changes
+        .iter()
+        .map(|change| {
+            let resource = world.resource(change.resource);
+            let key = match new_keys.get(&(change.resource, change.key.clone())) {
+                Some(number) => KeyCheck::New(*number),
+                None => KeyCheck::Key(change.key.to_json(&world.zone)),
+            };
+            let kind = match (&change.before, &change.after) {
+                (None, _) => ChangeKind::Created,
+                (_, None) => ChangeKind::Deleted,
+                _ => ChangeKind::Updated,
+            };
+            let mut fields = BTreeMap::new();
+            if let Some(after) = &change.after {
+                for (index, field) in resource.fields.iter().enumerate() {
+                    let before = change.before.as_ref().and_then(|before| before.get(index));
+                    let Some(value) = after.get(index) else { continue };
+                    if index == resource.key.index() || field.generated || before == Some(value) {
+                        continue;
+                    }
+                    let matcher = field_matcher(world, &field.schema.kind, field.free_text, value, &new_keys);
+                    fields.insert(field.name.to_string(), matcher);
+                }
+            }
+            ChangeCheck { resource: resource.qualified.to_string(), kind, key, fields, stage: 0 }
+        })
+        .collect()
+}
+
+fn field_matcher(
+    world: &World,
+    kind: &Type,
+    free_text: bool,
+    value: &Value,
+    new_keys: &HashMap<(ResourceId, Value), u32>,
+) -> Matcher {
+    let new = |kind: &Type, value: &Value| match kind {
+        Type::Reference { resource, .. } => new_keys.get(&(*resource, value.clone())).copied(),
+        _ => None,
+    };
+    if let Some(number) = new(kind, value) {
+        return Matcher::New(number);
+    }
+    match (value, kind) {
+        (Value::Absent, _) => Matcher::Absent,
+        (Value::String(text), _) if free_text => Matcher::Text(text.to_string()),
+        (Value::List(items), Type::List(item))
+            if items.iter().any(|value| new(&item.kind, value).is_some()) =>
+        {
+            Matcher::ListWithNew(
+                items
+                    .iter()
+                    .map(|value| match new(&item.kind, value) {
+                        Some(number) => serde_json::json!({ "new": number }),
+                        None => value.to_json(&world.zone),
+                    })
+                    .collect(),
+            )
+        }
+        _ => Matcher::Equals(value.to_json(&world.zone)),
+    }
+}

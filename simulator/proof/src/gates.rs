@@ -1,0 +1,145 @@
+//! The six gates, one file each: no task leaves without proof.
+//!
+//! A gate is a function of the world and the grounded candidate. It replays and grades, and believes nothing that an
+//! author says. A gate gives the typed reason why a candidate does not pass.
+
+mod alternatives;
+mod damage;
+mod determined;
+mod no_op;
+mod trial;
+
+use std::collections::BTreeMap;
+
+use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use self::trial::{Run, Trial};
+use crate::Premises;
+use crate::ground::Grounded;
+use crate::reason::Reason;
+
+/// The gates, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Gate {
+    /// The reference solution replays and passes, and its words agree with its replies.
+    Gold,
+    /// Doing nothing does not pass.
+    NoOp,
+    /// Single faults do not pass.
+    Damage,
+    /// Other right ways pass.
+    Alternatives,
+    /// The request has one reading.
+    Determined,
+    /// Every argument and statement follows from what was visible.
+    Grounded,
+}
+
+/// A candidate that did not pass.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dropped {
+    /// At this gate.
+    pub gate: Gate,
+    /// For this reason.
+    #[serde(flatten)]
+    pub reason: Reason,
+}
+
+/// What the gates found, stored with the row.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateReport {
+    /// Reference calls replayed with the same replies and state.
+    pub gold_calls: u32,
+    /// Ways of doing nothing that failed.
+    pub no_op: u32,
+    /// Faults by kind.
+    pub damage: BTreeMap<String, Tally>,
+    /// Other right ways that passed, by kind.
+    pub alternatives: BTreeMap<String, u32>,
+    /// Words and choices that were found to have one reading.
+    pub determined: u32,
+    /// Arguments derived again.
+    pub grounded: u32,
+}
+
+/// What became of the faults of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// They failed the checks, as they must.
+    pub killed: u32,
+    /// They are no faults: same state, same evidence.
+    pub equivalent: u32,
+    /// They passed the checks: a row with one is dropped.
+    pub survived: u32,
+}
+
+impl Gate {
+    /// All gates, in the order in which a candidate meets them.
+    pub const ALL: [Self; 6] =
+        [Self::Gold, Self::NoOp, Self::Damage, Self::Alternatives, Self::Determined, Self::Grounded];
+
+    /// Its name in the funnel.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gold => "gold",
+            Self::NoOp => "no_op",
+            Self::Damage => "damage",
+            Self::Alternatives => "alternatives",
+            Self::Determined => "determined",
+            Self::Grounded => "grounded",
+        }
+    }
+
+    /// The first fault that was found while the candidate was grounded, and is this gate's to name.
+    fn fault(self, grounded: &Grounded) -> Option<&Reason> {
+        grounded.faults.iter().find(|fault| fault.gate() == self)
+    }
+
+    /// Runs the gate.
+    ///
+    /// # Errors
+    /// The reason why the candidate does not pass.
+    pub fn run(self, trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
+        if let Some(fault) = self.fault(trial.grounded) {
+            return Err(fault.clone());
+        }
+        match self {
+            Self::Gold => trial::gold(trial, report),
+            Self::NoOp => no_op::run(trial, report),
+            Self::Damage => damage::run(trial, report, rng),
+            Self::Alternatives => alternatives::run(trial, report, rng),
+            Self::Determined => determined::run(trial, report),
+            Self::Grounded => {
+                report.grounded = trial.grounded.gold.iter().map(|call| call.sources.len() as u32).sum();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Has a grounded candidate meet the gates, one after the other.
+///
+/// # Errors
+/// The first gate that it does not pass, and why.
+pub fn prove(
+    premises: Premises<'_>,
+    grounded: &Grounded,
+    rng: &mut ChaCha8Rng,
+) -> Result<GateReport, Dropped> {
+    // What grounding has found needs no replay, and is the cheapest to know.
+    for gate in Gate::ALL {
+        if let Some(reason) = gate.fault(grounded) {
+            return Err(Dropped { gate, reason: reason.clone() });
+        }
+    }
+    let trial = Trial::new(premises, grounded).map_err(|reason| Dropped { gate: Gate::Gold, reason })?;
+    let mut report = GateReport::default();
+    for gate in Gate::ALL {
+        gate.run(&trial, &mut report, rng).map_err(|reason| Dropped { gate, reason })?;
+    }
+    Ok(report)
+}

@@ -1,0 +1,338 @@
+//! Damage fails: single faults put into the reference trace do not pass.
+//!
+//! A fault drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
+//! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
+
+mod reach;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diorama_seeds::model::{Api, ApiId, Parameter, ParameterId, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
+use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::session::LogEntry;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value as Json;
+
+use super::trial::Says;
+use super::{GateReport, Run, Trial};
+use crate::binding::bind;
+use crate::checks::change_checks;
+use crate::reason::{Fault, Reason};
+use crate::survey::refers_to;
+
+/// Runs the gate.
+///
+/// # Errors
+/// That a fault passes, or that a call has no fault that counts.
+pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
+    let world = trial.world();
+    let gold = &trial.grounded.gold;
+    // Faults at a call share what comes before it.
+    let mut before = trial.start();
+    for (index, call) in gold.iter().enumerate() {
+        let mut judge = |fault: Fault, with: &Put| {
+            let run = replay(trial, &before, index, with);
+            judge(trial, report, index, fault, &run)
+        };
+        // A call that may be left out, or made with other arguments, without a difference proves nothing.
+        let mut counted = judge(Fault::DropCall, &Put::Drop)?;
+        for name in call.arguments.keys() {
+            if let Some(value) = another_value(trial, call, name) {
+                counted |= judge(Fault::ChangeArgument, &Put::Argument { name: name.clone(), value })?;
+            }
+        }
+        if let Some(other) = neighbour(world, call, &trial.grounded.visible) {
+            judge(Fault::OtherApi, &Put::Api(other))?;
+        }
+        if !counted && !is_search(call) {
+            return Err(Reason::Unprovable { call: index, api: call.api.clone() });
+        }
+        let call = bind_what_is_there(call, &before.replies, world);
+        trial.call(&mut before, &call);
+    }
+    let writes = if gold.is_empty() { usize::MAX } else { 1 };
+    for run in stray_writes(trial, &before, writes, rng) {
+        judge(trial, report, gold.len(), Fault::AddWrite, &run)?;
+    }
+    Ok(())
+}
+
+/// A search that found the tools in another try is no call of the solution that has to prove itself.
+fn is_search(call: &GoldCall) -> bool {
+    call.api == TOOL_SEARCHER
+}
+
+/// What is put in the place of a call.
+enum Put {
+    Drop,
+    Argument { name: String, value: Json },
+    Api(ApiId),
+}
+
+/// Replays the reference calls with a fault at one of them; what depends on its reply is bound to what is there,
+/// and left out where nothing is.
+fn replay(trial: &Trial<'_>, before: &Run, at: usize, fault: &Put) -> Run {
+    let world = trial.world();
+    let mut run = before.clone();
+    for (index, gold) in trial.grounded.gold.iter().enumerate().skip(at) {
+        let mut call = bind_what_is_there(gold, &run.replies, world);
+        if index == at {
+            match fault {
+                Put::Drop => {
+                    trial.skip(&mut run);
+                    continue;
+                }
+                Put::Argument { name, value } => {
+                    call.arguments.insert(name.clone(), value.clone());
+                }
+                Put::Api(other) => {
+                    let api = world.api(*other);
+                    call.api = api.name.to_string();
+                    call.arguments.retain(|name, _| api.parameter_named(name).is_some());
+                }
+            }
+        }
+        trial.call(&mut run, &call);
+    }
+    run
+}
+
+fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world: &World) -> Call {
+    if let Some(call) = bind(gold, replies, world) {
+        return call;
+    }
+    let mut arguments = gold.arguments.clone();
+    for (name, source) in &gold.sources {
+        let single = GoldCall {
+            api: gold.api.clone(),
+            arguments: serde_json::Map::new(),
+            sources: BTreeMap::from([(name.clone(), source.clone())]),
+            turn: gold.turn,
+        };
+        match bind(&single, replies, world) {
+            Some(call) => arguments.extend(call.arguments),
+            None => {
+                arguments.remove(name);
+            }
+        }
+    }
+    Call { api: gold.api.clone(), arguments }
+}
+
+/// Counts a fault: whether it counts (it is one, and fails the checks). A fault that passes ends the gate.
+fn judge(
+    trial: &Trial<'_>,
+    report: &mut GateReport,
+    call: usize,
+    fault: Fault,
+    run: &Run,
+) -> Result<bool, Reason> {
+    let tally = report.damage.entry(fault.name().to_owned()).or_default();
+    if equivalent(trial, run) {
+        tally.equivalent += 1;
+        return Ok(false);
+    }
+    // With the words that the faulty run leads to, and with the right ones as a lucky guess.
+    let (words, right) = (trial.words(run, 0), trial.gold_words());
+    let passes = |words: &[String]| trial.passes(run, Says { words, structured: true });
+    if passes(&words) || (words != right && passes(&right)) {
+        tally.survived += 1;
+        return Err(Reason::FaultPasses { call, fault });
+    }
+    tally.killed += 1;
+    Ok(true)
+}
+
+/// Same final state, apart from the names of new keys, and all evidence reached.
+fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
+    let grounded = trial.grounded;
+    let base = trial.premises.base;
+    let same_state = run.session.digest() == grounded.last.digest() || {
+        let ours = run.session.diff();
+        ours.len() == trial.expected.len() && change_checks(base.world(), &ours) == trial.expected_checks
+    };
+    if !same_state || run.session.log().any(|entry| stray(trial, &entry)) {
+        return false;
+    }
+    let log: Vec<Arc<LogEntry>> = run.session.log().collect();
+    grounded
+        .stages
+        .iter()
+        .zip(run.ends())
+        .all(|(stage, end)| reach::reached(trial, stage, log.get(..*end).unwrap_or(&log)))
+}
+
+/// Whether a call changed something that the reference solution leaves alone, even if it was undone later.
+fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
+    entry.changes.iter().any(|change| {
+        change.before.is_some()
+            && !trial
+                .expected
+                .iter()
+                .any(|other| other.resource == change.resource && other.key == change.key)
+    })
+}
+
+/// Another value that fits an argument's type; for references and names, another record's.
+fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json> {
+    let world = trial.world();
+    if call.api == TOOL_SEARCHER {
+        return Some(Json::from("zzz"));
+    }
+    let api = world.api(world.api_named(&call.api)?);
+    let id = api.parameter_named(name)?;
+    if api.token == Some(id) {
+        return Some(Json::from("not-a-token"));
+    }
+    let parameter = &api.parameters[id.index()];
+    let value = parameter.schema.parse_json(call.arguments.get(name)?, &world.zone).ok()?;
+    if matches!(call.sources.get(name), Some(ArgumentSource::Default)) {
+        return None;
+    }
+    let other = match (&parameter.schema.kind, &value) {
+        (Type::Reference { resource, .. }, _) => {
+            let described = world.resource(*resource);
+            described
+                .records
+                .iter()
+                .filter_map(|record| record.get(described.key.index()))
+                .find(|key| **key != value)?
+                .clone()
+        }
+        (Type::List(item), Value::List(items)) => {
+            if items.len() > 1 {
+                Value::List(items.iter().skip(1).cloned().collect())
+            } else {
+                let resource = refers_to(&item.kind)?;
+                let described = world.resource(resource);
+                let key = described
+                    .records
+                    .iter()
+                    .filter_map(|record| record.get(described.key.index()))
+                    .find(|key| !items.contains(key))?;
+                Value::List([key.clone()].into())
+            }
+        }
+        (Type::Enum(values), Value::String(text)) => {
+            Value::String(values.iter().find(|other| *other != text)?.clone())
+        }
+        (_, Value::Integer(number)) => Value::Integer(number.checked_add(1)?),
+        (_, Value::Number(number)) => Value::number(number + 1.0)?,
+        (_, Value::Decimal(decimal)) => Value::Decimal(Decimal {
+            minor: decimal.minor.checked_add(10_i64.checked_pow(u32::from(decimal.scale))?)?,
+            scale: decimal.scale,
+        }),
+        (_, Value::Date(date)) => Value::Date(Date(date.0.checked_add(1)?)),
+        (_, Value::Time(time)) => Value::Time(Time((time.0 + 1800) % 86_400)),
+        (_, Value::DateTime(instant)) => Value::DateTime(Instant(instant.0.checked_add(3600)?)),
+        (_, Value::Bool(flag)) => Value::Bool(!flag),
+        (_, Value::String(text)) => match parameter.field {
+            Some((resource, field)) => world
+                .resource(resource)
+                .records
+                .iter()
+                .filter_map(|record| record.get(field.index()))
+                .find(|other| other.as_str().is_some_and(|other| other != &**text))?
+                .clone(),
+            None => Value::string(&format!("{text} x")),
+        },
+        _ => return None,
+    };
+    Some(other.to_json(&world.zone))
+}
+
+/// Another visible API that takes most of the same arguments: the nearest wrong choice.
+fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId> {
+    let own = world.api_named(&call.api)?;
+    let shared = |api: &Api| {
+        api.parameters.iter().filter(|parameter| call.arguments.contains_key(&*parameter.name)).count()
+    };
+    let missing = |api: &Api| {
+        api.parameters
+            .iter()
+            .enumerate()
+            .filter(|(index, parameter)| {
+                parameter.required
+                    && !call.arguments.contains_key(&*parameter.name)
+                    && api.token != Some(ParameterId(*index as u16))
+            })
+            .count()
+    };
+    let candidates = if visible.is_empty() {
+        (0..world.apis.len()).map(|index| ApiId(index as u16)).collect()
+    } else {
+        visible.to_vec()
+    };
+    candidates
+        .into_iter()
+        .filter(|id| {
+            *id != own && world.api(*id).domain == world.api(own).domain && missing(world.api(*id)) == 0
+        })
+        .max_by_key(|id| (shared(world.api(*id)), std::cmp::Reverse(*id)))
+}
+
+/// The reference solution and then a write that nobody asked for, by APIs that may be called there: so many of them.
+fn stray_writes(trial: &Trial<'_>, gold: &Run, most: usize, rng: &mut ChaCha8Rng) -> Vec<Run> {
+    let world = trial.world();
+    let mut writers: Vec<ApiId> = gold.session.visible().filter(|id| world.api(*id).writes()).collect();
+    writers.shuffle(rng);
+    let tried = writers.into_iter().take(if most == 1 { 4 } else { most });
+    let mut found = Vec::new();
+    for id in tried {
+        let api = world.api(id);
+        let Some(call) = stray_call(world, gold, api, rng) else { continue };
+        let mut run = gold.clone();
+        if !run.session.call(&call).changes.is_empty() {
+            found.push(run);
+        }
+        if found.len() >= most {
+            break;
+        }
+    }
+    found
+}
+
+/// A call of an API with values that records have.
+fn stray_call(world: &World, gold: &Run, api: &Api, rng: &mut ChaCha8Rng) -> Option<Call> {
+    let mut arguments = serde_json::Map::new();
+    for (index, parameter) in api.parameters.iter().enumerate() {
+        if api.token == Some(ParameterId(index as u16)) {
+            arguments.insert(parameter.name.to_string(), token_of(world, gold, api)?);
+        } else if parameter.required || !api.parameters.iter().any(|other| other.required) {
+            let value = some_value(world, parameter, rng)?;
+            arguments.insert(parameter.name.to_string(), value.to_json(&world.zone));
+        }
+    }
+    Some(Call { api: api.name.to_string(), arguments })
+}
+
+fn some_value(world: &World, parameter: &Parameter, rng: &mut ChaCha8Rng) -> Option<Value> {
+    let empty = Call { api: String::new(), arguments: serde_json::Map::new() };
+    let values = super::no_op::others(parameter, &empty, world);
+    let fits = |value: &&Value| parameter.schema.parse_json(&value.to_json(&world.zone), &world.zone).is_ok();
+    let usable: Vec<&Value> = values.iter().filter(fits).collect();
+    match usable.choose(rng) {
+        Some(value) => Some((*value).clone()),
+        None => match &parameter.schema.kind {
+            Type::Integer | Type::Number | Type::Decimal { .. } => {
+                let least = parameter.schema.limits.min.as_ref().and_then(Value::as_f64).unwrap_or(1.0);
+                parameter.schema.parse_json(&Json::from(least.max(1.0)), &world.zone).ok()
+            }
+            Type::String => parameter.schema.parse_json(&Json::from("something else"), &world.zone).ok(),
+            _ => None,
+        },
+    }
+}
+
+/// The token with which the reference solution called an API of the same domain.
+fn token_of(world: &World, gold: &Run, api: &Api) -> Option<Json> {
+    gold.session.log().find_map(|entry| {
+        let called = world.api(entry.api.filter(|called| world.api(*called).domain == api.domain)?);
+        entry.call.arguments.get(&*called.parameters[called.token?.index()].name).cloned()
+    })
+}

@@ -1,0 +1,88 @@
+//! Whether the replies of a run reach what the reference solution rests on: from engine facts, without the grader.
+
+use std::sync::Arc;
+
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::session::LogEntry;
+
+use crate::answer::Asked;
+use crate::binding::each;
+use crate::gates::Trial;
+use crate::ground::GroundedStage;
+
+/// Whether everything that a stage rests on is in the replies up to its end.
+pub(super) fn reached(trial: &Trial<'_>, stage: &GroundedStage, log: &[Arc<LogEntry>]) -> bool {
+    let entries = &trial.grounded.entries;
+    let facts = stage.asked.iter().all(|asked| {
+        let Some(entry) = entries.get(asked.call()) else { return false };
+        match asked {
+            Asked::Leaf { path, .. } => {
+                entry.reply.body.at(path).is_some_and(|leaf| shown(trial, leaf, entry, path, log))
+            }
+            Asked::Each { array, member, .. } => each(&entry.reply.body, array, member)
+                .is_some_and(|items| items.iter().all(|leaf| shown(trial, leaf, entry, array, log))),
+            Asked::Count { path, .. } => match entry.reply.body.at(path) {
+                // So many records, each of which is shown somewhere.
+                Some(Body::List(items)) if !items.is_empty() => items.iter().all(|item| {
+                    let first = item.leaves().find(|(_, _, origin)| matches!(origin, Origin::Field { .. }));
+                    first.is_some_and(|(_, value, origin)| {
+                        shown(trial, &Body::Leaf(value.clone(), origin.clone()), entry, path, log)
+                    })
+                }),
+                _ => counted(trial, entry, path, log),
+            },
+        }
+    });
+    facts
+        && stage.refused_by.and_then(|call| entries.get(call)).is_none_or(|entry| refused(trial, entry, log))
+}
+
+/// Whether a reply shows the same value of the same field of the same record; of a new record, of any new one.
+fn shown(trial: &Trial<'_>, leaf: &Body, entry: &LogEntry, path: &str, log: &[Arc<LogEntry>]) -> bool {
+    let Body::Leaf(wanted, origin) = leaf else { return false };
+    let mut successes = log.iter().filter(|entry| entry.reply.is_success());
+    match origin {
+        Origin::Field { resource, key, field } => {
+            let new = is_new(trial, *resource, key);
+            successes.flat_map(|entry| entry.reply.body.leaves()).any(|(_, value, from)| {
+                let Origin::Field { resource: of, key: whose, field: shown } = from else { return false };
+                let same_record = whose == key || new;
+                let made_up = new && *field == trial.world().resource(*resource).key;
+                (of, shown) == (resource, field) && same_record && (value == wanted || made_up)
+            })
+        }
+        // What the world computes is the same when the same was asked.
+        Origin::Computed | Origin::Constant => successes.any(|other| {
+            asks_the_same(trial, entry, other)
+                && other.reply.body.at(path).and_then(Body::value) == Some(wanted)
+        }),
+    }
+}
+
+fn is_new(trial: &Trial<'_>, resource: diorama_seeds::model::ResourceId, key: &Value) -> bool {
+    trial
+        .expected
+        .iter()
+        .any(|change| change.before.is_none() && change.resource == resource && change.key == *key)
+}
+
+/// Whether the same was counted.
+fn counted(trial: &Trial<'_>, entry: &LogEntry, path: &str, log: &[Arc<LogEntry>]) -> bool {
+    log.iter().any(|other| {
+        asks_the_same(trial, entry, other) && other.reply.body.at(path) == entry.reply.body.at(path)
+    })
+}
+
+/// Whether a call asks for the same as a reference call: all of its arguments but those that choose the view.
+fn asks_the_same(trial: &Trial<'_>, reference: &LogEntry, other: &LogEntry) -> bool {
+    let gold = trial.grounded.entries.iter().position(|entry| std::ptr::eq(&**entry, reference));
+    let arguments = gold.map(|call| crate::checks::binding_arguments(trial, call)).unwrap_or_default();
+    other.call.api == reference.call.api
+        && arguments.iter().all(|(name, json)| other.call.arguments.get(name) == Some(json))
+}
+
+/// Whether the same was refused, or came back empty; the keys of new records and tokens aside.
+fn refused(trial: &Trial<'_>, entry: &LogEntry, log: &[Arc<LogEntry>]) -> bool {
+    log.iter().any(|other| other.reply.status == entry.reply.status && asks_the_same(trial, entry, other))
+}

@@ -1,0 +1,436 @@
+//! Determined: every reading of the request against the records leaves one outcome.
+//!
+//! Words that can mean several values are tried with each; a name must fit one record; what is taken from a list must be
+//! settled by what the user said; the first of an order must be the only first.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ParameterId, ResourceId};
+use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::Body;
+use diorama_simulator::grade::extract::Clock;
+use diorama_simulator::grade::extract::prose::{Prose, Span};
+use diorama_simulator::session::LogEntry;
+
+use super::{GateReport, Trial};
+use crate::answer::Asked;
+use crate::ground::{Sought, places, readings};
+use crate::reason::Reason;
+use crate::survey::{query_of, reads};
+
+/// Runs the gate.
+///
+/// # Errors
+/// Which part of the request has several readings.
+pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
+    let world = trial.world();
+    let turns = Turns::read(trial);
+    for (call, gold) in trial.grounded.gold.iter().enumerate() {
+        let Some(id) = world.api_named(&gold.api) else { continue };
+        let api = world.api(id);
+        for (name, source) in &gold.sources {
+            let Some(parameter) = api.parameter_named(name) else { continue };
+            let at = At { trial, turns: &turns, call, gold, api, parameter };
+            at.readings(source)?;
+            at.records()?;
+            at.items(source)?;
+            report.determined += 1;
+        }
+        order(trial, &turns, call, gold, api)?;
+    }
+    Ok(())
+}
+
+/// The user's turns, read.
+struct Turns {
+    prose: Vec<Prose>,
+    clock: Clock,
+}
+
+impl Turns {
+    fn read(trial: &Trial<'_>) -> Self {
+        let clock = Clock::at(trial.grounded.clock, &trial.world().zone);
+        let prose = trial.grounded.user_turns.iter().map(|turn| Prose::read(turn, &clock)).collect();
+        Self { prose, clock }
+    }
+
+    /// Those said before a call.
+    fn before(&self, gold: &GoldCall) -> &[Prose] {
+        self.prose.get(..=gold.turn as usize).unwrap_or(&self.prose)
+    }
+}
+
+/// An argument of a call.
+struct At<'a> {
+    trial: &'a Trial<'a>,
+    turns: &'a Turns,
+    call: usize,
+    gold: &'a GoldCall,
+    api: &'a Api,
+    parameter: ParameterId,
+}
+
+impl At<'_> {
+    fn parameter(&self) -> &Parameter {
+        &self.api.parameters[self.parameter.index()]
+    }
+
+    fn value(&self) -> Option<Value> {
+        let parameter = self.parameter();
+        let json = self.gold.arguments.get(&*parameter.name)?;
+        parameter.schema.parse_json(json, &self.trial.world().zone).ok()
+    }
+
+    /// Words that can mean several values: only one of them may work.
+    fn readings(&self, source: &ArgumentSource) -> Result<(), Reason> {
+        let ArgumentSource::User { turn, start, end, by } = source else { return Ok(()) };
+        if !matches!(by, Derivation::DatePhrase | Derivation::Verbatim | Derivation::NumberWord) {
+            return Ok(());
+        }
+        let Some(prose) = self.turns.prose.get(*turn as usize) else { return Ok(()) };
+        let words = prose.source().get(*start as usize..*end as usize).unwrap_or_default();
+        let span = Span { start: *start as usize, end: *end as usize };
+        let meant = readings(prose, span, self.parameter(), &self.turns.clock);
+        let Some(value) = self.value() else { return Ok(()) };
+        let others: Vec<&Value> = meant.iter().filter(|other| **other != value).collect();
+        if others.is_empty() || !meant.contains(&value) {
+            return Ok(());
+        }
+        let zone = &self.trial.world().zone;
+        let working = others.into_iter().filter(|other| self.works(other)).map(|other| other.to_json(zone));
+        let mut values: Vec<serde_json::Value> = working.collect();
+        if values.is_empty() {
+            return Ok(());
+        }
+        values.insert(0, value.to_json(zone));
+        let (argument, words) = (self.parameter().name.to_string(), words.to_owned());
+        Err(Reason::SeveralReadings { call: self.call, argument, words, values })
+    }
+
+    /// Whether the call works with another value as well as with the one that was sent: a change is made, a read shows
+    /// something.
+    fn works(&self, value: &Value) -> bool {
+        let mut run = self.trial.start();
+        for before in self.trial.grounded.entries.iter().take(self.call) {
+            self.trial.call_aside(&mut run, &before.call);
+        }
+        let Some(recorded) = self.trial.grounded.entries.get(self.call) else { return false };
+        let mut call = recorded.call.clone();
+        call.arguments.insert(self.parameter().name.to_string(), value.to_json(&self.trial.world().zone));
+        let entry = self.trial.call_aside(&mut run, &call);
+        let shows = !reads(self.api) || !crate::ground::is_empty(&entry.reply.body);
+        entry.reply.is_success() && shows
+    }
+
+    /// A name must fit one record: one that bears it, or bears it as part of its own.
+    fn records(&self) -> Result<(), Reason> {
+        let (Some((resource, field)), Some(Value::String(name))) = (self.named_field(), self.value()) else {
+            return Ok(());
+        };
+        let records = &self.trial.world().resource(resource).records;
+        let wanted = name.to_lowercase();
+        let bears = |text: &str| {
+            let text = text.to_lowercase();
+            text == wanted || contains_words(&text, &wanted)
+        };
+        let bearing: Vec<&str> = records
+            .iter()
+            .filter_map(|record| record.get(field.index()).and_then(Value::as_str))
+            .filter(|text| bears(text))
+            .collect();
+        let exact = bearing.iter().filter(|text| text.to_lowercase() == wanted).count();
+        let taken = self.trial.grounded.entries.get(self.call).is_some_and(|entry| self.takes_one(entry));
+        if bearing.len() > 1 && taken && (exact != 1 || !self.by_exact_name()) {
+            let records = bearing.len();
+            return Err(Reason::SeveralRecords { call: self.call, name: name.to_string(), records });
+        }
+        Ok(())
+    }
+
+    /// Whether later calls or facts take a record from the reply, instead of all that it shows.
+    fn takes_one(&self, entry: &LogEntry) -> bool {
+        let sources = self.trial.grounded.gold.iter().flat_map(|gold| gold.sources.values());
+        let by_calls = sources.flat_map(places).any(|(of, _)| of as usize == self.call);
+        let asked = self.trial.grounded.stages.iter().flat_map(|stage| &stage.asked);
+        let by_facts =
+            asked.into_iter().any(|asked| matches!(asked, Asked::Leaf { call, .. } if *call == self.call));
+        entry.reply.is_success() && (by_calls || by_facts)
+    }
+
+    /// Whether the look-up itself asks for the whole name.
+    const fn by_exact_name(&self) -> bool {
+        matches!(self.api.behaviour.kind, BehaviourKind::Lookup { .. })
+    }
+
+    /// The display field that a name parameter looks up.
+    fn named_field(&self) -> Option<(ResourceId, FieldId)> {
+        let world = self.trial.world();
+        match &self.api.behaviour.kind {
+            BehaviourKind::Lookup { resource, by } => {
+                by.iter().find(|(_, by)| *by == self.parameter).map(|(field, _)| (*resource, *field))
+            }
+            BehaviourKind::List(query) => {
+                let display = world.resource(query.resource).display?;
+                let about = self.parameter().field == Some((query.resource, display));
+                query
+                    .filters
+                    .iter()
+                    .any(|filter| filter.parameter == self.parameter && about)
+                    .then_some((query.resource, display))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is taken from a list must be settled by what the user said, unless all of the list is taken.
+    fn items(&self, source: &ArgumentSource) -> Result<(), Reason> {
+        for (of, path) in places(source) {
+            let Some((array, index, member)) = split_item(path) else { continue };
+            let Some(entry) = self.trial.grounded.entries.get(of as usize) else { continue };
+            let Some(Body::List(items)) =
+                (if array.is_empty() { Some(&entry.reply.body) } else { entry.reply.body.at(array) })
+            else {
+                continue;
+            };
+            if items.len() < 2 || self.takes_all(of, array, member, items.len()) {
+                continue;
+            }
+            if let Some(first) = first_of_order(self.trial, of as usize, items, index) {
+                if let Some(by) = first {
+                    return Err(Reason::Tie { call: of as usize, by });
+                }
+                continue;
+            }
+            if self.is_extreme(items, index) {
+                continue;
+            }
+            let scores: Vec<usize> = items.iter().map(|item| self.said_of(item, items)).collect();
+            let own = scores.get(index).copied().unwrap_or(0);
+            let best = scores.iter().copied().max().unwrap_or(0);
+            let spoken_for = self.taken_elsewhere(of, array);
+            let rivals =
+                scores.iter().enumerate().filter(|(item, _)| *item == index || !spoken_for.contains(item));
+            let as_good = rivals.clone().filter(|(_, score)| **score >= own).count();
+            let best = rivals.map(|(_, score)| *score).max().unwrap_or(best);
+            if own < best || own == 0 || as_good > 1 {
+                // Items that the same value stands in are no choice: any of them gives it.
+                let value = |item: &Body| {
+                    if member.is_empty() {
+                        item.value().cloned()
+                    } else {
+                        item.at(member).and_then(Body::value).cloned()
+                    }
+                };
+                let distinct: BTreeSet<String> = items
+                    .iter()
+                    .zip(&scores)
+                    .enumerate()
+                    .filter(|(item, (_, score))| {
+                        **score >= own && (*item == index || !spoken_for.contains(item))
+                    })
+                    .filter_map(|(_, (item, _))| {
+                        value(item).map(|value| value.to_text(&self.trial.world().zone))
+                    })
+                    .collect();
+                if distinct.len() > 1 {
+                    return Err(Reason::SeveralItems {
+                        call: self.call,
+                        of: of as usize,
+                        items: distinct.len(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an item is the one least or greatest of its list in something, and the user asked for the least or the
+    /// greatest.
+    fn is_extreme(&self, items: &[Body], index: usize) -> bool {
+        let Some(item) = items.get(index) else { return false };
+        item.leaves().any(|(path, value, _)| {
+            let of_time = matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_));
+            let Some(own) = rank(value) else { return false };
+            let others = items.iter().enumerate().filter(|(other, _)| *other != index);
+            let ranks: Option<Vec<f64>> = others
+                .map(|(_, other)| {
+                    (if path.is_empty() { Some(other) } else { other.at(&path) })?.value().and_then(rank)
+                })
+                .collect();
+            let Some(ranks) = ranks else { return false };
+            let asks = |greatest| {
+                self.turns
+                    .before(self.gold)
+                    .iter()
+                    .any(|prose| crate::ground::asks_for_extreme(prose, greatest, of_time))
+            };
+            (ranks.iter().all(|rank| *rank > own) && asks(false))
+                || (ranks.iter().all(|rank| *rank < own) && asks(true))
+        })
+    }
+
+    /// Whether each item of the list is taken by a call of the same API, or by this argument.
+    fn takes_all(&self, of: u32, array: &str, member: &str, items: usize) -> bool {
+        let same = self.trial.grounded.gold.iter().filter(|gold| gold.api == self.gold.api);
+        let taken: BTreeSet<usize> = same
+            .flat_map(|gold| gold.sources.values())
+            .flat_map(places)
+            .filter(|(call, _)| *call == of)
+            .filter_map(|(_, path)| split_item(path))
+            .filter(|(other, _, of_member)| *other == array && *of_member == member)
+            .map(|(_, index, _)| index)
+            .collect();
+        taken.len() == items
+    }
+
+    /// How much of what the user said fits an item and not all others: one for each value that it has and another has
+    /// not.
+    fn said_of(&self, item: &Body, items: &[Body]) -> usize {
+        let mut score = 0;
+        for (path, value, _) in item.leaves() {
+            let differs = items.iter().any(|other| {
+                let there = if path.is_empty() { Some(other) } else { other.at(&path) };
+                there.and_then(Body::value) != Some(value)
+            });
+            if differs {
+                score += self.weight(value);
+            }
+        }
+        score
+    }
+
+    /// How much of a value the user said: of a text, how many of its words.
+    fn weight(&self, value: &Value) -> usize {
+        let said = self.turns.before(self.gold);
+        let words = crate::ground::told(value, said, &self.turns.clock);
+        if words > 0 { words } else { usize::from(self.is_shown_for(value)) }
+    }
+
+    /// The items of a list that other calls, or other arguments of this one, take.
+    fn taken_elsewhere(&self, of: u32, array: &str) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        for (call, gold) in self.trial.grounded.gold.iter().enumerate() {
+            for (name, source) in &gold.sources {
+                if call == self.call && *name == *self.parameter().name {
+                    continue;
+                }
+                let items = places(source).into_iter().filter(|(other, _)| *other == of);
+                found.extend(
+                    items
+                        .filter_map(|(_, path)| split_item(path))
+                        .filter(|(other, ..)| *other == array)
+                        .map(|(_, index, _)| index),
+                );
+            }
+        }
+        found
+    }
+
+    /// Whether a record that the user named is what the value refers to: the key that a look-up of its name gave.
+    fn is_shown_for(&self, value: &Value) -> bool {
+        let before = self.trial.grounded.entries.iter().take(self.call);
+        let world = self.trial.world();
+        before.filter(|entry| entry.reply.is_success()).any(|entry| {
+            let looked_up = entry.api.is_some_and(|id| {
+                matches!(
+                    world.api(id).behaviour.kind,
+                    BehaviourKind::Lookup { .. } | BehaviourKind::Get { .. }
+                )
+            });
+            looked_up
+                && !matches!(value, Value::Bool(_))
+                && entry.reply.body.leaves().any(|(_, known, _)| known == value)
+        })
+    }
+}
+
+/// What a value is ordered by.
+fn rank(value: &Value) -> Option<f64> {
+    match value {
+        Value::Date(date) => Some(f64::from(date.0)),
+        Value::Time(time) => Some(f64::from(time.0)),
+        Value::DateTime(instant) => Some(instant.0 as f64),
+        other => other.as_f64(),
+    }
+}
+
+/// `items[3].name` as the array, the position and the member.
+fn split_item(path: &str) -> Option<(&str, usize, &str)> {
+    let open = path.find('[')?;
+    let close = open + path.get(open..)?.find(']')?;
+    let index = path.get(open + 1..close)?.parse().ok()?;
+    Some((path.get(..open)?, index, path.get(close + 1..)?.trim_start_matches('.')))
+}
+
+/// Whether an item is the first of an order that its call asked for: nothing where no order was asked for or it is not
+/// the first, else what it ties by with the second, if it does.
+fn first_of_order(trial: &Trial<'_>, call: usize, items: &[Body], index: usize) -> Option<Option<String>> {
+    let (field, _) = sort_of(trial, call)?;
+    (index == 0).then_some(())?;
+    let value = |index: usize| member_named(items.get(index)?, &field);
+    Some(match (value(0), value(1)) {
+        (Some(first), Some(second)) if first == second => Some(field),
+        _ => None,
+    })
+}
+
+/// The member of an item that a field is shown as.
+fn member_named(item: &Body, field: &str) -> Option<Value> {
+    match item {
+        Body::Object(members) => members
+            .iter()
+            .find(|(name, _)| crate::ground::folded(name) == crate::ground::folded(field))
+            .and_then(|(_, member)| member.value().cloned()),
+        _ => None,
+    }
+}
+
+/// The field that a call is ordered by at its caller's wish, and what was sought.
+fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
+    let world = trial.world();
+    let gold = trial.grounded.gold.get(call)?;
+    let api = world.api(world.api_named(&gold.api)?);
+    let query = query_of(api)?;
+    let (parameter, _) = query.sort_parameter.as_ref()?;
+    let parameter = &api.parameters[parameter.index()];
+    let value = parameter.schema.parse_json(gold.arguments.get(&*parameter.name)?, &world.zone).ok()?;
+    let sought = Sought::of(api, parameter, &value, world)?;
+    Some((world.resource(query.resource).field(sought.field).name.to_string(), sought))
+}
+
+/// Of an order that was asked for: the right end, and no tie for the first place where a fact is taken from there.
+fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &Api) -> Result<(), Reason> {
+    let Some((_, sought)) = sort_of(trial, call) else { return Ok(()) };
+    let said = turns.before(gold);
+    let asked = said.iter().any(|prose| sought.asked_in(prose).is_some());
+    if !asked && said.iter().any(|prose| sought.is_other_in(prose)) {
+        let parameter = query_of(api).and_then(|query| query.sort_parameter.as_ref());
+        let name = parameter.map(|(id, _)| &api.parameters[id.index()].name);
+        let order = name.and_then(|name| gold.arguments.get(&**name)).and_then(|json| json.as_str());
+        return Err(Reason::OtherOrder { call, order: order.unwrap_or_default().to_owned() });
+    }
+    let facts = trial.grounded.stages.iter().flat_map(|stage| &stage.asked);
+    for fact in facts {
+        let Asked::Leaf { call: of, path, .. } = fact else { continue };
+        let Some((array, 0, _)) = split_item(path).filter(|_| *of == call) else { continue };
+        let body = trial.grounded.entries.get(call).map(|entry| &entry.reply.body);
+        let items = match body.and_then(|body| if array.is_empty() { Some(body) } else { body.at(array) }) {
+            Some(Body::List(items)) => items,
+            _ => continue,
+        };
+        if let Some(Some(by)) = first_of_order(trial, call, items, 0) {
+            return Err(Reason::Tie { call, by });
+        }
+    }
+    Ok(())
+}
+
+fn contains_words(text: &str, words: &str) -> bool {
+    !words.is_empty()
+        && text.match_indices(words).any(|(at, _)| {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            let after = text.get(at + words.len()..).and_then(|text| text.chars().next());
+            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+        })
+}

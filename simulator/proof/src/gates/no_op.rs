@@ -1,0 +1,162 @@
+//! No-op fails: doing nothing, saying nothing, or only refusing does not pass; and a request whose right end is a
+//! refusal has a twin that can be fulfilled.
+
+use diorama_seeds::model::{Parameter, ParameterId, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::value::{Instant, Value};
+
+use super::trial::Says;
+use super::{GateReport, Trial};
+use crate::ground::GroundedStage;
+use crate::reason::Reason;
+
+/// What is said without a call.
+const IDLE: [&str; 4] =
+    ["", "Done.", "I'm sorry, but I can't help with that.", "Could you tell me more about what you need?"];
+
+/// Calls that are tried in search of a twin, at most.
+const MOST_TRIES: usize = 400;
+
+/// Runs the gate.
+///
+/// # Errors
+/// Which way of doing nothing passes, or that nothing of the kind could be fulfilled.
+pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
+    let stages = trial.grounded.stages.len();
+    let mut idle = trial.start();
+    idle.close(stages);
+    for said in IDLE {
+        let words = vec![said.to_owned(); stages];
+        for structured in [false, true] {
+            if trial.passes(&idle, Says { words: &words, structured }) {
+                return Err(Reason::IdlePasses { words: said.to_owned() });
+            }
+            report.no_op += 1;
+        }
+    }
+    // The right words without a single call.
+    let words = trial.gold_words();
+    if trial.passes(&idle, Says { words: &words, structured: true }) {
+        return Err(Reason::WordsAlonePass);
+    }
+    report.no_op += 1;
+    for (number, stage) in trial.grounded.stages.iter().enumerate() {
+        if stage.outcome == Outcome::Refused && stage.refusal != Some(RefusalClass::NoTool) {
+            twin(trial, number, stage)?;
+            report.no_op += 1;
+        }
+    }
+    Ok(())
+}
+
+/// The call that was refused, or came back empty, with other values: one of them must work.
+fn twin(trial: &Trial<'_>, number: usize, stage: &GroundedStage) -> Result<(), Reason> {
+    // Learned by a read, the request itself was not tried, and its values are not known.
+    let Some(refused) = stage.refused_by else { return Ok(()) };
+    let Some(entry) = trial.grounded.entries.get(refused) else { return Ok(()) };
+    let world = trial.world();
+    let mut run = trial.start();
+    for before in trial.grounded.entries.iter().take(refused) {
+        trial.call_aside(&mut run, &before.call);
+    }
+    let Some(id) = entry.api else { return Ok(()) };
+    let api = world.api(id);
+    let works = |call: &Call| {
+        let mut fork = run.clone();
+        let reply = trial.call_aside(&mut fork, call);
+        reply.reply.is_success() && !crate::ground::is_empty(&reply.reply.body)
+    };
+    let mut tries = 0;
+    let named: Vec<(ParameterId, &Parameter)> = api
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| (ParameterId(index as u16), parameter))
+        .filter(|(id, parameter)| {
+            entry.call.arguments.contains_key(&*parameter.name) && api.token != Some(*id)
+        })
+        .collect();
+    // One value changed, then two: a refusal that rests on more than two at once is the world's, not the request's.
+    for (at, (_, first)) in named.iter().enumerate() {
+        for value in others(first, &entry.call, world) {
+            let mut call = entry.call.clone();
+            call.arguments.insert(first.name.to_string(), value.to_json(&world.zone));
+            tries += 1;
+            if works(&call) {
+                return Ok(());
+            }
+            for (_, second) in named.iter().skip(at + 1) {
+                for value in others(second, &entry.call, world).into_iter().take(12) {
+                    if tries >= MOST_TRIES {
+                        break;
+                    }
+                    tries += 1;
+                    let mut call = call.clone();
+                    call.arguments.insert(second.name.to_string(), value.to_json(&world.zone));
+                    if works(&call) {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+    Err(Reason::NoTwin { stage: number, api: entry.call.api.clone() })
+}
+
+/// Other values for a parameter: those that records have, other choices, numbers below and above, moments around.
+pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<Value> {
+    let given = call.arguments.get(&*parameter.name);
+    let given = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
+    let of_field = |resource: diorama_seeds::model::ResourceId, field: diorama_seeds::model::FieldId| {
+        let records = &world.resource(resource).records;
+        records.iter().filter_map(move |record| record.get(field.index()).cloned()).collect::<Vec<_>>()
+    };
+    let mut values = match (&parameter.schema.kind, parameter.field) {
+        (Type::Reference { resource, .. }, _) => of_field(*resource, world.resource(*resource).key),
+        (Type::List(item), _) => match &item.kind {
+            Type::Reference { resource, .. } => of_field(*resource, world.resource(*resource).key)
+                .into_iter()
+                .map(|key| Value::List([key].into()))
+                .collect(),
+            _ => Vec::new(),
+        },
+        (Type::Enum(values), _) => values.iter().cloned().map(Value::String).collect(),
+        (Type::Boolean, _) => vec![Value::Bool(true), Value::Bool(false)],
+        (Type::DateTime, _) => moments(given.as_ref(), world),
+        (Type::Date, _) => {
+            let today = world.zone.date_of(world.clock);
+            (1..=28).map(|days| Value::Date(diorama_seeds::value::Date(today.0 + days))).collect()
+        }
+        (Type::Time, _) => {
+            (6..=20).map(|hour| Value::Time(diorama_seeds::value::Time(hour * 3600))).collect()
+        }
+        (_, Some((resource, field))) => of_field(resource, field),
+        _ => Vec::new(),
+    };
+    if let Some(number) = given.as_ref().and_then(Value::as_f64) {
+        let near =
+            [1.0, number - 1.0, (number / 2.0).floor(), (number / 10.0).floor(), number + 1.0, number * 2.0];
+        values.extend(
+            near.into_iter()
+                .filter_map(|near| parameter.schema.parse_json(&serde_json::json!(near), &world.zone).ok()),
+        );
+    }
+    let mut seen = std::collections::HashSet::new();
+    values.retain(|value| !value.is_missing() && given.as_ref() != Some(value) && seen.insert(value.clone()));
+    values.truncate(60);
+    values
+}
+
+/// Hours of the coming days, at the half hour of the given moment.
+fn moments(given: Option<&Value>, world: &World) -> Vec<Value> {
+    let start = match given {
+        Some(Value::DateTime(instant)) => *instant,
+        _ => world.clock,
+    };
+    let around = (-3_i64..=10).flat_map(|day| [0, 2, -2, 4, -4].map(|hour| day * 86_400 + hour * 3_600));
+    around
+        .filter(|seconds| *seconds != 0)
+        .map(|seconds| Value::DateTime(Instant(start.0 + seconds)))
+        .collect()
+}

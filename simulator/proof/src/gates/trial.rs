@@ -1,0 +1,289 @@
+//! A grounded candidate under test: fresh sessions, runs with other calls in them, and their grades.
+//!
+//! Also the gate of gold: the reference calls, replayed on a fresh session, give the same replies and state, and pass.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use diorama_seeds::model::World;
+use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
+use diorama_simulator::engine::{RecordChange, diff};
+use diorama_simulator::grade::{Attempt, Ended, Prepared};
+use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
+
+use super::GateReport;
+use crate::Premises;
+use crate::binding::{bind, say_answer};
+use crate::checks::change_checks;
+use crate::ground::Grounded;
+use crate::reason::Reason;
+
+/// A grounded candidate under test.
+pub struct Trial<'a> {
+    /// The world.
+    pub premises: Premises<'a>,
+    /// The candidate.
+    pub grounded: &'a Grounded,
+    /// Its checks, ready.
+    pub prepared: Prepared,
+    /// What the reference solution changes.
+    pub expected: Vec<RecordChange>,
+    /// The same, as checks: new keys by number.
+    pub expected_checks: Vec<ChangeCheck>,
+    /// The calls of faults and variants, most of which are the reference solution's.
+    memo: RefCell<Memo>,
+}
+
+/// A run of some calls on a fresh session. Cloning forks it.
+#[derive(Clone)]
+pub struct Run {
+    /// The session after the calls.
+    pub session: Session,
+    /// Replies by position; `None` where a call was left out.
+    pub replies: Vec<Option<Arc<LogEntry>>>,
+    /// For each stage that has ended, how many calls the session had by then.
+    ends: Vec<usize>,
+}
+
+/// What is said at the end of each stage of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Says<'a> {
+    pub(super) words: &'a [String],
+    /// Whether the outcome is given beside the words.
+    pub(super) structured: bool,
+}
+
+impl<'a> Trial<'a> {
+    /// Puts a candidate under test.
+    ///
+    /// # Errors
+    /// That there is nothing to prove.
+    pub fn new(premises: Premises<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
+        let Ok(prepared) = Prepared::with(&grounded.checks, premises.base, premises.vocabulary) else {
+            return Err(Reason::ProvesNothing);
+        };
+        let expected = diff(premises.base, &grounded.initial, &grounded.last);
+        let expected_checks = change_checks(premises.base.world(), &expected);
+        Ok(Self { premises, grounded, prepared, expected, expected_checks, memo: RefCell::default() })
+    }
+
+    /// The world.
+    #[must_use]
+    pub fn world(&self) -> &'a World {
+        self.premises.base.world()
+    }
+
+    /// A fresh session like the one the candidate was grounded in.
+    #[must_use]
+    pub fn session(&self, seed: u64) -> Session {
+        let options = SessionOptions {
+            seed,
+            clock: Some(self.grounded.clock),
+            visible: Some(self.grounded.visible.clone()),
+            search: Some(self.grounded.search),
+        };
+        Session::new(self.premises.base.clone(), options)
+    }
+
+    /// An empty run.
+    #[must_use]
+    pub fn start(&self) -> Run {
+        self.start_on(self.grounded.seed)
+    }
+
+    /// The seeds of other sessions in which the same solution must pass: more where the world makes up keys.
+    pub(super) fn other_seeds(&self) -> impl Iterator<Item = u64> + use<> {
+        let makes = self.expected.iter().any(|change| change.before.is_none());
+        let seed = self.grounded.seed;
+        [!seed, seed ^ 0x5bd1_e995, seed.wrapping_add(1)].into_iter().take(if makes { 3 } else { 1 })
+    }
+
+    /// An empty run on another seed.
+    pub(super) fn start_on(&self, seed: u64) -> Run {
+        let mut run = Run {
+            session: self.session(seed),
+            replies: Vec::with_capacity(self.grounded.gold.len()),
+            ends: Vec::with_capacity(self.grounded.stages.len()),
+        };
+        self.mark(&mut run);
+        run
+    }
+
+    /// Notes the stages that end where the run stands.
+    fn mark(&self, run: &mut Run) {
+        while self
+            .grounded
+            .stages
+            .get(run.ends.len())
+            .is_some_and(|stage| stage.calls.end <= run.replies.len())
+        {
+            run.ends.push(run.session.calls());
+        }
+    }
+
+    /// Makes a call of a fault or a variant, and keeps its reply in the next position. The replay that proves the
+    /// reference solution does without the memo.
+    pub fn call(&self, run: &mut Run, call: &Call) {
+        let entry = self.call_aside(run, call);
+        run.replies.push(Some(entry));
+        self.mark(run);
+    }
+
+    /// Leaves the next position empty.
+    pub fn skip(&self, run: &mut Run) {
+        run.replies.push(None);
+        self.mark(run);
+    }
+
+    /// Keeps a reply in the next position without a call.
+    pub(super) fn keep(&self, run: &mut Run, entry: Arc<LogEntry>) {
+        run.replies.push(Some(entry));
+        self.mark(run);
+    }
+
+    /// Makes a call that takes no position.
+    pub fn call_aside(&self, run: &mut Run, call: &Call) -> Arc<LogEntry> {
+        run.session.call_again(call, &mut self.memo.borrow_mut())
+    }
+
+    /// The reference calls, changed one by one on their way; nothing where one cannot be bound.
+    pub(super) fn rerun(&self, mut change: impl FnMut(usize, &mut Call)) -> Option<Run> {
+        let mut run = self.start();
+        for (index, gold) in self.grounded.gold.iter().enumerate() {
+            let mut call = bind(gold, &run.replies, self.world())?;
+            change(index, &mut call);
+            self.call(&mut run, &call);
+        }
+        Some(run)
+    }
+
+    /// The reference calls in another order of their stages' own; nothing where one cannot be bound.
+    pub(super) fn in_order(&self, order: &[usize]) -> Option<Run> {
+        let gold = &self.grounded.gold;
+        let mut run = self.start();
+        run.replies = vec![None; gold.len()];
+        for (made, index) in order.iter().enumerate() {
+            let call = bind(gold.get(*index)?, &run.replies, self.world())?;
+            let entry = self.call_aside(&mut run, &call);
+            *run.replies.get_mut(*index)? = Some(entry);
+            while self.grounded.stages.get(run.ends.len()).is_some_and(|stage| stage.calls.end <= made + 1) {
+                run.ends.push(run.session.calls());
+            }
+        }
+        Some(run)
+    }
+
+    /// Whether a run passes with what is said at the end of each of its stages.
+    #[must_use]
+    pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
+        self.attempt(run, says, |attempt| self.prepared.passes(attempt))
+    }
+
+    /// What the grader says against a run.
+    pub(super) fn complaint(&self, run: &Run, says: Says<'_>) -> String {
+        let grade = self.attempt(run, says, |attempt| self.prepared.grade(attempt));
+        grade.errors.first().map(|error| error.message.clone()).unwrap_or_default()
+    }
+
+    fn attempt<T>(&self, run: &Run, says: Says<'_>, judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
+        let log: Vec<Arc<LogEntry>> = run.session.log().collect();
+        let turns = &self.grounded.user_turns;
+        let stages = self.grounded.stages.iter().zip(&run.ends).zip(says.words);
+        let ended: Vec<Ended<'_>> = stages
+            .enumerate()
+            .map(|(number, ((stage, calls), words))| Ended {
+                outcome: says.structured.then_some(stage.outcome),
+                reason: stage.refusal.filter(|_| says.structured),
+                answer: words,
+                user_turns: turns.get(..stage.user_turns).unwrap_or(turns),
+                // What a fault adds at the end belongs to the last stage.
+                calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
+            })
+            .collect();
+        judge(&Attempt {
+            base: self.premises.base,
+            initial: run.session.initial(),
+            last: run.session.state(),
+            log: &log,
+            stages: &ended,
+        })
+    }
+
+    /// What is said over a run's replies; the reference words where they cannot be said over them.
+    #[must_use]
+    pub(super) fn words(&self, run: &Run, restyle: u32) -> Vec<String> {
+        let said = self.grounded.stages.iter().map(|stage| {
+            say_answer(&stage.parts, &run.replies, self.world(), restyle)
+                .unwrap_or_else(|| stage.answer.clone())
+        });
+        said.collect()
+    }
+
+    /// The reference words.
+    pub(super) fn gold_words(&self) -> Vec<String> {
+        self.grounded.stages.iter().map(|stage| stage.answer.clone()).collect()
+    }
+}
+
+impl Run {
+    /// For each stage that has ended, how many calls the session had by then.
+    pub(super) fn ends(&self) -> &[usize] {
+        &self.ends
+    }
+
+    /// Makes all stages end where the run stands.
+    pub(super) fn close(&mut self, stages: usize) {
+        self.ends.resize(stages, self.session.calls());
+    }
+}
+
+/// The gate of gold.
+///
+/// # Errors
+/// What differed, or what the reference solution fails.
+pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
+    let grounded = trial.grounded;
+    let mut run = trial.start();
+    if run.session.digest() != grounded.initial.digest() {
+        return Err(Reason::ReplayDiffers { call: 0 });
+    }
+    for (index, (gold, recorded)) in grounded.gold.iter().zip(&grounded.entries).enumerate() {
+        let entry = run.session.call(&made(gold));
+        if entry.reply.status != recorded.reply.status || entry.reply.body != recorded.reply.body {
+            return Err(Reason::ReplayDiffers { call: index });
+        }
+        trial.keep(&mut run, entry);
+    }
+    if run.session.digest() != grounded.last.digest() {
+        return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
+    }
+    let words = trial.gold_words();
+    let refuses = grounded.stages.iter().any(|stage| stage.outcome == Outcome::Refused);
+    // Read from the words alone too; the class of a refusal is what words tell least well, so there it is given.
+    for structured in [true, false] {
+        if !structured && refuses {
+            continue;
+        }
+        let grade =
+            trial.attempt(&run, Says { words: &words, structured }, |attempt| trial.prepared.grade(attempt));
+        if !grade.success {
+            let failed = failed_stage(&grade);
+            let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
+            return Err(Reason::GoldFails { stage: failed, message });
+        }
+    }
+    report.gold_calls = grounded.gold.len() as u32;
+    Ok(())
+}
+
+fn failed_stage(grade: &diorama_simulator::grade::Grade) -> Option<usize> {
+    use diorama_simulator::grade::Verdict;
+    grade
+        .stages
+        .iter()
+        .position(|stage| [stage.outcome, stage.answer, stage.evidence].contains(&Verdict::Failed))
+}
+
+fn made(gold: &GoldCall) -> Call {
+    Call { api: gold.api.clone(), arguments: gold.arguments.clone() }
+}

@@ -1,0 +1,281 @@
+//! Grounding: every argument and every statement of a candidate, derived again from what was visible by then.
+//!
+//! Runs the calls in a session and reads the words with the extractor of typed mentions. Nothing the author thought is
+//! taken for granted: a source is a place in a user's turn or in an earlier reply, a documented default, the clock, or a
+//! listed derivation. What has none is named.
+
+mod argument;
+mod claims;
+mod measures;
+mod order;
+mod parts;
+mod script;
+mod stated;
+mod text;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use diorama_seeds::model::ApiId;
+use diorama_seeds::script::Script;
+use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
+use diorama_seeds::value::Instant;
+use diorama_simulator::engine::State;
+use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
+use diorama_simulator::grade::extract::Clock;
+use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+
+use crate::answer::{AnswerPart, Asked};
+use crate::candidate::{Candidate, CandidateError};
+use crate::reason::Reason;
+use crate::{Premises, checks};
+
+pub use self::measures::{Measures, bare};
+pub use self::script::names_of;
+
+/// A candidate that was run, with the source of everything in it.
+#[derive(Clone, Debug)]
+pub struct Grounded {
+    /// What was proposed.
+    pub candidate: Candidate,
+    /// The system message.
+    pub system: String,
+    /// APIs visible at the start.
+    pub visible: Vec<ApiId>,
+    /// The seed of the session.
+    pub seed: u64,
+    /// The clock at the start.
+    pub clock: Instant,
+    /// The version of the search for tools.
+    pub search: SearchVersion,
+    /// The state at the start.
+    pub initial: State,
+    /// The state at the end.
+    pub last: State,
+    /// The calls, each argument with its source.
+    pub gold: Vec<GoldCall>,
+    /// The calls of each message that calls.
+    pub messages: Vec<Range<usize>>,
+    /// What each call gave.
+    pub entries: Vec<Arc<LogEntry>>,
+    /// What the user says, in order.
+    pub user_turns: Vec<String>,
+    /// The stages.
+    pub stages: Vec<GroundedStage>,
+    /// The same conversation as a script.
+    pub script: Script,
+    /// What must hold for the task to be solved.
+    pub checks: Checks,
+    /// What was found wrong.
+    pub faults: Vec<Reason>,
+}
+
+/// A stage that was run.
+#[derive(Clone, Debug)]
+pub struct GroundedStage {
+    /// Its calls.
+    pub calls: Range<usize>,
+    /// How many turns the user had said by its end.
+    pub user_turns: usize,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// For refusals: the class of the reason.
+    pub refusal: Option<RefusalClass>,
+    /// For refusals: the call that gives the reason.
+    pub refused_by: Option<usize>,
+    /// The facts that its last message states.
+    pub asked: Vec<Asked>,
+    /// Its last message, as parts.
+    pub parts: Vec<AnswerPart>,
+    /// Its last message.
+    pub answer: String,
+}
+
+/// What is visible at a point of a conversation.
+pub(crate) struct Seen<'a> {
+    pub(crate) premises: Premises<'a>,
+    pub(crate) clock: Clock,
+    pub(crate) now: Instant,
+    pub(crate) system: Prose,
+    /// The user's turns so far.
+    pub(crate) turns: Vec<Prose>,
+    /// For each of them, how many calls had been answered before it.
+    pub(crate) calls_before: Vec<usize>,
+    /// The calls so far.
+    pub(crate) entries: Vec<Arc<LogEntry>>,
+    pub(crate) measures: Measures,
+}
+
+/// Runs a candidate and derives where everything in it comes from.
+///
+/// # Errors
+/// [`CandidateError`] when it cannot be run at all. What has no source is in [`Grounded::faults`].
+pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
+    candidate.check()?;
+    let world = premises.base.world();
+    let visible = visible(premises, candidate.tools.as_deref())?;
+    let clock = match &candidate.clock {
+        Some(text) => world.zone.parse_instant(text).ok_or_else(|| CandidateError::Clock(text.clone()))?,
+        None => world.clock,
+    };
+    let options = SessionOptions {
+        seed: candidate.seed,
+        clock: Some(clock),
+        visible: Some(visible.clone()),
+        search: None,
+    };
+    let mut session = Session::new(premises.base.clone(), options);
+    let initial = session.state().clone();
+    let system =
+        candidate.system.clone().unwrap_or_else(|| text::system_message(world, clock, visible.is_empty()));
+    let reading = Clock::at(clock, &world.zone);
+    let mut seen = Seen {
+        premises,
+        now: clock,
+        system: Prose::read(&system, &reading),
+        clock: reading,
+        turns: Vec::new(),
+        calls_before: Vec::new(),
+        entries: Vec::new(),
+        measures: Measures::of_tools(premises, &visible),
+    };
+    let mut run = Walk::default();
+    for (number, stage) in candidate.stages.iter().enumerate() {
+        run.stage(number, stage, &mut session, &mut seen);
+    }
+    let Walk { mut gold, messages, stages, mut faults, unsourced } = run;
+    let all_user_turns: Vec<String> = seen.turns.iter().map(|turn| turn.source().to_owned()).collect();
+    argument::settle(&unsourced, &mut gold, &stages, &seen, &initial, &mut faults);
+    let script = script::of(&candidate, &gold, &seen, &stages, &mut faults);
+    let checks = checks::build(premises, &seen.measures, &session, &stages, &gold, &seen.entries);
+    Ok(Grounded {
+        search: initial.search(),
+        last: session.state().clone(),
+        entries: seen.entries,
+        user_turns: all_user_turns,
+        seed: candidate.seed,
+        candidate,
+        system,
+        visible,
+        clock,
+        initial,
+        gold,
+        messages,
+        stages,
+        script,
+        checks,
+        faults,
+    })
+}
+
+/// The APIs that are visible at the start: those named, all where none is named, none with `ToolSearcher` alone.
+fn visible(premises: Premises<'_>, tools: Option<&[String]>) -> Result<Vec<ApiId>, CandidateError> {
+    let Some(tools) = tools else { return Ok(premises.apis().collect()) };
+    let named = tools
+        .iter()
+        .filter(|name| *name != TOOL_SEARCHER)
+        .map(|name| premises.base.world().api_named(name).ok_or_else(|| CandidateError::Tool(name.clone())));
+    named.collect()
+}
+
+/// A candidate on its way through its calls.
+#[derive(Default)]
+struct Walk {
+    gold: Vec<GoldCall>,
+    messages: Vec<Range<usize>>,
+    stages: Vec<GroundedStage>,
+    faults: Vec<Reason>,
+    /// Arguments that nothing visible gives, which may still be a choice: call and name.
+    unsourced: Vec<argument::Unsourced>,
+}
+
+impl Walk {
+    fn stage(
+        &mut self,
+        number: usize,
+        stage: &crate::candidate::CandidateStage,
+        session: &mut Session,
+        seen: &mut Seen<'_>,
+    ) {
+        let first = self.gold.len();
+        seen.hear(&stage.user);
+        for turn in &stage.turns {
+            if let Some(text) = &turn.user {
+                seen.hear(text);
+            }
+            if let Some(said) = &turn.say {
+                stated::check(number, said, seen, &mut self.faults);
+            }
+            let of_message = self.gold.len();
+            let mut made = Vec::new();
+            for call in &turn.calls {
+                let index = of_message + made.len();
+                let id = seen.premises.base.world().api_named(&call.api);
+                let callable = match id {
+                    Some(id) => session.is_visible(id),
+                    None => call.api == TOOL_SEARCHER,
+                };
+                if !callable {
+                    self.faults.push(Reason::NotATool { call: index, api: call.api.clone() });
+                }
+                let sources = argument::sources(index, call, id, seen, &mut self.faults, &mut self.unsourced);
+                let turn = seen.turns.len().saturating_sub(1) as u32;
+                self.gold.push(GoldCall {
+                    api: call.api.clone(),
+                    arguments: call.arguments.clone(),
+                    sources,
+                    turn,
+                });
+                made.push(session.call(&call.into()));
+            }
+            if !made.is_empty() {
+                self.messages.push(of_message..self.gold.len());
+            }
+            // Calls of one message do not see each other's replies.
+            made.into_iter().for_each(|entry| seen.add(entry));
+        }
+        let end = stage.end();
+        let calls = first..self.gold.len();
+        let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
+        let asked = claims::facts(number, &end, seen, &mut self.faults);
+        claims::deeds(number, &end, &calls, stage.last_words(), seen, &mut self.faults);
+        let parts = parts::of(stage.last_words(), &asked, seen);
+        self.stages.push(GroundedStage {
+            calls,
+            user_turns: seen.turns.len(),
+            outcome: end.outcome,
+            refusal,
+            refused_by,
+            asked,
+            parts,
+            answer: stage.last_words().to_owned(),
+        });
+    }
+}
+
+impl Seen<'_> {
+    /// The user says something.
+    fn hear(&mut self, text: &str) {
+        let prose = Prose::read(text, &self.clock);
+        self.measures.add_prose(&prose);
+        self.turns.push(prose);
+        self.calls_before.push(self.entries.len());
+    }
+
+    /// A call was answered.
+    fn add(&mut self, entry: Arc<LogEntry>) {
+        self.measures.add_reply(self.premises, &entry);
+        self.entries.push(entry);
+    }
+}
+
+/// Sources by argument.
+pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
+
+pub(crate) use self::argument::folded;
+pub use self::argument::places;
+pub(crate) use self::claims::is_empty;
+pub(crate) use self::order::{Sought, asks_for_extreme};
+pub(crate) use self::text::{readings, told};

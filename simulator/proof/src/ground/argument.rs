@@ -1,0 +1,583 @@
+//! Where the arguments of a call come from.
+
+use diorama_seeds::model::{Api, ApiId, PageStyle, Parameter};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::engine::{Body, Origin, State};
+use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+use serde_json::Value as Json;
+
+use super::text::{self, Found};
+use super::{GroundedStage, Seen, Sources, order};
+use crate::candidate::CandidateCall;
+use crate::reason::Reason;
+use crate::survey::{query_of, reads};
+
+/// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
+pub(crate) struct Unsourced {
+    call: usize,
+    name: String,
+}
+
+/// The sources of a call's arguments; what has none is put aside, or named at once where it cannot be a choice.
+pub(crate) fn sources(
+    index: usize,
+    call: &CandidateCall,
+    id: Option<ApiId>,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+    unsourced: &mut Vec<Unsourced>,
+) -> Sources {
+    let mut found = Sources::new();
+    let Some(id) = id else {
+        if call.api == TOOL_SEARCHER {
+            found.extend(keywords(index, call, seen, faults));
+        }
+        return found;
+    };
+    let world = seen.premises.base.world();
+    let api = world.api(id);
+    for (name, json) in &call.arguments {
+        let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
+            continue;
+        };
+        // A value of another type is refused by the engine; there is nothing to derive.
+        let Ok(value) = parameter.schema.parse_json(json, &world.zone) else { continue };
+        let argument = Argument { api, parameter, seen };
+        match argument.source(&value) {
+            Some(source) => {
+                found.insert(name.clone(), source);
+            }
+            None if reads(api) && !parameter.required => {
+                unsourced.push(Unsourced { call: index, name: name.clone() });
+            }
+            None => faults.push(
+                argument
+                    .half_named(index, &value)
+                    .unwrap_or_else(|| from_nowhere(index, &call.api, name, json)),
+            ),
+        }
+    }
+    found
+}
+
+fn from_nowhere(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
+    Reason::ArgumentFromNowhere {
+        call,
+        api: api.to_owned(),
+        argument: argument.to_owned(),
+        value: value.clone(),
+    }
+}
+
+/// Settles what was put aside: an optional argument of a read is a choice where, without it, the reply shows all that
+/// is taken from it.
+pub(crate) fn settle(
+    unsourced: &[Unsourced],
+    gold: &mut [GoldCall],
+    stages: &[GroundedStage],
+    seen: &Seen<'_>,
+    initial: &State,
+    faults: &mut Vec<Reason>,
+) {
+    for left in unsourced {
+        if is_choice(left, gold, stages, seen, initial) {
+            if let Some(call) = gold.get_mut(left.call) {
+                call.sources.insert(left.name.clone(), ArgumentSource::Choice);
+            }
+            continue;
+        }
+        let Some(call) = gold.get(left.call) else { continue };
+        let json = call.arguments.get(&left.name).cloned().unwrap_or_default();
+        faults.push(from_nowhere(left.call, &call.api, &left.name, &json));
+    }
+    // What only a later turn tells is a reason of its own.
+    for fault in faults.iter_mut() {
+        if let Reason::ArgumentFromNowhere { call, api, argument, value } = fault
+            && let Some(turn) = told_later(*call, api, argument, value, gold, seen)
+        {
+            *fault = Reason::ArgumentTooEarly {
+                call: *call,
+                api: std::mem::take(api),
+                argument: std::mem::take(argument),
+                value: value.take(),
+                turn,
+            };
+        }
+    }
+}
+
+fn told_later(
+    call: usize,
+    api: &str,
+    argument: &str,
+    json: &Json,
+    gold: &[GoldCall],
+    seen: &Seen<'_>,
+) -> Option<u32> {
+    let world = seen.premises.base.world();
+    let api = world.api(world.api_named(api)?);
+    let parameter = &api.parameters[api.parameter_named(argument)?.index()];
+    let value = parameter.schema.parse_json(json, &world.zone).ok()?;
+    let by_then = gold.get(call)?.turn;
+    let argument = Argument { api, parameter, seen };
+    let source = argument.in_user(&value).or_else(|| argument.in_parts(&value))?;
+    turns_of(&source).into_iter().find(|turn| *turn > by_then)
+}
+
+/// The user's turns that a source names.
+fn turns_of(source: &ArgumentSource) -> Vec<u32> {
+    match source {
+        ArgumentSource::User { turn, .. } => vec![*turn],
+        ArgumentSource::Arithmetic { of, .. } => of.iter().flat_map(turns_of).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether everything that is taken from a read's reply is there without an argument of it.
+fn is_choice(
+    left: &Unsourced,
+    gold: &[GoldCall],
+    stages: &[GroundedStage],
+    seen: &Seen<'_>,
+    initial: &State,
+) -> bool {
+    let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {
+        return false;
+    };
+    // The state before the call: the changes before it are made again.
+    let mut session = Session::new(
+        seen.premises.base.clone(),
+        SessionOptions { seed: initial.seed(), clock: Some(initial.clock()), ..SessionOptions::default() },
+    );
+    for before in
+        seen.entries.iter().take(left.call).filter(|entry| !entry.changes.is_empty() || signs(entry))
+    {
+        session.call(&before.call);
+    }
+    let mut call = entry.call.clone();
+    call.arguments.remove(&left.name);
+    let wider = session.call(&call);
+    let has =
+        |leaf: &Body| match leaf {
+            Body::Leaf(value, origin) => wider.reply.body.leaves().any(|(_, other, from)| {
+                other == value && (from == origin || matches!(from, Origin::Computed))
+            }),
+            // A whole list is taken only where it is the same.
+            _ => wider.reply.body == entry.reply.body,
+        };
+    let taken = |path: &str| entry.reply.body.at(path).is_some_and(&has);
+    let by_arguments = gold
+        .iter()
+        .flat_map(|later| later.sources.values())
+        .all(|source| places(source).iter().all(|(of, path)| *of as usize != left.call || taken(path)));
+    let by_facts = stages.iter().flat_map(|stage| &stage.asked).all(|asked| {
+        asked.call() != left.call
+            || match asked {
+                crate::answer::Asked::Leaf { path, .. } => taken(path),
+                // How many there are, and which, is what the argument decides.
+                _ => wider.reply.body == entry.reply.body,
+            }
+    });
+    wider.reply.is_success() && by_arguments && by_facts
+}
+
+fn signs(entry: &LogEntry) -> bool {
+    entry.reply.body.leaves().any(|(path, ..)| path.ends_with("token"))
+}
+
+/// The places in replies that a source names.
+pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
+    match source {
+        ArgumentSource::Reply { call, path } => vec![(*call, path)],
+        ArgumentSource::Replies { places } => places.iter().map(|(call, path)| (*call, &**path)).collect(),
+        ArgumentSource::Arithmetic { of, .. } => of.iter().flat_map(places).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Keywords of a search for tools: at least half of the words with meaning were visible.
+fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Sources {
+    let text = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
+    let stems = Prose::stems_of(text);
+    let told = |stem: &&u64| {
+        let by_words =
+            std::iter::once(&seen.system).chain(&seen.turns).any(|prose| prose.find_stem(**stem).is_some());
+        by_words || replies_have(seen, **stem)
+    };
+    let known = stems.iter().filter(told).count();
+    if known == 0 || known * 2 < stems.len() {
+        faults.push(Reason::KeywordsFromNowhere { call: index, keywords: text.to_owned() });
+        return Sources::new();
+    }
+    let turns = (0..seen.turns.len() as u32).collect();
+    let calls = (0..seen.entries.len() as u32).collect();
+    [("keywords".to_owned(), ArgumentSource::Keywords { turns, calls })].into_iter().collect()
+}
+
+fn replies_have(seen: &Seen<'_>, stem: u64) -> bool {
+    seen.entries.iter().flat_map(|entry| entry.reply.body.leaves()).any(|(path, value, _)| {
+        let of_value = value.as_str().is_some_and(|text| Prose::stems_of(text).contains(&stem));
+        of_value || Prose::stems_of(path.rsplit(['.', ']']).next().unwrap_or_default()).contains(&stem)
+    })
+}
+
+/// One argument, and what is visible before its call.
+pub(crate) struct Argument<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) parameter: &'a Parameter,
+    pub(crate) seen: &'a Seen<'a>,
+}
+
+impl Argument<'_> {
+    fn source(&self, value: &Value) -> Option<ArgumentSource> {
+        let (said, shown) = (self.in_user(value), self.in_reply(value));
+        // The place where the value was first visible: what a user picks from a list, the list has given.
+        let is_text = matches!(self.parameter.schema.kind, Type::Reference { .. } | Type::String | Type::Any);
+        let first = match (&said, &shown) {
+            (Some(ArgumentSource::User { turn, .. }), Some(ArgumentSource::Reply { call, .. }))
+                if is_text =>
+            {
+                let before = self.seen.calls_before.get(*turn as usize).copied().unwrap_or(0);
+                if (*call as usize) < before { shown } else { said }
+            }
+            _ => said.or(shown),
+        };
+        first
+            .or_else(|| (self.parameter.default.as_ref() == Some(value)).then_some(ArgumentSource::Default))
+            .or_else(|| self.in_order(value))
+            .or_else(|| self.in_paging(value))
+            .or_else(|| self.in_clock(value))
+            .or_else(|| self.in_parts(value))
+            .or_else(|| self.in_several(value))
+            .or_else(|| self.in_dictation(value))
+    }
+
+    fn is_token(&self) -> bool {
+        self.api.token.is_some_and(|token| self.api.parameters[token.index()].name == self.parameter.name)
+    }
+
+    /// A name of which the user said a part that several records share.
+    fn half_named(&self, call: usize, value: &Value) -> Option<Reason> {
+        let (resource, field) = self.parameter.field?;
+        let world = self.seen.premises.base.world();
+        let name = value.as_str().filter(|_| world.resource(resource).display == Some(field))?;
+        let said = |word: &&str| {
+            word.chars().count() > 2 && self.seen.turns.iter().any(|turn| !turn.find(word).is_empty())
+        };
+        let part = name.split_whitespace().find(said)?;
+        let records = world.resource(resource).records.iter();
+        let names = records.filter_map(|record| record.get(field.index())?.as_str());
+        let sharing = names.filter(|other| other.split_whitespace().any(|word| word == part)).count();
+        (sharing > 1).then(|| Reason::SeveralRecords { call, name: part.to_owned(), records: sharing })
+    }
+
+    /// Words of a user: the first turn that gives the value.
+    fn in_user(&self, value: &Value) -> Option<ArgumentSource> {
+        if self.is_token() {
+            return None;
+        }
+        let mut turns = self.seen.turns.iter().enumerate();
+        turns.find_map(|(turn, prose)| {
+            let Found { span, by } = text::find(prose, value, self.parameter, self.seen)?;
+            Some(ArgumentSource::User {
+                turn: turn as u32,
+                start: span.start as u32,
+                end: span.end as u32,
+                by,
+            })
+        })
+    }
+
+    /// A place in an earlier reply, the first that shows the value: for a key, where it stands as a key.
+    fn in_reply(&self, value: &Value) -> Option<ArgumentSource> {
+        let mut calls = self.seen.entries.iter().enumerate();
+        let (call, path) = calls.find_map(|(call, entry)| {
+            // A search shows tools, and an example in a schema is no value of a record.
+            entry.api?;
+            let path = self.place_in(entry, value)?;
+            Some((call as u32, path))
+        })?;
+        Some(ArgumentSource::Reply { call, path })
+    }
+
+    fn place_in(&self, entry: &LogEntry, value: &Value) -> Option<String> {
+        let world = self.seen.premises.base.world();
+        let mut second = None;
+        for (path, leaf, origin) in entry.reply.body.leaves() {
+            if leaf != value {
+                continue;
+            }
+            match (&self.parameter.schema.kind, origin) {
+                (Type::Reference { resource, .. }, Origin::Field { resource: of, field, .. }) => {
+                    if of == resource && *field == world.resource(*resource).key {
+                        return Some(path);
+                    }
+                    let kind = &world.resource(*of).field(*field).schema.kind;
+                    let refers = matches!(kind, Type::Reference { resource: to, .. } if to == resource)
+                        || matches!(kind, Type::List(item) if crate::survey::refers_to(&item.kind) == Some(*resource));
+                    if refers && second.is_none() {
+                        second = Some(path);
+                    }
+                }
+                // A key that no field is the origin of: a summary that the world computed.
+                (Type::Reference { .. }, _) => {
+                    second = second.or_else(|| is_named_like(&path, self.parameter).then_some(path))
+                }
+                _ if self.is_token() => return path.ends_with("token").then_some(path),
+                // Few values mean nothing by themselves: they must be of the same field.
+                (
+                    Type::Boolean | Type::Enum(_) | Type::Integer | Type::Number | Type::Decimal { .. },
+                    origin,
+                ) => {
+                    if self.is_same_field(origin, &path) {
+                        return Some(path);
+                    }
+                }
+                _ => return Some(path),
+            }
+        }
+        second
+    }
+
+    fn is_same_field(&self, origin: &Origin, path: &str) -> bool {
+        let of_field = matches!(
+            (origin, self.parameter.field),
+            (Origin::Field { resource, field, .. }, Some(of)) if (*resource, *field) == of
+        );
+        of_field || is_named_like(path, self.parameter)
+    }
+
+    /// `the cheapest` for a sort parameter.
+    fn in_order(&self, value: &Value) -> Option<ArgumentSource> {
+        let wanted = order::Sought::of(self.api, self.parameter, value, self.seen.premises.base.world())?;
+        self.seen.turns.iter().enumerate().rev().find_map(|(turn, prose)| {
+            let span = wanted.asked_in(prose)?;
+            Some(ArgumentSource::User {
+                turn: turn as u32,
+                start: span.start as u32,
+                end: span.end as u32,
+                by: Derivation::SortPhrase,
+            })
+        })
+    }
+
+    /// The next page, after the same call for the page before; the size of a page.
+    fn in_paging(&self, value: &Value) -> Option<ArgumentSource> {
+        let page = query_of(self.api)?.page.as_ref()?;
+        let is = |id: diorama_seeds::model::ParameterId| {
+            self.api.parameters.get(id.index()).is_some_and(|other| other.name == self.parameter.name)
+        };
+        if page.limit.is_some_and(is) {
+            return Some(ArgumentSource::Choice);
+        }
+        if !is(page.parameter) {
+            return None;
+        }
+        let world = self.seen.premises.base.world();
+        let same = self.seen.entries.iter().enumerate().rev().filter(|(_, entry)| {
+            entry.reply.is_success() && entry.api.is_some_and(|id| world.api(id).name == self.api.name)
+        });
+        let before = same.map(|(call, entry)| {
+            let given = entry.call.arguments.get(&*self.parameter.name);
+            let given = given.and_then(|json| self.parameter.schema.parse_json(json, &world.zone).ok());
+            (call, given)
+        });
+        let (_, last) = before.into_iter().next()?;
+        let step = match (value, last, page.style) {
+            (Value::Integer(now), last, PageStyle::Page) => {
+                let last = match last {
+                    Some(Value::Integer(last)) => last,
+                    _ => 1,
+                };
+                now - last == 1
+            }
+            (Value::Integer(now), last, PageStyle::Offset) => {
+                let last = match last {
+                    Some(Value::Integer(last)) => last,
+                    _ => 0,
+                };
+                now - last > 0
+            }
+            _ => false,
+        };
+        step.then_some(ArgumentSource::Clock { by: Derivation::NextPage })
+    }
+
+    /// Today, now, or a day that is counted from the clock the agent was shown.
+    fn in_clock(&self, value: &Value) -> Option<ArgumentSource> {
+        let zone = &self.seen.clock.zone;
+        let now = self.seen.now;
+        let fits = match value {
+            Value::DateTime(instant) => *instant == now,
+            Value::Date(date) => *date == zone.date_of(now),
+            Value::Time(time) => *time == zone.time_of(now),
+            _ => false,
+        };
+        fits.then_some(ArgumentSource::Clock { by: Derivation::Verbatim })
+    }
+
+    /// A day and a time of day from two places; members of an object, items of a list.
+    fn in_parts(&self, value: &Value) -> Option<ArgumentSource> {
+        let part = |schema: &Schema, value: &Value| {
+            let parameter = Parameter { schema: schema.clone(), ..self.parameter.clone() };
+            Argument { parameter: &parameter, ..*self }.source(value)
+        };
+        match (value, &self.parameter.schema.kind) {
+            (Value::List(items), Type::List(schema)) if !items.is_empty() => {
+                let of: Vec<ArgumentSource> =
+                    items.iter().map(|item| part(schema, item)).collect::<Option<_>>()?;
+                let all_places = of.iter().map(|source| match source {
+                    ArgumentSource::Reply { call, path } => Some((*call, path.clone())),
+                    _ => None,
+                });
+                Some(match all_places.collect::<Option<Vec<_>>>() {
+                    Some(places) => ArgumentSource::Replies { places },
+                    None => ArgumentSource::Arithmetic { operation: "list".to_owned(), of },
+                })
+            }
+            (Value::Object(members), Type::Object(fields)) => {
+                let of = members.iter().map(|(name, value)| {
+                    let field = fields.iter().find(|field| field.name == *name)?;
+                    let parameter = Parameter {
+                        name: field.name.clone(),
+                        label: field.name.replace('_', " ").into(),
+                        schema: field.schema.clone(),
+                        ..self.parameter.clone()
+                    };
+                    Argument { parameter: &parameter, ..*self }.source(value)
+                });
+                Some(ArgumentSource::Arithmetic {
+                    operation: "list".to_owned(),
+                    of: of.collect::<Option<_>>()?,
+                })
+            }
+            (Value::DateTime(instant), _) => {
+                let zone = &self.seen.clock.zone;
+                let day = self.part_of_moment(&Value::Date(zone.date_of(*instant)))?;
+                let time = self.part_of_moment(&Value::Time(zone.time_of(*instant)))?;
+                Some(ArgumentSource::Arithmetic { operation: "at".to_owned(), of: vec![day, time] })
+            }
+            _ => None,
+        }
+    }
+
+    /// A day or a time of day, from the words of a user or from a moment in a reply.
+    fn part_of_moment(&self, wanted: &Value) -> Option<ArgumentSource> {
+        if let Some(source) = self.in_user(wanted) {
+            return Some(source);
+        }
+        let zone = &self.seen.clock.zone;
+        let is_it = |leaf: &Value| match (leaf, wanted) {
+            (Value::DateTime(moment), Value::Date(date)) => zone.date_of(*moment) == *date,
+            (Value::DateTime(moment), Value::Time(time)) => zone.time_of(*moment) == *time,
+            _ => leaf == wanted,
+        };
+        let mut calls = self.seen.entries.iter().enumerate().rev();
+        calls.find_map(|(call, entry)| {
+            let (path, ..) = entry.reply.body.leaves().find(|(_, leaf, _)| is_it(leaf))?;
+            Some(ArgumentSource::Reply { call: call as u32, path })
+        })
+    }
+
+    /// A sum, a difference or a product of a number that the user says and one of the same field in a reply; a sum of
+    /// what several replies show.
+    fn in_several(&self, value: &Value) -> Option<ArgumentSource> {
+        let wanted = value.as_f64()?;
+        let near = |found: f64| (found - wanted).abs() < 1e-9;
+        let said = self.seen.turns.iter().enumerate().rev().flat_map(|(turn, prose)| {
+            text::numbers(prose).map(move |(number, span)| {
+                let (start, end) = (span.start as u32, span.end as u32);
+                (number, ArgumentSource::User { turn: turn as u32, start, end, by: Derivation::Verbatim })
+            })
+        });
+        let said: Vec<(f64, ArgumentSource)> = said.collect();
+        let shown: Vec<(f64, ArgumentSource)> = self.numbers_of_field();
+        for (number, of_user) in &said {
+            for (shown, of_reply) in &shown {
+                let operation =
+                    [("add", shown + number), ("subtract", shown - number), ("multiply", shown * number)]
+                        .into_iter()
+                        .find(|(_, result)| near(*result));
+                if let Some((operation, _)) = operation {
+                    let of = vec![of_reply.clone(), of_user.clone()];
+                    return Some(ArgumentSource::Arithmetic { operation: operation.to_owned(), of });
+                }
+            }
+        }
+        for (at, (first, of_first)) in shown.iter().enumerate() {
+            for (second, of_second) in shown.iter().skip(at + 1) {
+                if near(first + second) {
+                    let of = vec![of_first.clone(), of_second.clone()];
+                    return Some(ArgumentSource::Arithmetic { operation: "add".to_owned(), of });
+                }
+            }
+        }
+        let all: f64 = shown.iter().map(|(number, _)| number).sum();
+        (shown.len() > 2 && near(all)).then(|| ArgumentSource::Arithmetic {
+            operation: "add".to_owned(),
+            of: shown.into_iter().map(|(_, source)| source).collect(),
+        })
+    }
+
+    /// The numbers that replies show of this argument's field, or of the same kind of amount.
+    fn numbers_of_field(&self) -> Vec<(f64, ArgumentSource)> {
+        let world = self.seen.premises.base.world();
+        let mut found = Vec::new();
+        for (call, entry) in self.seen.entries.iter().enumerate() {
+            for (path, value, origin) in entry.reply.body.leaves() {
+                let Some(number) = value.as_f64() else { continue };
+                let alike = match (&self.parameter.schema.kind, origin) {
+                    (Type::Decimal { currency: Some(code), .. }, Origin::Field { resource, field, .. }) => {
+                        matches!(&world.resource(*resource).field(*field).schema.kind, Type::Decimal { currency: Some(other), .. } if other == code)
+                    }
+                    _ => false,
+                };
+                if (alike || self.is_same_field(origin, &path)) && found.len() < 64 {
+                    found.push((number, ArgumentSource::Reply { call: call as u32, path }));
+                }
+            }
+        }
+        found
+    }
+
+    /// A free text: four in five of its words with meaning were said by the user or stand in replies.
+    fn in_dictation(&self, value: &Value) -> Option<ArgumentSource> {
+        let Value::String(text) = value else { return None };
+        if !self.parameter.free_text && !self.searches_text() {
+            return None;
+        }
+        let stems = Prose::stems_of(text);
+        let by_user = |stem: &&u64| self.seen.turns.iter().any(|turn| turn.find_stem(**stem).is_some());
+        let told = stems.iter().filter(|stem| by_user(stem) || replies_have(self.seen, **stem)).count();
+        let user = stems.iter().filter(by_user).count();
+        (user > 0 && told * 5 >= stems.len() * 4).then(|| ArgumentSource::Dictated {
+            turns: (0..self.seen.turns.len() as u32).collect(),
+            calls: (0..self.seen.entries.len() as u32).collect(),
+        })
+    }
+
+    /// Whether the parameter takes words to look for.
+    fn searches_text(&self) -> bool {
+        let filters = query_of(self.api).map(|query| &query.filters);
+        filters.into_iter().flatten().any(|filter| {
+            matches!(filter.test, diorama_seeds::model::FilterTest::Text(_))
+                && self.api.parameters[filter.parameter.index()].name == self.parameter.name
+        })
+    }
+}
+
+/// Whether the member at a path is named like a parameter, case and underscores aside.
+pub(crate) fn is_named_like(path: &str, parameter: &Parameter) -> bool {
+    let member = path.rsplit('.').next().unwrap_or(path);
+    let member = member.split('[').next().unwrap_or(member);
+    folded(member) == folded(&parameter.name)
+}
+
+/// A name without case and underscores.
+pub(crate) fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}

@@ -1,0 +1,315 @@
+//! What an author claims of a stage: facts by their places, a refusal with its reason, and that it was done.
+
+use std::ops::Range;
+
+use diorama_seeds::model::{Field, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::grade::extract::Stance;
+use diorama_simulator::grade::extract::prose::{Prose, Span};
+use diorama_simulator::session::LogEntry;
+use serde_json::Value as Json;
+
+use super::Seen;
+use super::argument::folded;
+use crate::answer::Asked;
+use crate::candidate::{End, FactClaim};
+use crate::reason::Reason;
+
+/// The facts that a stage claims to state.
+pub(crate) fn facts(stage: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Vec<Asked> {
+    let mut asked = Vec::new();
+    for claim in &end.facts {
+        let Some(entry) = seen.entries.get(claim.call) else {
+            let (call, path) = (claim.call, claim.path.clone());
+            faults.push(Reason::FactTooEarly { stage, call, path });
+            continue;
+        };
+        match fact(claim, entry, seen) {
+            Some(fact) => asked.push(fact),
+            None => faults.push(Reason::FactNotThere { stage, call: claim.call, path: claim.path.clone() }),
+        }
+    }
+    asked
+}
+
+fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
+    let body = &entry.reply.body;
+    let call = claim.call;
+    let about = |path: &str| claim.about.clone().unwrap_or_else(|| about(path, body, seen));
+    if let Some((array, member)) = claim.path.split_once("[*]") {
+        let member = member.trim_start_matches('.').to_owned();
+        let items = crate::binding::each(body, array, &member)?;
+        let first = if member.is_empty() { format!("{array}[0]") } else { format!("{array}[0].{member}") };
+        let all_leaves = items.iter().all(|item| matches!(item, Body::Leaf(value, _) if !value.is_missing()));
+        let about = about(&first);
+        return (!items.is_empty() && all_leaves).then_some(Asked::Each {
+            call,
+            array: array.to_owned(),
+            member,
+            about,
+        });
+    }
+    let path = claim.path.clone();
+    match body.at(&path)? {
+        Body::List(_) => Some(Asked::Count { call, about: about(&path), path }),
+        Body::Leaf(value, _) if claim.count => {
+            value.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
+            Some(Asked::Count { call, about: about(&path), path })
+        }
+        Body::Leaf(value, origin) => {
+            let statable = !value.is_missing() && !matches!(origin, Origin::Constant);
+            statable.then(|| Asked::Leaf { call, about: about(&path), path })
+        }
+        Body::Object(_) => None,
+    }
+}
+
+/// What a place is, in words: the label of its field, or the name of the member.
+fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
+    let member = path.rsplit('.').next().unwrap_or(path);
+    let member = member.split('[').next().unwrap_or(member).replace('_', " ");
+    match body.at(path) {
+        Some(Body::Leaf(_, Origin::Field { resource, field, .. })) => {
+            let described = seen.premises.base.world().resource(*resource);
+            format!("{} of the {}", described.field(*field).label, described.label)
+        }
+        _ if member.is_empty() => "number of results".to_owned(),
+        _ => member,
+    }
+}
+
+/// The class of a refusal and the call that gives it: of the calls of the stage, the last that was refused, or the last
+/// that came back empty.
+pub(crate) fn refusal(
+    stage: usize,
+    end: &End,
+    calls: &Range<usize>,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) -> (Option<RefusalClass>, Option<usize>) {
+    if end.outcome != Outcome::Refused {
+        return (None, None);
+    }
+    let of_stage = || calls.clone().rev().filter_map(|call| Some((call, seen.entries.get(call)?)));
+    let refused = of_stage().find_map(|(call, entry)| {
+        entry.api?;
+        Some((RefusalClass::of_status(entry.reply.status)?, call, entry.reply.status))
+    });
+    if let Some((class, call, status)) = refused {
+        if let Some(given) = end.reason.filter(|given| *given != class) {
+            faults.push(Reason::RefusedForAnother { stage, given, call, status });
+        }
+        return (Some(class), Some(call));
+    }
+    let empty = of_stage()
+        .find(|(_, entry)| entry.api.is_some() && entry.reply.is_success() && is_empty(&entry.reply.body));
+    if let (Some((call, _)), None | Some(RefusalClass::NotFound)) = (empty, end.reason) {
+        return (Some(RefusalClass::NotFound), Some(call));
+    }
+    // Learned by a read: the facts it states are what it rests on.
+    if !end.facts.is_empty() && end.reason.is_some() {
+        return (end.reason, None);
+    }
+    if end.reason == Some(RefusalClass::NoTool) && calls.is_empty() {
+        return (end.reason, None);
+    }
+    faults.push(Reason::RefusedWithoutReason { stage });
+    (end.reason, None)
+}
+
+/// Whether a reply matched nothing.
+pub(crate) fn is_empty(body: &Body) -> bool {
+    let no_record = !body.leaves().any(|(_, _, origin)| matches!(origin, Origin::Field { .. }));
+    let lists = match body {
+        Body::List(items) => items.is_empty(),
+        Body::Object(members) => {
+            members.iter().any(|(_, member)| matches!(member, Body::List(items) if items.is_empty()))
+        }
+        Body::Leaf(..) => false,
+    };
+    let zero = body
+        .leaves()
+        .any(|(_, value, origin)| matches!(origin, Origin::Computed) && value.as_f64() == Some(0.0));
+    no_record && (lists || zero)
+}
+
+/// A stage that ends done must have done it, as its replies tell.
+pub(crate) fn deeds(
+    stage: usize,
+    end: &End,
+    calls: &Range<usize>,
+    words: &str,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) {
+    if end.outcome != Outcome::Done {
+        return;
+    }
+    let world = seen.premises.base.world();
+    let writes = || {
+        calls.clone().filter_map(|call| {
+            let entry = seen.entries.get(call)?;
+            world.api(entry.api?).writes().then_some((call, entry))
+        })
+    };
+    if let Some((call, entry)) = writes().next_back()
+        && !entry.reply.is_success()
+        && (end.facts.is_empty() || !writes().any(|(_, entry)| entry.reply.is_success()))
+    {
+        let (api, status) = (entry.call.api.clone(), entry.reply.status);
+        faults.push(Reason::DoneThoughRefused { stage, call, api, status });
+    }
+    let prose = Prose::read(words, &seen.clock);
+    for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
+        if let Some((member, shown, sent)) = otherwise(entry, seen) {
+            let api = entry.call.api.clone();
+            faults.push(Reason::ReplySaysOtherwise { stage, call, api, member, shown, sent });
+        }
+        // A later call may have changed the record again.
+        let is_last = !writes().any(|(later, other)| later > call && touches(other, entry));
+        if let Some((words, member, shown)) = misspoken(entry, &prose, seen).filter(|_| is_last) {
+            faults.push(Reason::WordsSayOtherwise { stage, words, call, member, shown });
+        }
+    }
+}
+
+/// A word alone before a stop: `Done.`, `Done: ...` acknowledges, and states nothing of a record.
+fn is_remark(prose: &Prose, span: Span) -> bool {
+    let source = prose.source();
+    let before = source.get(..span.start).unwrap_or_default().trim_end();
+    let after = source.get(span.end..).unwrap_or_default();
+    (before.is_empty() || before.ends_with(['.', '!', '?', ',']))
+        && (after.is_empty()
+            || after.starts_with(['.', '!', ':', ',', ';', ' '])
+                && !after.trim_start().starts_with(char::is_alphanumeric))
+}
+
+fn touches(later: &LogEntry, entry: &LogEntry) -> bool {
+    later.changes.iter().any(|change| {
+        entry.changes.iter().any(|other| (other.resource, &other.key) == (change.resource, &change.key))
+    })
+}
+
+/// A member of a change's reply that denies it: one of the name of a sent argument with another value, or a plain no to
+/// what the API does.
+fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
+    let world = seen.premises.base.world();
+    let api = world.api(entry.api?);
+    let zone = &world.zone;
+    let top: Vec<(&str, &Value, &Origin)> = shallow(&entry.reply.body);
+    for (name, json) in &entry.call.arguments {
+        let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
+            continue;
+        };
+        let Ok(sent) = parameter.schema.parse_json(json, zone) else { continue };
+        let same_name = top.iter().find(|(member, ..)| folded(member) == folded(name));
+        let Some((member, shown, _)) = same_name else { continue };
+        if !shown.is_missing() && !alike(&sent, shown) {
+            return Some(((*member).to_owned(), shown.to_json(zone), Some(sent.to_json(zone))));
+        }
+    }
+    let denies = top.iter().find(|(member, value, origin)| {
+        let of_world = !matches!(origin, Origin::Field { .. });
+        let success = matches!(folded(member).as_str(), "success" | "ok" | "done" | "successful");
+        let of_verb = member.ends_with("ed") && verbs_match(member, &api.name);
+        **value == Value::Bool(false) && ((of_world && success) || of_verb)
+    });
+    denies.map(|(member, value, _)| ((*member).to_owned(), value.to_json(zone), None))
+}
+
+/// Whether a participle is that of the verb in a name: `deleted` of `DeletePlaylist`, `cancelled` of `CancelOrder`.
+fn verbs_match(participle: &str, name: &str) -> bool {
+    let participle = folded(participle);
+    let mut words = split_camel(name).to_lowercase();
+    words.retain(|c| c.is_alphanumeric() || c == ' ');
+    words.split(' ').any(|verb| verb.len() > 2 && participle.starts_with(verb.trim_end_matches('e')))
+}
+
+fn split_camel(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    for c in name.chars() {
+        if c.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(if c == '_' { ' ' } else { c });
+    }
+    words
+}
+
+/// The leaves at the top of a reply, and one level below an envelope.
+fn shallow(body: &Body) -> Vec<(&str, &Value, &Origin)> {
+    let Body::Object(members) = body else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, member) in members {
+        match member {
+            Body::Leaf(value, origin) => found.push((&**name, value, origin)),
+            Body::Object(inner) if members.len() == 1 => {
+                found.extend(inner.iter().filter_map(|(name, member)| match member {
+                    Body::Leaf(value, origin) => Some((&**name, value, origin)),
+                    _ => None,
+                }));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn alike(sent: &Value, shown: &Value) -> bool {
+    match (sent, shown) {
+        (Value::String(sent), Value::String(shown)) => folded(sent) == folded(shown),
+        _ => match (sent.as_f64(), shown.as_f64()) {
+            (Some(sent), Some(shown)) => (sent - shown).abs() < 1e-9,
+            _ => sent == shown,
+        },
+    }
+}
+
+/// The field of a changed record that a leaf shows: by where it came from, or by its name where the world computed it.
+fn field_of<'a>(path: &str, origin: &Origin, entry: &LogEntry, world: &'a World) -> Option<&'a Field> {
+    let mut changes = entry.changes.iter();
+    match origin {
+        Origin::Field { resource, key, field } => changes
+            .any(|change| change.resource == *resource && change.key == *key)
+            .then(|| world.resource(*resource).field(*field)),
+        Origin::Computed => {
+            let member = folded(path.rsplit('.').next().unwrap_or(path));
+            changes.find_map(|change| {
+                world.resource(change.resource).fields.iter().find(|field| folded(&field.name) == member)
+            })
+        }
+        Origin::Constant => None,
+    }
+}
+
+/// Words that assert another state of a changed record than its reply shows: another value of an enum field, and not the
+/// one that is there.
+fn misspoken(entry: &LogEntry, prose: &Prose, seen: &Seen<'_>) -> Option<(String, String, Json)> {
+    let world = seen.premises.base.world();
+    for (path, value, origin) in entry.reply.body.leaves() {
+        let Some(declared) = field_of(&path, origin, entry, world) else { continue };
+        let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { continue };
+        let says = |other: &str| {
+            let synonyms = declared.synonyms.get(other).into_iter().flatten().map(|word| &**word);
+            let spaced = other.replace('_', " ");
+            let spans = prose.find(&spaced);
+            spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
+                prose.stance(*span) == Stance::Asserted && !prose.is_denied(*span) && !is_remark(prose, *span)
+            })
+        };
+        if says(shown).is_some() {
+            continue;
+        }
+        // A word that the user chose as another argument says nothing of this field.
+        let chosen = |other: &str| entry.call.arguments.values().any(|json| json.as_str() == Some(other));
+        let wrong =
+            values.iter().filter(|other| &***other != shown && !chosen(other)).find_map(|other| says(other));
+        if let Some(span) = wrong {
+            return Some((prose.words_at(span).to_owned(), path, value.to_json(&world.zone)));
+        }
+    }
+    None
+}

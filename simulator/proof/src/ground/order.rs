@@ -1,0 +1,146 @@
+//! Orders that people ask for: `the cheapest`, `the two latest`, and the sort parameter that gives them.
+
+use diorama_seeds::model::{Api, FieldId, Parameter, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::value::Value;
+use diorama_simulator::grade::extract::prose::{Prose, Span};
+
+use super::argument::folded;
+use crate::survey::query_of;
+
+/// An order that a sort parameter asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sought {
+    /// What it orders by.
+    pub(crate) field: FieldId,
+    /// Greatest first.
+    pub(crate) descending: bool,
+    /// Whether the field is a day, a time or a moment.
+    of_time: bool,
+}
+
+/// Which end of an order a word asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Low,
+    High,
+    Either,
+}
+
+impl Sought {
+    /// What the value of a sort parameter asks for; none where the parameter orders nothing.
+    pub(crate) fn of(api: &Api, parameter: &Parameter, value: &Value, world: &World) -> Option<Self> {
+        let query = query_of(api)?;
+        let (sorts, fields) = query.sort_parameter.as_ref()?;
+        if api.parameters[sorts.index()].name != parameter.name {
+            return None;
+        }
+        let text = value.as_str()?.to_lowercase();
+        let descending = text.starts_with('-') || text.ends_with("desc") || text.ends_with("descending");
+        let resource = world.resource(query.resource);
+        let named = |field: &&FieldId| {
+            let name = folded(&resource.field(**field).name);
+            let bare = folded(text.trim_end_matches("descending").trim_end_matches("ascending"));
+            bare.trim_end_matches("desc").trim_end_matches("asc") == name || bare == name
+        };
+        let field = *fields.iter().find(named)?;
+        let of_time = matches!(resource.field(field).schema.kind, Type::Date | Type::Time | Type::DateTime);
+        Some(Self { field, descending, of_time })
+    }
+
+    /// The word of a text that asks for this order.
+    pub(crate) fn asked_in(self, prose: &Prose) -> Option<Span> {
+        prose.words().find_map(|(word, span)| {
+            let end = end_of(&word.to_lowercase(), self.of_time)?;
+            let fits = match end {
+                End::Either => true,
+                End::High => self.descending,
+                End::Low => !self.descending,
+            };
+            fits.then_some(span)
+        })
+    }
+
+    /// Whether a text asks for the other end of an order, and not for this one.
+    pub(crate) fn is_other_in(self, prose: &Prose) -> bool {
+        self.asked_in(prose).is_none()
+            && Self { descending: !self.descending, ..self }.asked_in(prose).is_some()
+    }
+}
+
+/// Whether a text asks for the least, or the greatest, of something: a value of time or of any other kind.
+pub(crate) fn asks_for_extreme(prose: &Prose, greatest: bool, of_time: bool) -> bool {
+    let wanted = if greatest { End::High } else { End::Low };
+    prose
+        .words()
+        .filter_map(|(word, _)| end_of(&word.to_lowercase(), of_time))
+        .any(|end| end == wanted || end == End::Either)
+}
+
+/// The end that a superlative, or a word that orders, asks for. Of time, `latest` is the greatest and `oldest` the
+/// least; of everything else size decides.
+fn end_of(word: &str, of_time: bool) -> Option<End> {
+    const LOW: [&str; 12] = [
+        "low", "cheap", "short", "small", "few", "light", "near", "close", "least", "bottom", "fewer",
+        "quick",
+    ];
+    const HIGH: [&str; 12] =
+        ["high", "dear", "long", "large", "big", "great", "heavy", "far", "farth", "furth", "top", "best"];
+    const EARLY: [&str; 5] = ["early", "old", "soon", "first", "next"];
+    const LATE: [&str; 5] = ["late", "new", "recent", "last", "fresh"];
+    if matches!(word, "most" | "ordered" | "sorted" | "ranked") {
+        return Some(End::Either);
+    }
+    let stem = word.strip_suffix("est").unwrap_or(word);
+    // `earliest`, `biggest`, `latest`, `largest`.
+    let is = |base: &&str| {
+        let doubled = stem.len() == base.len() + 1
+            && stem.starts_with(*base)
+            && stem.as_bytes().last() == base.as_bytes().last();
+        word == *base
+            || stem == *base
+            || doubled
+            || stem.strip_suffix('i').is_some_and(|start| base.strip_suffix('y') == Some(start))
+            || base.strip_suffix('e') == Some(stem)
+    };
+    let superlative = word.ends_with("est")
+        || matches!(
+            word,
+            "first" | "last" | "next" | "least" | "top" | "best" | "bottom" | "lowest" | "highest"
+        );
+    if !superlative {
+        return None;
+    }
+    let (early, late) = (EARLY.iter().any(&is), LATE.iter().any(&is));
+    match (of_time, early, late) {
+        (true, true, _) => Some(End::Low),
+        (true, _, true) => Some(End::High),
+        (false, true, _) | (false, _, true) => Some(End::Either),
+        _ if LOW.iter().any(&is) => Some(End::Low),
+        _ if HIGH.iter().any(is) => Some(End::High),
+        _ => word.ends_with("est").then_some(End::Either),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn superlatives_ask_for_an_end() {
+        for (word, of_time, expect) in [
+            ("cheapest", false, Some(End::Low)),
+            ("lowest", false, Some(End::Low)),
+            ("biggest", false, Some(End::High)),
+            ("largest", false, Some(End::High)),
+            ("latest", true, Some(End::High)),
+            ("earliest", true, Some(End::Low)),
+            ("newest", true, Some(End::High)),
+            ("nicest", false, Some(End::Either)),
+            ("cheap", false, None),
+            ("table", false, None),
+        ] {
+            assert_eq!(end_of(word, of_time), expect, "{word}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! A candidate's conversation as a script, and whether the user of that script would have said the same.
+
+use diorama_seeds::model::Parameter;
+use diorama_seeds::schema::Type;
+use diorama_seeds::script::{Held, Script, Sight, Stage, StageEnd, When};
+use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall, Outcome};
+use diorama_simulator::conversation::{Conversation, Given};
+use diorama_simulator::engine::{Body, Origin};
+
+use super::argument::folded;
+use super::claims::is_empty;
+use super::{GroundedStage, Seen};
+use crate::candidate::{Candidate, CandidateStage, Opening};
+use crate::reason::Reason;
+
+/// The script of a candidate. Where its user would not have said what the candidate has, that is a fault.
+pub(crate) fn of(
+    candidate: &Candidate,
+    gold: &[GoldCall],
+    seen: &Seen<'_>,
+    stages: &[GroundedStage],
+    faults: &mut Vec<Reason>,
+) -> Script {
+    let mut script = Script::default();
+    let mut turn = 0;
+    for (number, stage) in candidate.stages.iter().enumerate() {
+        let first_turn = turn;
+        turn += 1 + stage.turns.iter().filter(|turn| turn.user.is_some()).count();
+        let when = stage.when.as_ref().and_then(|opening| match condition(number, opening, seen) {
+            Ok(when) => Some(when),
+            Err(what) => {
+                faults.push(Reason::NotOpened { stage: number, what });
+                None
+            }
+        });
+        let mut lines = Vec::new();
+        for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
+            let is_held = |text: &String| said.contains(text.trim_end_matches(['.', '!']));
+            if !stage.knows.values().any(is_held) {
+                lines.push(said.to_owned());
+            }
+        }
+        script.stages.push(Stage {
+            user: stage.user.clone(),
+            when,
+            knows: held(stage, first_turn, gold, seen),
+            lines,
+        });
+    }
+    replay(candidate, &script, seen, stages, faults);
+    script
+}
+
+/// The details that a stage holds back, each with the words of the parameters that it becomes.
+fn held(stage: &CandidateStage, first_turn: usize, gold: &[GoldCall], seen: &Seen<'_>) -> Vec<Held> {
+    let world = seen.premises.base.world();
+    let mut found: Vec<Held> = Vec::new();
+    for (about, say) in &stage.knows {
+        let mut words: Vec<String> = Vec::new();
+        let mut add = |text: &str| {
+            if !text.is_empty() && !words.iter().any(|known| known == text) && text != about {
+                words.push(text.to_owned());
+            }
+        };
+        for call in gold {
+            let Some(id) = world.api_named(&call.api) else { continue };
+            let api = world.api(id);
+            for (name, source) in &call.sources {
+                let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
+                    continue;
+                };
+                let same_name = folded(name) == folded(about) || folded(&parameter.label) == folded(about);
+                if same_name || is_said_by(source, say, first_turn, seen) {
+                    names_of(parameter, world).for_each(|text| add(&text));
+                }
+            }
+        }
+        // How it was asked for here is an example of how it is asked for.
+        for pair in stage.turns.windows(2) {
+            let [asked, answered] = pair else { continue };
+            if answered.user.as_deref() == Some(say)
+                && let Some(question) = &asked.say
+            {
+                add(question);
+            }
+        }
+        found.push(Held { about: about.clone(), words, say: say.clone(), any: false });
+    }
+    found
+}
+
+/// Whether an argument comes from the words of a detail.
+fn is_said_by(source: &ArgumentSource, say: &str, first_turn: usize, seen: &Seen<'_>) -> bool {
+    match source {
+        ArgumentSource::User { turn, start, end, .. } => {
+            let Some(prose) = seen.turns.get(*turn as usize) else { return false };
+            let words = prose.source().get(*start as usize..*end as usize).unwrap_or_default();
+            *turn as usize > first_turn && !words.is_empty() && say.contains(words)
+        }
+        ArgumentSource::Arithmetic { of, .. } => {
+            of.iter().any(|part| is_said_by(part, say, first_turn, seen))
+        }
+        _ => false,
+    }
+}
+
+/// What a parameter is known by: its label, its description, the record it refers to, and the word that asks for its
+/// kind.
+pub fn names_of(
+    parameter: &Parameter,
+    world: &diorama_seeds::model::World,
+) -> impl Iterator<Item = String> + use<> {
+    let spaced = parameter.name.replace('_', " ");
+    let of_record = crate::survey::refers_to(&parameter.schema.kind)
+        .or_else(|| {
+            let (resource, field) = parameter.field?;
+            (world.resource(resource).display == Some(field)).then_some(resource)
+        })
+        .map(|resource| world.resource(resource).label.to_string());
+    let asking = match parameter.schema.kind {
+        Type::Date | Type::Time | Type::DateTime => Some("when".to_owned()),
+        _ => None,
+    };
+    [
+        Some(parameter.label.to_string()),
+        Some(spaced),
+        of_record,
+        Some(parameter.description.to_string()),
+        asking,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// When a stage opens, as the script has it; what does not hold in this conversation, otherwise.
+fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, String> {
+    let ended = match opening.outcome {
+        Some(outcome) => {
+            let before = number.checked_sub(1).ok_or("the first stage follows none")?;
+            let stage = opening.stage.unwrap_or(before as u32);
+            Some(StageEnd { stage, outcome })
+        }
+        None => None,
+    };
+    let Some(call) = opening.call else { return Ok(When { ended, shown: None }) };
+    let entry = seen.entries.get(call).ok_or_else(|| format!("call {call} is not made"))?;
+    let world = seen.premises.base.world();
+    let api = entry.call.api.clone();
+    let sight = match &opening.path {
+        None if !entry.reply.is_success() => {
+            let (status, arguments) = (entry.reply.status, serde_json::Map::new());
+            Sight { place: Evidence::Refused { api, status, arguments }, value: None }
+        }
+        None if is_empty(&entry.reply.body) => {
+            Sight { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
+        }
+        None => return Err(format!("call {call} was neither refused nor came back empty; name a path")),
+        Some(path) => match entry.reply.body.at(path) {
+            Some(Body::Leaf(value, Origin::Field { resource, key, field })) => {
+                let described = world.resource(*resource);
+                let place = Evidence::Leaf {
+                    resource: described.qualified.to_string(),
+                    key: key.to_text(&world.zone),
+                    field: described.field(*field).name.to_string(),
+                    value: None,
+                };
+                Sight { place, value: Some(value.to_json(&world.zone)) }
+            }
+            Some(Body::Leaf(value, _)) => {
+                let (path, text) = (path.clone(), value.to_text(&world.zone));
+                let arguments = serde_json::Map::new();
+                Sight { place: Evidence::Computed { api, path, value: text, arguments }, value: None }
+            }
+            Some(Body::List(items)) if items.is_empty() => {
+                Sight { place: Evidence::Empty { api, arguments: serde_json::Map::new() }, value: None }
+            }
+            _ => return Err(format!("call {call} shows no single value at `{path}`")),
+        },
+    };
+    Ok(When { ended, shown: Some(sight) })
+}
+
+/// Has the script's user hear the assistant's words, and compares what they answer with the candidate's.
+fn replay(
+    candidate: &Candidate,
+    script: &Script,
+    seen: &Seen<'_>,
+    stages: &[GroundedStage],
+    faults: &mut Vec<Reason>,
+) {
+    let mut conversation = Conversation::default();
+    for (number, (stage, grounded)) in candidate.stages.iter().zip(stages).enumerate() {
+        let mut calls = grounded.calls.start;
+        for (at, turn) in stage.turns.iter().enumerate() {
+            calls += turn.calls.len();
+            let Some(said) = turn.say.as_deref().filter(|_| turn.calls.is_empty()) else { continue };
+            let answered = stage.turns.get(at + 1).and_then(|next| next.user.as_deref());
+            let last = at + 1 == stage.turns.len();
+            if answered.is_none() && !last {
+                continue;
+            }
+            let given = if last {
+                Given { outcome: Some(grounded.outcome), reason: grounded.refusal }
+            } else {
+                Given::default()
+            };
+            let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
+            let exchange = conversation.hear(script, said, given, log, seen.premises.base);
+            let expected = if last {
+                // A stage that asks for input stays open.
+                if grounded.outcome == Outcome::NeedInput {
+                    break;
+                };
+                candidate.stages.get(number + 1).map(|next| &*next.user)
+            } else {
+                answered
+            };
+            match (exchange.answer.as_deref(), expected) {
+                (Some(would), Some(says)) if would == says => {}
+                (None, None) => {}
+                (None, Some(_)) if last => {
+                    let what = "the condition does not hold in this conversation".to_owned();
+                    faults.push(Reason::NotOpened { stage: number + 1, what });
+                    return;
+                }
+                (would, says) => {
+                    faults.push(Reason::UserWouldNotSay {
+                        stage: number,
+                        asked: said.to_owned(),
+                        would: would.unwrap_or_default().to_owned(),
+                        says: says.unwrap_or_default().to_owned(),
+                    });
+                    return;
+                }
+            }
+            conversation.push(exchange);
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Values in words: whether a text gives a value of a parameter, where, and how it follows.
+
+use diorama_seeds::model::{Parameter, World};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::task::Derivation;
+use diorama_seeds::value::{Date, Instant, Time, Value};
+use diorama_simulator::grade::extract::prose::{Prose, Span};
+use diorama_simulator::grade::extract::units::Unit;
+use diorama_simulator::grade::extract::{Clock, Mention, Money, Number, NumberRole, What};
+
+use super::Seen;
+use super::argument::folded;
+use crate::render;
+
+/// Where a text gives a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) span: Span,
+    pub(crate) by: Derivation,
+}
+
+/// A misspelt name has so many wrong letters at most.
+const MOST_WRONG: usize = 2;
+
+/// The system message of a candidate that has none: date, time, zone, and how tools are found.
+#[must_use]
+pub(crate) fn system_message(world: &World, clock: Instant, searches: bool) -> String {
+    let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
+    let tools = if searches { " Tools are found with ToolSearcher." } else { "" };
+    format!("It is {}, {date}, {time}, time zone {}.{tools}", render::weekday(date), world.zone.name())
+}
+
+/// Where a text gives a value of a parameter.
+pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
+    let verbatim = |span| Found { span, by: Derivation::Verbatim };
+    match value {
+        Value::Absent | Value::Null | Value::Object(_) | Value::List(_) => None,
+        Value::Integer(key) if matches!(parameter.schema.kind, Type::Reference { .. }) => {
+            // A key of one or two digits is said with what it is the key of: `room 12`.
+            let named = |mention: &&Mention| matches!(&mention.what, What::Number(number) if number.role == NumberRole::Identifier && number.value == *key as f64);
+            let span = prose
+                .mentions()
+                .iter()
+                .find(named)
+                .map(|mention| Span { start: mention.start, end: mention.end });
+            let long = (key.abs() >= 100).then(|| number(prose, *key as f64, &parameter.schema)).flatten();
+            span.map(verbatim).or(long)
+        }
+        Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => {
+            number(prose, value.as_f64()?, &parameter.schema)
+        }
+        Value::Date(date) => mention(prose, |what| is_date(what, *date, &seen.clock)),
+        Value::Time(time) => mention(prose, |what| is_time(what, *time)),
+        Value::DateTime(instant) => moment(prose, *instant, &seen.clock),
+        Value::Bool(value) => truth(prose, *value, parameter),
+        Value::String(text) if matches!(parameter.schema.kind, Type::Enum(_)) => {
+            choice(prose, text, parameter)
+        }
+        Value::String(text) => name(prose, text)
+            .map(verbatim)
+            .or_else(|| pieces(prose, text).map(verbatim))
+            .or_else(|| misspelt(prose, text, parameter, seen)),
+    }
+}
+
+/// A whole text as it stands: the same words, or the same digits.
+fn name(prose: &Prose, text: &str) -> Option<Span> {
+    prose.find(text).into_iter().next().or_else(|| {
+        let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+        let only_digits =
+            text.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '+'));
+        only_digits.then(|| prose.find_digits(&digits)).flatten()
+    })
+}
+
+/// A text of several words of which each stands in the user's words: keywords of a text search, `Silva, Ana`.
+fn pieces(prose: &Prose, text: &str) -> Option<Span> {
+    let stems = Prose::stems_of(text);
+    if stems.is_empty() || stems.len() > 6 {
+        return None;
+    }
+    let spans: Vec<Span> = stems.iter().map(|stem| prose.find_stem(*stem)).collect::<Option<_>>()?;
+    let (start, end) = (spans.iter().map(|span| span.start).min()?, spans.iter().map(|span| span.end).max()?);
+    (end - start <= text.len() + 40).then_some(Span { start, end })
+}
+
+/// A misspelt name, where exactly one record has a name that near.
+fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
+    let (resource, field) = parameter.field?;
+    let wanted = text.to_lowercase();
+    let words = wanted.split_whitespace().count();
+    if words == 0 || wanted.chars().count() < 5 {
+        return None;
+    }
+    let written: Vec<(&str, Span)> = prose.words().collect();
+    let near = |name: &str, run: &str| strsim::damerau_levenshtein(name, run) <= MOST_WRONG;
+    written.windows(words).find_map(|run| {
+        let said = run.iter().map(|(word, _)| word.to_lowercase()).collect::<Vec<_>>().join(" ");
+        if said == wanted || !near(&wanted, &said) {
+            return None;
+        }
+        let records = &seen.premises.base.world().resource(resource).records;
+        let names = records.iter().filter_map(|record| record.get(field.index())?.as_str());
+        let fitting = names.filter(|name| near(&name.to_lowercase(), &said)).count();
+        let span = Span { start: run.first()?.1.start, end: run.last()?.1.end };
+        (fitting == 1).then_some(Found { span, by: Derivation::Misspelling })
+    })
+}
+
+/// A number as digits or in words, in the parameter's unit or one that converts.
+fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
+    let unit = schema.unit.as_deref().and_then(Unit::named);
+    let near = |value: f64| (value - wanted).abs() < 1e-9;
+    let fits = |found: &Number| {
+        let plain = near(found.value) || found.other.is_some_and(near);
+        match (found.unit, unit) {
+            (Some(said), Some(unit)) => {
+                said.convert(found.value, unit).is_some_and(|value| (value - wanted).abs() < 1e-6)
+                    || (said.dimension == unit.dimension && plain && said == unit)
+            }
+            _ => plain,
+        }
+    };
+    let amount = |money: &Money| {
+        let currency = match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => money.currency.means(code),
+            _ => true,
+        };
+        currency && (near(money.amount.as_f64()) || money.other.is_some_and(|other| near(other.as_f64())))
+    };
+    let found = prose.mentions().iter().find(|mention| match &mention.what {
+        What::Number(number) => fits(number),
+        What::Money(money) => amount(money),
+        _ => false,
+    });
+    if let Some(mention) = found {
+        return Some(of_mention(prose, mention, Derivation::Verbatim, Derivation::NumberWord));
+    }
+    // An identifier with many digits, however it is grouped.
+    let whole = wanted.fract() == 0.0 && wanted.abs() < 9e15;
+    let span = whole.then(|| prose.find_digits(&(wanted as i64).to_string())).flatten()?;
+    Some(Found { span, by: Derivation::Verbatim })
+}
+
+/// All numbers and amounts of a text, with their places.
+pub(crate) fn numbers(prose: &Prose) -> impl Iterator<Item = (f64, Span)> {
+    prose.mentions().iter().filter_map(|mention| {
+        let span = Span { start: mention.start, end: mention.end };
+        match &mention.what {
+            What::Number(number) => Some((number.value, span)),
+            What::Money(money) => Some((money.amount.as_f64(), span)),
+            _ => None,
+        }
+    })
+}
+
+fn mention(prose: &Prose, fits: impl Fn(&What) -> bool) -> Option<Found> {
+    let found = prose.mentions().iter().find(|mention| fits(&mention.what))?;
+    Some(of_mention(prose, found, Derivation::DatePhrase, Derivation::DatePhrase))
+}
+
+fn of_mention(prose: &Prose, mention: &Mention, digits: Derivation, words: Derivation) -> Found {
+    let span = Span { start: mention.start, end: mention.end };
+    let spelt = prose.words_at(span).contains(|c: char| c.is_ascii_digit());
+    Found { span, by: if spelt { digits } else { words } }
+}
+
+pub(crate) fn is_date(what: &What, date: Date, clock: &Clock) -> bool {
+    matches!(what, What::Date(day) if day.means(date, clock.today))
+}
+
+pub(crate) fn is_time(what: &What, time: Time) -> bool {
+    matches!(what, What::Time(said) if said.time == time || said.other == Some(time))
+}
+
+/// A day and a time of day in one text; both, or a day alone for midnight.
+fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Found> {
+    let (date, time) = (clock.zone.date_of(instant), clock.zone.time_of(instant));
+    let day = mention(prose, |what| is_date(what, date, clock))?;
+    let hour = mention(prose, |what| is_time(what, time));
+    let hour = match hour {
+        Some(hour) => hour,
+        // A day without a time of day is its start.
+        None if time == Time(0)
+            && !prose.mentions().iter().any(|mention| matches!(mention.what, What::Time(_))) =>
+        {
+            day
+        }
+        None => return None,
+    };
+    let span = Span { start: day.span.start.min(hour.span.start), end: day.span.end.max(hour.span.end) };
+    Some(Found { span, by: Derivation::DatePhrase })
+}
+
+/// Yes or no: the words of the parameter, denied or not; or a plain yes or no.
+fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
+    let by = Derivation::BooleanPhrase;
+    let of_parameter: Vec<u64> =
+        [&*parameter.name, &*parameter.label].into_iter().flat_map(Prose::stems_of).collect();
+    let named = of_parameter.iter().find_map(|stem| prose.find_stem(*stem));
+    if let Some(span) = named {
+        return (prose.is_denied(span) != value).then_some(Found { span, by });
+    }
+    let mut words = prose.words();
+    let plain = words.find(|(word, _)| {
+        let word = word.to_lowercase();
+        if value {
+            matches!(&*word, "yes" | "on" | "true" | "please")
+        } else {
+            matches!(&*word, "no" | "off" | "not" | "false" | "without")
+        }
+    });
+    plain.map(|(_, span)| Found { span, by })
+}
+
+/// The one word by which a choice differs from the others, where it is a small one: `on` of `turn_on` and `turn_off`.
+fn told_apart(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Span> {
+    let Type::Enum(values) = &parameter.schema.kind else { return None };
+    let words =
+        |value: &str| value.to_lowercase().split(['_', '-', ' ']).map(str::to_owned).collect::<Vec<_>>();
+    let others: Vec<String> =
+        values.iter().filter(|other| &***other != value).flat_map(|other| words(other)).collect();
+    let own: Vec<String> = words(value).into_iter().filter(|word| !others.contains(word)).collect();
+    let [only] = own.as_slice() else { return None };
+    if !Prose::stems_of(only).is_empty() {
+        return None;
+    }
+    // `on Friday` switches nothing on.
+    let before_a_day = |span: Span| {
+        prose.mentions().iter().any(|mention| mention.start >= span.start && mention.start <= span.end + 1)
+    };
+    prose
+        .words()
+        .find(|(word, span)| word.to_lowercase() == *only && !before_a_day(*span))
+        .map(|(_, span)| span)
+}
+
+/// One of the values of an enum: as it is written, in words, or by a synonym.
+fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
+    let spaced = value.replace(['_', '-'], " ");
+    if let Some(span) = prose.find(value).into_iter().chain(prose.find(&spaced)).next() {
+        let by = if value == spaced { Derivation::Verbatim } else { Derivation::Synonym };
+        return Some(Found { span, by });
+    }
+    let by = Derivation::Synonym;
+    if let Some(span) = told_apart(prose, value, parameter) {
+        return Some(Found { span, by });
+    }
+    let synonyms = parameter.synonyms.get(value).into_iter().flatten();
+    if let Some(span) = synonyms.flat_map(|word| prose.find(word)).next() {
+        return Some(Found { span, by });
+    }
+    // Another form of the same words: `plumber` for plumbing, `third-year` for `year 3`.
+    let stems = Prose::stems_of(&spaced);
+    let other_form = |(word, _): &(&str, Span)| {
+        let (word, wanted) = (folded(word), folded(value));
+        let shared = word.chars().zip(wanted.chars()).take_while(|(a, b)| a == b).count();
+        shared >= 5 && shared * 3 >= wanted.chars().count() * 2
+    };
+    let span = match stems.as_slice() {
+        [] => None,
+        [one] => prose.find_stem(*one),
+        _ => pieces(prose, &spaced),
+    };
+    span.or_else(|| prose.words().find(other_form).map(|(_, span)| span)).map(|span| Found { span, by })
+}
+
+/// The values of a parameter that words can mean in a request: a bare weekday is the coming one, and today's own name
+/// is today or in a week; an hour without its half of the day is both.
+pub(crate) fn readings(prose: &Prose, span: Span, parameter: &Parameter, clock: &Clock) -> Vec<Value> {
+    let today = clock.today;
+    let inside =
+        || prose.mentions().iter().filter(|mention| mention.start >= span.start && mention.end <= span.end);
+    let days = || inside().flat_map(|mention| days_of(&mention.what, today));
+    let hours = || inside().flat_map(|mention| hours_of(&mention.what));
+    let mut found: Vec<Value> = match parameter.schema.kind {
+        Type::Date => days().map(Value::Date).collect(),
+        Type::Time => hours().map(Value::Time).collect(),
+        Type::DateTime => days()
+            .flat_map(|day| hours().map(move |hour| (day, hour)))
+            .map(|(day, hour)| Value::DateTime(clock.zone.instant(day, hour)))
+            .collect(),
+        _ => Vec::new(),
+    };
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|value| seen.insert(value.clone()));
+    found
+}
+
+fn days_of(what: &What, today: Date) -> Vec<Date> {
+    use diorama_simulator::grade::extract::{DayReading, Nearness};
+    let What::Date(day) = what else { return Vec::new() };
+    let mut found = Vec::new();
+    for reading in day.readings.iter().flatten() {
+        match reading {
+            DayReading::Full(date) => found.push(*date),
+            DayReading::MonthDay(month, of_month) => {
+                let year = today.civil().year();
+                let of_year = |year: i16| Date::parse(&format!("{year:04}-{month:02}-{of_month:02}"));
+                // A day long past is next year's.
+                let near = of_year(year).filter(|date| date.0 > today.0 - 200);
+                found.extend(near.or_else(|| of_year(year + 1)));
+            }
+            DayReading::DayOfMonth(of_month) => {
+                found.extend(
+                    (0..35)
+                        .map(|ahead| Date(today.0 + ahead))
+                        .find(|date| date.civil().day() as u8 == *of_month),
+                );
+            }
+            DayReading::Weekday(weekday, near) => {
+                let own = today.civil().weekday().to_monday_zero_offset() as i32 + 1;
+                let ahead = (i32::from(*weekday) - own).rem_euclid(7);
+                let coming = Date(today.0 + if ahead == 0 { 7 } else { ahead });
+                match near {
+                    Nearness::Any if ahead == 0 => found.extend([today, coming]),
+                    Nearness::Any => found.push(coming),
+                    // In the week of the clock or the one after it.
+                    Nearness::Next if own < i32::from(*weekday) => found.extend([coming, Date(coming.0 + 7)]),
+                    Nearness::Next => found.push(coming),
+                    Nearness::Last => found.push(Date(coming.0 - 7)),
+                }
+            }
+            DayReading::Never => {}
+        }
+    }
+    found
+}
+
+fn hours_of(what: &What) -> Vec<Time> {
+    match what {
+        What::Time(said) => std::iter::once(said.time).chain(said.other).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// How much of a value that a list shows was said: one for a typed value, one for each word of a text.
+pub(crate) fn told(value: &Value, said: &[Prose], clock: &Clock) -> usize {
+    if let Value::String(text) = value {
+        let stems = Prose::stems_of(&text.replace('_', " "));
+        let has = |stem: &&u64| said.iter().any(|prose| prose.find_stem(**stem).is_some());
+        let whole =
+            said.iter().any(|prose| !prose.find(text).is_empty() || prose.find_digits(text).is_some());
+        // A name in full counts for more than the same words apart.
+        return stems.iter().filter(has).count() + usize::from(whole);
+    }
+    usize::from(said.iter().any(|prose| {
+        let mentioned =
+            |fits: &dyn Fn(&What) -> bool| prose.mentions().iter().any(|mention| fits(&mention.what));
+        match value {
+            Value::Date(date) => mentioned(&|what| is_date(what, *date, clock)),
+            Value::Time(time) => mentioned(&|what| is_time(what, *time)),
+            Value::DateTime(instant) => {
+                let (date, time) = (clock.zone.date_of(*instant), clock.zone.time_of(*instant));
+                mentioned(&|what| is_date(what, date, clock)) || mentioned(&|what| is_time(what, time))
+            }
+            Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => value
+                .as_f64()
+                .is_some_and(|wanted| numbers(prose).any(|(number, _)| (number - wanted).abs() < 1e-9)),
+            _ => false,
+        }
+    }))
+}

@@ -1,0 +1,52 @@
+//! The proof of a task.
+//!
+//! Owns what a candidate is, the ground its arguments and statements stand on, and the six gates. A candidate holds
+//! nothing but what was said and done, whoever wrote it: what the gates need beyond that is derived again from the
+//! visible text and the replies. No author of candidates lives here, and nothing here knows of files, datasets or
+//! chat models.
+
+#![expect(
+    clippy::result_large_err,
+    reason = "a reason holds what was found; one is made where a candidate fails, once"
+)]
+
+pub mod answer;
+pub mod binding;
+pub mod candidate;
+pub mod checks;
+pub mod gates;
+pub mod ground;
+pub mod reason;
+pub mod render;
+pub mod survey;
+pub mod verdict;
+
+use diorama_seeds::model::ApiId;
+use diorama_simulator::engine::Base;
+use diorama_simulator::grade::Vocabulary;
+use std::sync::Arc;
+
+pub use candidate::Candidate;
+pub use gates::{Dropped, Gate, GateReport, Tally, prove};
+pub use ground::{Grounded, ground};
+pub use reason::Reason;
+pub use survey::Survey;
+
+/// What a candidate is held against: a frozen world, and what follows from it alone.
+#[derive(Clone, Copy)]
+pub struct Premises<'a> {
+    /// The engine's frozen base.
+    pub base: &'a Arc<Base>,
+    /// The names of its records.
+    pub vocabulary: &'a Vocabulary,
+    /// Which API finds, shows and changes what.
+    pub survey: &'a Survey,
+}
+
+impl Premises<'_> {
+    /// The APIs of the world.
+    pub(crate) fn apis(&self) -> impl Iterator<Item = ApiId> + use<> {
+        let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);
+        (0..count).map(ApiId)
+    }
+}

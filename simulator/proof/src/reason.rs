@@ -1,0 +1,509 @@
+//! Why a gate does not let a candidate pass: typed, with what was found.
+
+use diorama_seeds::task::{Outcome, RefusalClass};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::gates::Gate;
+
+/// Why a candidate does not pass a gate. Calls, stages and turns count from 0 over the whole conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum Reason {
+    // Grounded.
+    /// An argument that nothing visible gives.
+    #[error("call {call}, {api}: nothing visible before the call gives `{argument}` = {value}")]
+    ArgumentFromNowhere {
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+        /// The argument.
+        argument: String,
+        /// Its value.
+        value: Json,
+    },
+    /// An argument that only a later turn or reply gives.
+    #[error("call {call}, {api}: `{argument}` = {value} is only told later, in turn {turn} of the user")]
+    ArgumentTooEarly {
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+        /// The argument.
+        argument: String,
+        /// Its value.
+        value: Json,
+        /// The user's turn that gives it.
+        turn: u32,
+    },
+    /// Search keywords of which nothing visible has a word.
+    #[error("call {call}: none of the keywords `{keywords}` stands in what was visible")]
+    KeywordsFromNowhere {
+        /// The call.
+        call: usize,
+        /// The keywords.
+        keywords: String,
+    },
+    /// A number, amount, day or time in the assistant's words that is in no reply and follows from none.
+    #[error("stage {stage}: nothing visible gives `{words}`, and it follows from nothing")]
+    StatedFromNowhere {
+        /// The stage.
+        stage: usize,
+        /// The words.
+        words: String,
+    },
+    /// A unit that nothing visible gives.
+    #[error("stage {stage}: nothing visible gives the unit of `{words}`")]
+    UnitFromNowhere {
+        /// The stage.
+        stage: usize,
+        /// The words.
+        words: String,
+    },
+    /// A currency that nothing visible gives.
+    #[error("stage {stage}: nothing visible gives the currency of `{words}`")]
+    CurrencyFromNowhere {
+        /// The stage.
+        stage: usize,
+        /// The words.
+        words: String,
+    },
+    /// The name of a record that no reply has shown and no user has said.
+    #[error("stage {stage}: nothing visible has the name `{words}`")]
+    NameFromNowhere {
+        /// The stage.
+        stage: usize,
+        /// The name.
+        words: String,
+    },
+
+    // Gold.
+    /// A fact whose place is not in the reply, or has no typed form.
+    #[error("stage {stage}: call {call} shows nothing at `{path}` that can be stated")]
+    FactNotThere {
+        /// The stage.
+        stage: usize,
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+    },
+    /// A fact whose reply comes after the words that state it.
+    #[error("stage {stage}: call {call} is made after the stage that states its fact `{path}`")]
+    FactTooEarly {
+        /// The stage.
+        stage: usize,
+        /// The call.
+        call: usize,
+        /// The place.
+        path: String,
+    },
+    /// The world has no API of that name, or it was not visible.
+    #[error("call {call}: `{api}` is not a tool that was visible by then")]
+    NotATool {
+        /// The call.
+        call: usize,
+        /// The name.
+        api: String,
+    },
+    /// A replay gave another reply or another state.
+    #[error("a replay differs at call {call}")]
+    ReplayDiffers {
+        /// The call; the number of calls for the final state.
+        call: usize,
+    },
+    /// Nothing is changed, stated or refused, so that nothing can be proven.
+    #[error("nothing is changed, asked for or refused: there is nothing to prove")]
+    ProvesNothing,
+    /// The reference solution fails its own checks.
+    #[error("stage {stage:?}: the reference solution fails its checks: {message}")]
+    GoldFails {
+        /// The stage, where it is one stage's fault.
+        stage: Option<usize>,
+        /// What the grader said.
+        message: String,
+    },
+    /// The stage claims to be done, but its last attempt to change something was refused.
+    #[error("stage {stage} ends done, but call {call}, {api}, was answered with {status}")]
+    DoneThoughRefused {
+        /// The stage.
+        stage: usize,
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+        /// The status.
+        status: u16,
+    },
+    /// The stage claims to be done, but the reply of a change says otherwise.
+    #[error("stage {stage} ends done, but call {call}, {api}, shows `{member}` = {shown}{}", sent.as_ref().map(|sent| format!(" where {sent} was sent")).unwrap_or_default())]
+    ReplySaysOtherwise {
+        /// The stage.
+        stage: usize,
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+        /// The member of the reply.
+        member: String,
+        /// What it shows.
+        shown: Json,
+        /// What was sent under that name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sent: Option<Json>,
+    },
+    /// The words claim another state than the reply shows.
+    #[error("stage {stage}: the words say `{words}`, but `{member}` of call {call} is {shown}")]
+    WordsSayOtherwise {
+        /// The stage.
+        stage: usize,
+        /// The words.
+        words: String,
+        /// The call.
+        call: usize,
+        /// The member of its reply.
+        member: String,
+        /// What it shows.
+        shown: Json,
+    },
+    /// The stage ends refused, but no reply refuses or comes back empty.
+    #[error("stage {stage} ends refused, but no reply says why")]
+    RefusedWithoutReason {
+        /// The stage.
+        stage: usize,
+    },
+    /// The stage ends refused for another reason than the reply gives.
+    #[error("stage {stage} ends refused as {given:?}, but call {call} was answered with {status}")]
+    RefusedForAnother {
+        /// The stage.
+        stage: usize,
+        /// The class given.
+        given: RefusalClass,
+        /// The call.
+        call: usize,
+        /// Its status.
+        status: u16,
+    },
+    /// A stage that would not have opened.
+    #[error("stage {stage} would not open: {what}")]
+    NotOpened {
+        /// The stage.
+        stage: usize,
+        /// What does not hold.
+        what: String,
+    },
+    /// The user would have answered something else.
+    #[error("stage {stage}: asked `{asked}`, the user would say `{would}`, not `{says}`")]
+    UserWouldNotSay {
+        /// The stage.
+        stage: usize,
+        /// The assistant's words.
+        asked: String,
+        /// What the script gives.
+        would: String,
+        /// What the candidate has.
+        says: String,
+    },
+
+    // No-op.
+    /// Doing nothing passes.
+    #[error("doing nothing and saying `{words}` passes")]
+    IdlePasses {
+        /// What was said.
+        words: String,
+    },
+    /// The right words without a call pass.
+    #[error("the words alone pass, without a call")]
+    WordsAlonePass,
+    /// A refusal without a request of the same kind that works.
+    #[error("stage {stage}: no other values make {api} work, so refusing would always be right")]
+    NoTwin {
+        /// The stage.
+        stage: usize,
+        /// The API that refused.
+        api: String,
+    },
+
+    // Damage.
+    /// A fault in the calls passes the checks.
+    #[error("call {call}: the fault {fault} passes")]
+    FaultPasses {
+        /// The call, or the number of calls for one added at the end.
+        call: usize,
+        /// The kind of fault.
+        fault: Fault,
+    },
+    /// No fault at a call counts.
+    #[error("call {call}, {api}: no fault there makes a difference, so the call proves nothing")]
+    Unprovable {
+        /// The call.
+        call: usize,
+        /// Its API.
+        api: String,
+    },
+
+    // Alternatives.
+    /// Another right way does not pass.
+    #[error("another right way fails: {way}: {message}")]
+    RightWayFails {
+        /// Which.
+        way: Way,
+        /// What the grader says of it, or why it cannot be made.
+        message: String,
+    },
+
+    // Determined.
+    /// Words that can mean several values, of which more than one works.
+    #[error("call {call}: `{words}` may mean {values:?} for `{argument}`, and more than one works")]
+    SeveralReadings {
+        /// The call.
+        call: usize,
+        /// The argument.
+        argument: String,
+        /// The words.
+        words: String,
+        /// The values that work.
+        values: Vec<Json>,
+    },
+    /// A name that several records bear.
+    #[error("call {call}: `{name}` fits {records} records")]
+    SeveralRecords {
+        /// The call.
+        call: usize,
+        /// The name.
+        name: String,
+        /// How many.
+        records: usize,
+    },
+    /// A choice from a list that the words do not settle.
+    #[error("call {call}: the words fit {items} of the items that call {of} shows equally well")]
+    SeveralItems {
+        /// The call that takes one.
+        call: usize,
+        /// The call that shows them.
+        of: usize,
+        /// How many.
+        items: usize,
+    },
+    /// The first place of an order is shared, or what it is ordered by is not there.
+    #[error("call {call}: the first two items are equal by {by}")]
+    Tie {
+        /// The call.
+        call: usize,
+        /// What it is ordered by.
+        by: String,
+    },
+    /// The words ask for the other end of the order.
+    #[error("call {call}: the order `{order}` is not the one that was asked for")]
+    OtherOrder {
+        /// The call.
+        call: usize,
+        /// The order sent.
+        order: String,
+    },
+}
+
+/// Kinds of faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// A call is left out.
+    DropCall,
+    /// An argument is changed.
+    ChangeArgument,
+    /// Another API is called.
+    OtherApi,
+    /// A change that nobody asked for is added.
+    AddWrite,
+}
+
+/// Other right ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// The facts in other forms.
+    Rendering,
+    /// The same calls on another session seed.
+    OtherSeed,
+    /// A read that nobody needs.
+    RedundantRead,
+    /// Another spelling of a value.
+    Spelling,
+    /// A default written out.
+    Default,
+    /// Independent calls in another order.
+    Reordered,
+    /// Another look-up of the same key.
+    OtherRoute,
+}
+
+impl Fault {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DropCall => "drop_call",
+            Self::ChangeArgument => "change_argument",
+            Self::OtherApi => "other_api",
+            Self::AddWrite => "add_write",
+        }
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Way {
+    /// Its name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Rendering => "rendering",
+            Self::OtherSeed => "other_seed",
+            Self::RedundantRead => "redundant_read",
+            Self::Spelling => "spelling",
+            Self::Default => "default",
+            Self::Reordered => "reordered",
+            Self::OtherRoute => "other_route",
+        }
+    }
+}
+
+impl std::fmt::Display for Way {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl Reason {
+    /// Its name: the tag of its JSON form.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::ArgumentFromNowhere { .. } => "argument_from_nowhere",
+            Self::ArgumentTooEarly { .. } => "argument_too_early",
+            Self::KeywordsFromNowhere { .. } => "keywords_from_nowhere",
+            Self::StatedFromNowhere { .. } => "stated_from_nowhere",
+            Self::UnitFromNowhere { .. } => "unit_from_nowhere",
+            Self::CurrencyFromNowhere { .. } => "currency_from_nowhere",
+            Self::NameFromNowhere { .. } => "name_from_nowhere",
+            Self::FactNotThere { .. } => "fact_not_there",
+            Self::FactTooEarly { .. } => "fact_too_early",
+            Self::NotATool { .. } => "not_a_tool",
+            Self::ReplayDiffers { .. } => "replay_differs",
+            Self::ProvesNothing => "proves_nothing",
+            Self::GoldFails { .. } => "gold_fails",
+            Self::DoneThoughRefused { .. } => "done_though_refused",
+            Self::ReplySaysOtherwise { .. } => "reply_says_otherwise",
+            Self::WordsSayOtherwise { .. } => "words_say_otherwise",
+            Self::RefusedWithoutReason { .. } => "refused_without_reason",
+            Self::RefusedForAnother { .. } => "refused_for_another",
+            Self::NotOpened { .. } => "not_opened",
+            Self::UserWouldNotSay { .. } => "user_would_not_say",
+            Self::IdlePasses { .. } => "idle_passes",
+            Self::WordsAlonePass => "words_alone_pass",
+            Self::NoTwin { .. } => "no_twin",
+            Self::FaultPasses { .. } => "fault_passes",
+            Self::Unprovable { .. } => "unprovable",
+            Self::RightWayFails { .. } => "right_way_fails",
+            Self::SeveralReadings { .. } => "several_readings",
+            Self::SeveralRecords { .. } => "several_records",
+            Self::SeveralItems { .. } => "several_items",
+            Self::Tie { .. } => "tie",
+            Self::OtherOrder { .. } => "other_order",
+        }
+    }
+
+    /// The gate that gives this reason.
+    #[must_use]
+    pub const fn gate(&self) -> Gate {
+        match self {
+            Self::ArgumentFromNowhere { .. }
+            | Self::ArgumentTooEarly { .. }
+            | Self::KeywordsFromNowhere { .. }
+            | Self::StatedFromNowhere { .. }
+            | Self::UnitFromNowhere { .. }
+            | Self::CurrencyFromNowhere { .. }
+            | Self::NameFromNowhere { .. } => Gate::Grounded,
+            Self::FactNotThere { .. }
+            | Self::FactTooEarly { .. }
+            | Self::NotATool { .. }
+            | Self::ReplayDiffers { .. }
+            | Self::ProvesNothing
+            | Self::GoldFails { .. }
+            | Self::DoneThoughRefused { .. }
+            | Self::ReplySaysOtherwise { .. }
+            | Self::WordsSayOtherwise { .. }
+            | Self::RefusedWithoutReason { .. }
+            | Self::RefusedForAnother { .. }
+            | Self::NotOpened { .. }
+            | Self::UserWouldNotSay { .. } => Gate::Gold,
+            Self::IdlePasses { .. } | Self::WordsAlonePass | Self::NoTwin { .. } => Gate::NoOp,
+            Self::FaultPasses { .. } | Self::Unprovable { .. } => Gate::Damage,
+            Self::RightWayFails { .. } => Gate::Alternatives,
+            Self::SeveralReadings { .. }
+            | Self::SeveralRecords { .. }
+            | Self::SeveralItems { .. }
+            | Self::Tie { .. }
+            | Self::OtherOrder { .. } => Gate::Determined,
+        }
+    }
+
+    /// The stage it is about, where it is about one.
+    #[must_use]
+    pub const fn stage(&self) -> Option<usize> {
+        match self {
+            Self::StatedFromNowhere { stage, .. }
+            | Self::UnitFromNowhere { stage, .. }
+            | Self::CurrencyFromNowhere { stage, .. }
+            | Self::NameFromNowhere { stage, .. }
+            | Self::FactNotThere { stage, .. }
+            | Self::FactTooEarly { stage, .. }
+            | Self::DoneThoughRefused { stage, .. }
+            | Self::ReplySaysOtherwise { stage, .. }
+            | Self::WordsSayOtherwise { stage, .. }
+            | Self::RefusedWithoutReason { stage }
+            | Self::RefusedForAnother { stage, .. }
+            | Self::NotOpened { stage, .. }
+            | Self::UserWouldNotSay { stage, .. }
+            | Self::NoTwin { stage, .. } => Some(*stage),
+            Self::GoldFails { stage, .. } => *stage,
+            _ => None,
+        }
+    }
+
+    /// The call it is about, where it is about one.
+    #[must_use]
+    pub const fn call(&self) -> Option<usize> {
+        match self {
+            Self::ArgumentFromNowhere { call, .. }
+            | Self::ArgumentTooEarly { call, .. }
+            | Self::KeywordsFromNowhere { call, .. }
+            | Self::NotATool { call, .. }
+            | Self::FaultPasses { call, .. }
+            | Self::Unprovable { call, .. }
+            | Self::SeveralReadings { call, .. }
+            | Self::SeveralRecords { call, .. }
+            | Self::SeveralItems { call, .. }
+            | Self::Tie { call, .. }
+            | Self::OtherOrder { call, .. } => Some(*call),
+            _ => None,
+        }
+    }
+}
+
+/// How an outcome is called.
+#[must_use]
+pub const fn outcome_name(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done => "done",
+        Outcome::Refused => "refused",
+        Outcome::NeedInput => "need_input",
+    }
+}

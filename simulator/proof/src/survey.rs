@@ -1,0 +1,146 @@
+//! What a world says of itself: which API can find, show and change what.
+//!
+//! Static analysis. Must not execute calls.
+
+use diorama_seeds::model::{
+    Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, ParameterId, Query, ResourceId, World,
+};
+use diorama_seeds::schema::Type;
+use diorama_simulator::grade::extract::units::{Currency, Unit};
+use std::sync::OnceLock;
+
+/// Which API can find, show and change what.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// For each resource, the APIs that give a record's key from what people call it.
+    pub finders: Vec<Vec<Finder>>,
+    /// For each resource, the APIs that show one record.
+    pub readers: Vec<Vec<ApiId>>,
+    /// Lists.
+    pub lists: Vec<ApiId>,
+    /// APIs that change records.
+    pub writers: Vec<ApiId>,
+    /// APIs with computed or aggregated replies.
+    pub computers: Vec<ApiId>,
+    /// For each domain, its sign-in API.
+    pub sign_in: Vec<Option<ApiId>>,
+    /// For each API, the units and currencies that its description names, read when first asked for.
+    measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
+}
+
+/// A way to a record's key.
+#[derive(Clone, Copy, Debug)]
+pub struct Finder {
+    /// The API.
+    pub api: ApiId,
+    /// The parameter that takes the display name; without it the API is read through for the record.
+    pub by: Option<ParameterId>,
+}
+
+impl Survey {
+    /// Analyses a world.
+    #[must_use]
+    pub fn new(world: &World) -> Self {
+        let mut survey = Self {
+            finders: vec![Vec::new(); world.resources.len()],
+            readers: vec![Vec::new(); world.resources.len()],
+            lists: Vec::new(),
+            writers: Vec::new(),
+            computers: Vec::new(),
+            sign_in: vec![None; world.domains.len()],
+            measures: world.apis.iter().map(|_| OnceLock::new()).collect(),
+        };
+        for (index, api) in world.apis.iter().enumerate() {
+            survey.add(world, ApiId(index as u16), api);
+        }
+        survey
+    }
+
+    fn add(&mut self, world: &World, id: ApiId, api: &Api) {
+        if api.writes() {
+            self.writers.push(id);
+        }
+        match &api.behaviour.kind {
+            BehaviourKind::Get { resource, .. } => self.readers[resource.index()].push(id),
+            BehaviourKind::Lookup { resource, by } => {
+                self.readers[resource.index()].push(id);
+                if let [(field, parameter)] = by.as_slice()
+                    && world.resource(*resource).display == Some(*field)
+                {
+                    self.finders[resource.index()].push(Finder { api: id, by: Some(*parameter) });
+                }
+            }
+            BehaviourKind::List(query) => {
+                self.lists.push(id);
+                let by = name_parameter(world, query);
+                self.finders[query.resource.index()].push(Finder { api: id, by });
+            }
+            BehaviourKind::Members { .. } => self.lists.push(id),
+            BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => self.computers.push(id),
+            BehaviourKind::SignIn { .. } => self.sign_in[api.domain.index()] = Some(id),
+            _ => {}
+        }
+    }
+
+    /// The units and currencies of an API's description.
+    pub(crate) fn measures(
+        &self,
+        api: ApiId,
+        read: impl FnOnce() -> (Vec<Unit>, Vec<Currency>),
+    ) -> (&[Unit], &[Currency]) {
+        match self.measures.get(api.index()) {
+            Some(slot) => {
+                let (units, currencies) = slot.get_or_init(read);
+                (units, currencies)
+            }
+            None => (&[], &[]),
+        }
+    }
+
+    /// The sign-in API of a domain.
+    #[must_use]
+    pub fn sign_in(&self, domain: DomainId) -> Option<ApiId> {
+        self.sign_in.get(domain.index()).copied().flatten()
+    }
+}
+
+/// The parameter of a list that takes what people call its records.
+fn name_parameter(world: &World, query: &Query) -> Option<ParameterId> {
+    let display = world.resource(query.resource).display?;
+    query.filters.iter().find_map(|filter| match &filter.test {
+        FilterTest::Compare(field, Comparison::Equal | Comparison::Contains | Comparison::Prefix)
+            if *field == display =>
+        {
+            Some(filter.parameter)
+        }
+        FilterTest::Text(fields) if fields.contains(&display) => Some(filter.parameter),
+        _ => None,
+    })
+}
+
+/// The query of an API that lists.
+#[must_use]
+pub const fn query_of(api: &Api) -> Option<&Query> {
+    match &api.behaviour.kind {
+        BehaviourKind::List(query)
+        | BehaviourKind::Members { query, .. }
+        | BehaviourKind::Aggregate { query, .. } => Some(query),
+        _ => None,
+    }
+}
+
+/// Whether an API only reads: neither changes records nor signs anyone in or out.
+#[must_use]
+pub fn reads(api: &Api) -> bool {
+    !api.writes() && !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
+}
+
+/// The resource whose records a parameter refers to, alone or in a list.
+#[must_use]
+pub fn refers_to(kind: &Type) -> Option<ResourceId> {
+    match kind {
+        Type::Reference { resource, .. } => Some(*resource),
+        Type::List(item) => refers_to(&item.kind),
+        _ => None,
+    }
+}

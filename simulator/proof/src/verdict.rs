@@ -1,0 +1,91 @@
+//! Each gate's verdict on a candidate: what `diorama check` and `POST /v1/check` answer.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Premises;
+use crate::candidate::{Candidate, CandidateError};
+use crate::gates::{Gate, GateReport, Trial};
+use crate::ground::ground;
+use crate::reason::Reason;
+
+/// The verdicts on a candidate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdicts {
+    /// Whether all gates pass.
+    pub passes: bool,
+    /// One verdict for each gate, in their order.
+    pub gates: Vec<GateVerdict>,
+}
+
+/// A gate's verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GateVerdict {
+    /// The gate.
+    pub gate: Gate,
+    /// Whether it passes; nothing where an earlier gate's fault leaves nothing to judge.
+    pub passes: Option<bool>,
+    /// Why it does not pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+}
+
+/// One reason, with its place and its words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The stage it is about, where it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<usize>,
+    /// For people.
+    pub message: String,
+    /// The typed reason.
+    #[serde(flatten)]
+    pub reason: Reason,
+}
+
+/// Holds a candidate against a world: each gate's verdict, not only the first that fails.
+///
+/// # Errors
+/// [`CandidateError`] when the candidate cannot be run.
+pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, CandidateError> {
+    let grounded = ground(premises, candidate)?;
+    let stage_of_call = |call: usize| grounded.stages.iter().position(|stage| stage.calls.contains(&call));
+    let finding = |reason: Reason| Finding {
+        stage: reason.stage().or_else(|| reason.call().and_then(stage_of_call)),
+        message: reason.to_string(),
+        reason,
+    };
+    let trial = Trial::new(premises, &grounded);
+    let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
+    let mut gates = Vec::with_capacity(Gate::ALL.len());
+    for gate in Gate::ALL {
+        let mut findings: Vec<Finding> =
+            grounded.faults.iter().filter(|fault| fault.gate() == gate).cloned().map(finding).collect();
+        let mut passes = Some(findings.is_empty());
+        if findings.is_empty() {
+            match &trial {
+                Ok(trial) => {
+                    if let Err(reason) = gate.run(trial, &mut GateReport::default(), &mut rng) {
+                        findings.push(finding(reason));
+                        passes = Some(false);
+                    }
+                }
+                Err(reason) if gate == reason.gate() => {
+                    findings.push(finding(reason.clone()));
+                    passes = Some(false);
+                }
+                // Without checks anything passes, and there is nothing that the other gates could replay.
+                Err(_) if gate == Gate::NoOp => {
+                    findings.push(finding(Reason::IdlePasses { words: String::new() }));
+                    passes = Some(false);
+                }
+                Err(_) if gate != Gate::Grounded => passes = None,
+                Err(_) => {}
+            }
+        }
+        gates.push(GateVerdict { gate, passes, findings });
+    }
+    Ok(Verdicts { passes: gates.iter().all(|verdict| verdict.passes == Some(true)), gates })
+}
