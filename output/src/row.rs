@@ -3,6 +3,8 @@
 //! Plain structs. Their serde form is the row as one JSON object, with the shapes chat APIs use for messages;
 //! their Parquet form is in [`crate::rows`], and [`crate::columns`] says what each member means.
 
+pub mod parts;
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -17,7 +17,7 @@ pub mod duplicates;
 mod sample;
 #[cfg(test)]
 mod tests;
-mod text;
+pub mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 

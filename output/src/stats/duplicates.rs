@@ -12,17 +12,23 @@ pub struct Duplicates {
     sets: Vec<Box<[u64]>>,
 }
 
+/// The shingles of a text, sorted, each once.
+#[must_use]
+pub fn shingles(words: &[String]) -> Box<[u64]> {
+    let mut set: Vec<u64> = match words {
+        [] => Vec::new(),
+        [_] | [_, _] => vec![shingle(words)],
+        _ => words.windows(3).map(shingle).collect(),
+    };
+    set.sort_unstable();
+    set.dedup();
+    set.into_boxed_slice()
+}
+
 impl Duplicates {
     /// Adds the words of the next text.
     pub fn add(&mut self, words: &[String]) {
-        let mut set: Vec<u64> = match words {
-            [] => Vec::new(),
-            [_] | [_, _] => vec![shingle(words)],
-            _ => words.windows(3).map(shingle).collect(),
-        };
-        set.sort_unstable();
-        set.dedup();
-        self.sets.push(set.into_boxed_slice());
+        self.sets.push(shingles(words));
     }
 
     /// The number of texts that nearly repeat an earlier one.
@@ -88,7 +94,8 @@ const fn prefix_length(size: usize) -> usize {
 }
 
 /// Whether intersection / union is 0.8 or more, in whole numbers.
-fn similar(left: &[u32], right: &[u32]) -> bool {
+#[must_use]
+pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
     let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));
     if 5 * small < 4 * large {
         return false;

@@ -15,7 +15,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
 }
 
 /// The tokens that are words.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     let mut words = tokens(text);
     words.retain(|token| token.chars().next().is_some_and(is_word));
     words

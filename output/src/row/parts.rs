@@ -1,0 +1,118 @@
+//! What the JSON columns of a row hold, where no other crate owns it.
+
+use diorama_seeds::script::{Held, Script, Stage};
+use diorama_seeds::task::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// Column `episode`: how an episode is set up and what happens in it, enough to run it again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Episode {
+    /// The clock at the start, RFC 3339.
+    pub clock: String,
+    /// The zone.
+    pub zone: String,
+    /// The session's seed.
+    pub session_seed: u64,
+    /// Key of a user who is signed in from the start; none offline.
+    pub identity: Option<String>,
+    /// Faults that the simulator is asked for; none offline.
+    pub faults: Vec<Json>,
+    /// Version of the search for tools.
+    pub search: String,
+    /// Names of the APIs that are visible at the start.
+    pub visible: Vec<String>,
+    /// How the last stage ends.
+    pub outcome: Outcome,
+    /// What happens, in order.
+    pub events: Vec<Event>,
+}
+
+/// Something that happens in an episode. Turns, words and calls count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The user's turn of this number.
+    User(u32),
+    /// The reference call of this number.
+    Call(u32),
+    /// The assistant's words of this number.
+    Say(u32),
+    /// The open stage has ended, and how.
+    End(Outcome),
+}
+
+/// Column `user_facts`: the script of the conversation. Rows of the first format had a list of the later turns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum UserFacts {
+    /// What the user wants, stage by stage, and what they keep to themselves until asked.
+    Script(Script),
+    /// Turns that answer the assistant's question.
+    Turns(Vec<LaterTurn>),
+}
+
+/// A later turn of a row of the first format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaterTurn {
+    /// The turn that says it.
+    pub turn: u32,
+    /// In these words.
+    pub text: String,
+}
+
+/// Column `provenance`: where a row comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Who did the language work.
+    pub backend: String,
+    /// The model, where there was one.
+    pub model: Option<String>,
+    /// Hash of the prompts, where there were any.
+    pub prompt_hash: Option<String>,
+    /// The run's seed.
+    pub seed: u64,
+    /// The slot.
+    pub slot: u64,
+    /// The attempt, from 0, that passed.
+    pub attempt: u32,
+    /// The generator's version.
+    pub version: String,
+}
+
+impl UserFacts {
+    /// The script. Of a row of the first format: one stage, whose later turns any question brings out.
+    #[must_use]
+    pub fn script(self, opening: &str) -> Script {
+        match self {
+            Self::Script(script) => script,
+            Self::Turns(turns) => {
+                let held = |turn: LaterTurn| Held {
+                    about: "the details".to_owned(),
+                    words: Vec::new(),
+                    say: turn.text,
+                    any: true,
+                };
+                let knows = turns.into_iter().map(held).collect();
+                Script { stages: vec![Stage { user: opening.to_owned(), knows, ..Stage::default() }] }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_the_first_format_hold_back_their_later_turns() {
+        let old: UserFacts = serde_json::from_str(r#"[{"turn": 1, "text": "PIN 3015"}]"#).unwrap();
+        let script = old.script("I want to sign in.");
+        assert_eq!(script.opening(), "I want to sign in.");
+        assert!(script.stages[0].knows[0].any && script.stages[0].knows[0].say == "PIN 3015");
+        let none: UserFacts = serde_json::from_str("[]").unwrap();
+        assert_eq!(none.script("Hi.").stages[0].knows, []);
+        let text = serde_json::to_string(&UserFacts::Script(script.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<UserFacts>(&text).unwrap(), UserFacts::Script(script));
+    }
+}
