@@ -4,6 +4,7 @@
 //! stdout, everything else to stderr.
 
 pub mod bench_search;
+pub mod check;
 pub mod embedder;
 pub mod error;
 pub mod eval;
@@ -61,6 +62,8 @@ pub enum Command {
     /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
     #[command(name = "restbench")]
     RestBench(restbench::RestBench),
+    /// Hold candidates against a world: each gate's verdict.
+    Check(check::Check),
     /// Check, show and materialise worlds.
     World(world::WorldCommand),
     /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
@@ -125,6 +128,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
         Command::RestBench(command) => command.run(streams),
+        Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),

@@ -3,22 +3,24 @@
 //! Owns reading a row's JSON columns back into types, once, at the edge. `verify`, `eval` and `serve` go through here.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diorama_output::manifest::world_file;
+use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
+use diorama_proof::GateReport;
+use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::model::ApiId;
-use diorama_seeds::task::{Checks, GoldCall};
+use diorama_seeds::script::Script;
+use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
 use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
-use diorama_simulator::grade::Vocabulary;
+use diorama_simulator::grade::{Ended, Vocabulary};
 use diorama_simulator::session::{Session, SessionOptions};
 use lru::LruCache;
-
-use crate::synthesis::row::{Episode, GoldAnswer, UserFact};
-use crate::synthesis::tester::GateReport;
 
 /// A world of a dataset, ready to run.
 pub struct World {
@@ -79,20 +81,52 @@ pub struct Task {
     pub episode: Episode,
     /// The system message.
     pub system: String,
-    /// What the user says, in order.
+    /// What the user says, stage by stage.
+    pub script: Script,
+    /// What the user says in the row, in order.
     pub turns: Vec<String>,
     /// What must hold at the end.
     pub checks: Checks,
     /// The reference calls.
     pub gold: Vec<GoldCall>,
-    /// The reference answer over the reference calls.
+    /// The reference answers over the reference calls.
     pub gold_answer: GoldAnswer,
-    /// The reference answer as the row tells it.
-    pub answer: String,
+    /// How each stage ends in the row.
+    pub stages: Vec<GoldStage>,
     /// Replies to the reference calls, as JSON text.
     pub replies: Vec<String>,
     /// What the gates found.
     pub gates: GateReport,
+}
+
+/// How a stage ends in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoldStage {
+    /// Its reference calls.
+    pub calls: Range<usize>,
+    /// How many turns the user has said by its end.
+    pub user_turns: usize,
+    /// Its last message.
+    pub answer: String,
+    /// How it ends.
+    pub outcome: Outcome,
+    /// For refusals: why.
+    pub reason: Option<RefusalClass>,
+}
+
+impl Task {
+    /// The end of each stage as the grader takes it; `calls` says how many calls there were by the end of each.
+    #[must_use]
+    pub fn endings(&self, calls: impl Fn(&GoldStage) -> usize) -> Vec<Ended<'_>> {
+        let ended = self.stages.iter().map(|stage| Ended {
+            outcome: Some(stage.outcome),
+            reason: stage.reason,
+            answer: &stage.answer,
+            user_turns: self.turns.get(..stage.user_turns).unwrap_or(&self.turns),
+            calls: calls(stage),
+        });
+        ended.collect()
+    }
 }
 
 impl Worlds {
@@ -149,15 +183,23 @@ impl Task {
                 .filter(move |message| message.role == role)
                 .map(|message| message.content.clone().unwrap_or_default())
         };
+        let episode: Episode = column(row, "episode", &row.episode)?;
+        let checks: Checks = column(row, "checks", &row.checks)?;
+        let facts: UserFacts = column(row, "user_facts", &row.user_facts)?;
+        if row.first_user_turn() != Some(&row.query) {
+            let what = "found another text than the first user message".to_owned();
+            return Err(EpisodeError::Column { row: row.id.clone(), column: "query", what });
+        }
         Ok(Self {
             id: row.id.clone(),
-            episode: column(row, "episode", &row.episode)?,
             system: said(Role::System).next().unwrap_or_default(),
-            turns: turns(row)?,
-            checks: column(row, "checks", &row.checks)?,
+            turns: said(Role::User).collect(),
+            script: facts.script(&row.query),
+            stages: stages(row, &episode, &checks),
+            episode,
+            checks,
             gold: column(row, "gold_calls", &row.gold_calls)?,
             gold_answer: column(row, "gold_answer", &row.gold_answer)?,
-            answer: said(Role::Assistant).next_back().unwrap_or_default(),
             replies: said(Role::Tool).collect(),
             gates: column(row, "gates", &row.gates)?,
         })
@@ -176,6 +218,19 @@ impl Task {
             })
         };
         self.episode.visible.iter().map(find).collect()
+    }
+
+    /// The schemas of the tools that are visible at the start, in OpenAI's function format.
+    ///
+    /// # Errors
+    /// When the world has no API of one of the names.
+    pub fn tools(&self, world: &World) -> Result<Vec<serde_json::Value>, EpisodeError> {
+        let visible = self.visible(world)?;
+        if visible.is_empty() {
+            return Ok(vec![world.base.tool_searcher_schema().clone()]);
+        }
+        let schema = |api: &ApiId| world.base.tool_schema(*api).map(|schema| (**schema).clone());
+        Ok(visible.iter().filter_map(schema).collect())
     }
 
     /// A session as the episode asks for it, on a seed.
@@ -205,29 +260,38 @@ impl Task {
     }
 }
 
-/// The user's turns: the first from the messages, later ones as the user facts tell them.
-fn turns(row: &Dialogue) -> Result<Vec<String>, EpisodeError> {
-    let facts: Vec<UserFact> = column(row, "user_facts", &row.user_facts)?;
-    let mut turns: Vec<String> = row
+/// How the stages of a row end. Rows of the first format have one, which ends with the last message.
+fn stages(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldStage> {
+    let expected = checks.variants.first().map(|variant| &variant.stages);
+    let words: Vec<&str> = row
         .messages
         .iter()
-        .filter(|message| message.role == Role::User)
-        .map(|message| message.content.clone().unwrap_or_default())
+        .filter(|message| message.role == Role::Assistant)
+        .filter_map(|message| message.content.as_deref())
         .collect();
-    let wrong = |column, what: String| EpisodeError::Column { row: row.id.clone(), column, what };
-    if turns.first() != Some(&row.query) {
-        return Err(wrong("query", "found another text than the first user message".to_owned()));
-    }
-    for fact in facts {
-        if turns.get(fact.turn as usize) != Some(&fact.text) {
-            return Err(wrong(
-                "user_facts",
-                format!("found another text for turn {} than the message", fact.turn),
-            ));
+    let mut found: Vec<GoldStage> = Vec::new();
+    let (mut user_turns, mut calls, mut said, mut first) = (0, 0, 0, 0);
+    let mut end = |user_turns: usize, calls: Range<usize>, answer: &str, outcome: Outcome| {
+        let stage = expected.and_then(|stages| stages.get(found.len()));
+        let reason = stage.and_then(|stage| stage.refusal.first().copied());
+        found.push(GoldStage { calls, user_turns, answer: answer.to_owned(), outcome, reason });
+    };
+    for event in &episode.events {
+        match event {
+            Event::User(_) => user_turns += 1,
+            Event::Call(_) => calls += 1,
+            Event::Say(_) => said += 1,
+            Event::End(outcome) => {
+                let answer = words.get(usize::max(said, 1) - 1).copied().unwrap_or_default();
+                end(user_turns, first..calls, answer, *outcome);
+                first = calls;
+            }
         }
     }
-    turns.retain(|turn| !turn.is_empty());
-    Ok(turns)
+    if !episode.events.iter().any(|event| matches!(event, Event::End(_))) {
+        end(user_turns, 0..calls, words.last().copied().unwrap_or_default(), episode.outcome);
+    }
+    found
 }
 
 fn column<T: serde::de::DeserializeOwned>(

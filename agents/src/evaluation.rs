@@ -1,121 +1,49 @@
-//! Evaluation: agents under test, driven through live sessions and graded.
+//! Evaluation: agents under test, in conversations that are graded.
 //!
-//! Owns the [`Agent`] trait, the live episode that an agent sees ([`Live`]), and the measures. An agent sees what a user
-//! would show it: never gold, checks or user facts. The `oracle` and the adversaries, which test the grader and not an
-//! agent, are handed the task itself.
+//! Owns what an agent holds ([`environment`]), who judges it ([`judge`]), and the measures. An agent sees what a user would
+//! show it: never gold, checks or what the user holds back. The `oracle` and the adversaries test the judge and not an
+//! agent: they are built from the task itself ([`Insiders`]), and still act through the environment.
 
 pub mod adversaries;
+pub mod environment;
+pub mod judge;
 pub mod measures;
 pub mod oracle;
+pub mod remote;
 
-use std::sync::Arc;
-
-use diorama_output::row::Dialogue;
-use diorama_seeds::task::{Call, Outcome};
-use diorama_simulator::grade::{Attempt, Grade, Prepared};
-use diorama_simulator::session::{LogEntry, Session};
-
-use crate::episode::{EpisodeError, Task, World};
+use self::environment::{Budget, Environment, EnvironmentError, Soon};
+use self::judge::{Insider, Judge, Judged};
+use crate::episode::EpisodeError;
 
 /// An agent under test.
-pub trait Agent: Sync {
-    /// Its name on the command line.
+pub trait Agent: Send + Sync {
+    /// Acts until the conversation is over, or it gives up.
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()>;
+}
+
+/// Agents that test the judge: each is built from the task that it will meet.
+pub trait Insiders: Send + Sync {
+    /// The name on the command line.
     fn name(&self) -> &'static str;
 
-    /// Acts until it is done, and gives its final answer.
-    fn act(&self, live: &mut Live<'_>) -> Ended;
+    /// The agent for a task.
+    fn agent<'a>(&'a self, insider: Insider<'a>) -> Box<dyn Agent + 'a>;
 }
 
-/// How an agent ended an episode.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The final answer.
-    pub answer: String,
-    /// The outcome it claims; read from the answer when it claims none.
-    pub outcome: Option<Outcome>,
-}
-
-/// A live episode.
-pub struct Live<'a> {
-    /// The world.
-    pub world: &'a World,
-    /// The task; agents that think must only look at `system` and the first turn.
-    pub task: &'a Task,
-    /// The session.
-    pub session: Session,
-    /// How many turns the user has said.
-    turns_said: usize,
-}
-
-/// The most calls an agent may make in an episode.
-pub const MOST_CALLS: usize = 200;
-
-/// One graded episode.
-pub struct Judged {
-    /// The grade.
-    pub grade: Grade,
-    /// How the agent ended.
-    pub ended: Ended,
-    /// Its calls.
-    pub log: Vec<Arc<LogEntry>>,
-}
-
-impl<'a> Live<'a> {
-    /// Starts an episode on a session seed.
-    ///
-    /// # Errors
-    /// When the row does not fit its world.
-    pub fn start(world: &'a World, task: &'a Task, seed: u64) -> Result<Self, EpisodeError> {
-        Ok(Self { world, task, session: task.session(world, seed)?, turns_said: 1 })
-    }
-
-    /// Makes a call. `None` once the agent has made as many as it may.
-    pub fn call(&mut self, call: &Call) -> Option<Arc<LogEntry>> {
-        let calls = self.session.calls();
-        (calls < MOST_CALLS).then(|| self.session.call(call))
-    }
-
-    /// Says something to the user; the user says what is still to be said when it is a question, else nothing.
-    pub fn say(&mut self, text: &str) -> Option<&'a str> {
-        let asks = text.contains('?') || text.to_lowercase().contains("need");
-        let next = self.task.turns.get(self.turns_said).filter(|_| asks)?;
-        self.turns_said += 1;
-        Some(next)
-    }
-
-    /// The user's turns so far.
-    #[must_use]
-    pub fn said(&self) -> &'a [String] {
-        self.task.turns.get(..self.turns_said).unwrap_or(&self.task.turns)
-    }
-}
-
-/// Runs one agent through one row on a session seed.
+/// Runs an agent through one episode and grades it.
 ///
 /// # Errors
-/// When the row cannot be used.
-pub fn judge(
+/// When the task does not fit its world.
+pub async fn run(
     agent: &dyn Agent,
-    row: &Dialogue,
-    world: &World,
+    judge: &Judge,
     seed: u64,
-) -> Result<(Task, Judged), EpisodeError> {
-    let task = Task::of(row)?;
-    let mut live = Live::start(world, &task, seed)?;
-    let ended = agent.act(&mut live);
-    let log: Vec<Arc<LogEntry>> = live.session.log().collect();
-    let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
-        EpisodeError::Column { row: row.id.clone(), column: "checks", what: error.to_string() }
-    })?;
-    let grade = prepared.grade(&Attempt {
-        base: &world.base,
-        initial: live.session.initial(),
-        last: live.session.state(),
-        log: &log,
-        outcome: ended.outcome,
-        answer: &ended.answer,
-        user_turns: live.said(),
-    });
-    drop(live);
-    Ok((task, Judged { grade, ended, log }))
+    budget: Budget,
+) -> Result<Judged, EpisodeError> {
+    let mut environment = judge.open(seed, budget)?;
+    let stopped = match agent.act(&mut environment).await {
+        Ok(()) | Err(EnvironmentError::Over) => None,
+        Err(error) => Some(error),
+    };
+    Ok(judge.grade(environment, stopped))
 }

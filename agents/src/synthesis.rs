@@ -1,22 +1,18 @@
-//! The synthesis pipeline: the five agents of API-Bank, and the gates.
+//! The synthesis pipeline: the five agents of API-Bank.
 //!
 //! Owns how dialogues are made. A domain agent chooses a world, an API agent writes its records and APIs, a query agent
-//! asks, a caller agent solves with live calls, and a tester lets nothing pass without proof. It must not read the
+//! asks, a caller agent solves with live calls, and a tester lets nothing pass without proof ([`diorama_proof`]). It must not read the
 //! environment, the clock of the machine or the terminal.
 
-pub mod binding;
 pub mod caller;
-pub mod checks;
 pub mod domain;
 pub mod draft;
 pub mod fingerprint;
-pub mod gates;
 pub mod goal;
 pub mod pipeline;
 pub mod plan;
 pub mod query;
 pub mod recipe;
-pub mod resolve;
 pub mod row;
 pub mod say;
 pub mod tester;

@@ -77,7 +77,7 @@ impl DatasetTasks {
             search: session.state().search(),
             visible: task.visible(&world).map_err(fail)?,
             system: task.system,
-            turns: task.turns,
+            script: task.script,
             checks: task.checks,
         })
     }

@@ -51,6 +51,14 @@ pub enum CliError {
     /// A layout that cannot be made.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// A file that holds no candidate, or one that cannot be held against a world.
+    #[error("{}: {what}", file.display())]
+    Candidate {
+        /// The file.
+        file: PathBuf,
+        /// What was found, and what was expected.
+        what: String,
+    },
     /// Rows that cannot be read.
     #[error(transparent)]
     Rows(#[from] ReadError),
@@ -109,6 +117,7 @@ impl CliError {
             Self::Read { .. }
             | Self::Output(_)
             | Self::Document(_)
+            | Self::Candidate { .. }
             | Self::Dataset(_)
             | Self::Metadata(_)
             | Self::Merge(_)

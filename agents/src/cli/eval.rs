@@ -1,8 +1,6 @@
 //! `diorama eval`
 
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use clap::{Args, ValueEnum};
 use diorama_output::manifest::Manifest;
@@ -11,11 +9,14 @@ use diorama_output::rows::RowFile;
 
 use super::error::CliError;
 use super::{Done, Streams, terminal};
-use crate::episode::Worlds;
+use crate::episode::{Task, Worlds};
 use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
+use crate::evaluation::environment::Budget;
+use crate::evaluation::judge::{Judge, Judged};
 use crate::evaluation::measures::{Results, Tally, class_name};
 use crate::evaluation::oracle::Oracle;
-use crate::evaluation::{Agent, judge};
+use crate::evaluation::{self, Insiders};
+use rayon::prelude::*;
 
 /// Run an agent through the tasks of a dataset and grade it.
 ///
@@ -76,7 +77,7 @@ pub enum AgentName {
 }
 
 impl AgentName {
-    fn agent(self) -> Box<dyn Agent> {
+    fn agent(self) -> Box<dyn Insiders> {
         match self {
             Self::Oracle => Box::new(Oracle),
             Self::Noop => Box::new(NoOp),
@@ -106,45 +107,23 @@ impl Eval {
         let agent = self.agent.agent();
         let worlds = Worlds::of(&self.tasks);
         let bar = terminal::bar(rows.len() as u64, "tasks");
-        let next = AtomicUsize::new(0);
-        let judged: Mutex<Vec<(usize, Tally, Option<String>)>> = Mutex::new(Vec::new());
-        let failed: Mutex<Option<CliError>> = Mutex::new(None);
-        let threads =
-            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-        std::thread::scope(|scope| {
-            for _ in 0..threads.max(1) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(row) = rows.get(index) else { break };
-                        match self.one(agent.as_ref(), row, &worlds) {
-                            Ok((tally, shown)) => {
-                                judged
-                                    .lock()
-                                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                                    .push((index, tally, shown));
-                                bar.inc(1);
-                            }
-                            Err(error) => {
-                                *failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-                                    Some(error);
-                                next.store(rows.len(), Ordering::Relaxed);
-                                break;
-                            }
-                        }
-                    }
-                });
-            }
-        });
+        let threads = self.threads.unwrap_or(0);
+        let pool =
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| CliError::Worker)?;
+        // The first row that cannot be used ends the run; results come in the order of the rows.
+        let judged: Vec<(Tally, Option<String>)> = pool.install(|| {
+            rows.par_iter()
+                .map(|row| {
+                    let judged = self.one(agent.as_ref(), row, &worlds);
+                    bar.inc(1);
+                    judged
+                })
+                .collect::<Result<_, CliError>>()
+        })?;
         bar.finish_and_clear();
-        if let Some(error) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            return Err(error);
-        }
-        let mut judged = judged.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        judged.sort_by_key(|(index, ..)| *index);
         let mut total = Tally::default();
         let mut shown = 0;
-        for (_, tally, text) in &judged {
+        for (tally, text) in &judged {
             total.merge(tally);
             if let Some(text) = text.as_ref().filter(|_| shown < self.show) {
                 shown += 1;
@@ -179,47 +158,25 @@ impl Eval {
 
     fn one(
         &self,
-        agent: &dyn Agent,
+        agent: &dyn Insiders,
         row: &Dialogue,
         worlds: &Worlds,
     ) -> Result<(Tally, Option<String>), CliError> {
         let world = worlds.get(&row.world_id)?;
+        let judge = Judge::new(Task::of(row)?, world)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let mut trials = Vec::new();
-        let mut task = None;
         for trial in 0..self.trials.max(1) {
-            let (read, judged) = judge(agent, row, &world, self.session_seed(row, trial))?;
-            task = Some(read);
-            trials.push(judged);
+            let seed = self.session_seed(row, trial);
+            let acting = agent.agent(judge.insider(seed));
+            let judged = evaluation::run(acting.as_ref(), &judge, seed, Budget::USUAL);
+            trials.push(runtime.block_on(judged)?);
         }
         let mut tally = Tally::default();
-        let Some(task) = task else { return Ok((tally, None)) };
-        tally.add(&task, row.ability, &trials);
+        tally.add(&judge, row.ability, &trials);
         let adversary = self.agent != AgentName::Oracle;
         let remarkable = trials.iter().find(|judged| judged.grade.success == adversary);
-        let shown = remarkable.filter(|_| self.show > 0).map(|judged| {
-            let errors: Vec<String> = judged
-                .grade
-                .errors
-                .iter()
-                .map(|error| format!("{}: {}", class_name(error.class), error.message))
-                .collect();
-            let calls: Vec<String> = judged
-                .log
-                .iter()
-                .map(|entry| {
-                    let arguments = serde_json::to_string(&entry.call.arguments).unwrap_or_default();
-                    format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)
-                })
-                .collect();
-            let answer: String = judged.ended.answer.chars().take(600).collect();
-            format!(
-                "{}\n  asked: {}\n  calls: {}\n  answer: {answer}\n  errors: {}",
-                row.id,
-                task.turns.join(" | "),
-                calls.join("; "),
-                errors.join("; ")
-            )
-        });
+        let shown = remarkable.filter(|_| self.show > 0).map(|judged| told(row, judged));
         Ok((tally, shown))
     }
 
@@ -232,6 +189,25 @@ impl Eval {
         hasher.update(&trial.to_le_bytes());
         u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().unwrap_or_default())
     }
+}
+
+/// An episode in a few lines.
+fn told(row: &Dialogue, judged: &Judged) -> String {
+    let errors =
+        judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message));
+    let calls = judged.log.iter().map(|entry| {
+        let arguments = serde_json::Value::Object(entry.call.arguments.clone());
+        format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)
+    });
+    let answers = judged.answers.join(" | ");
+    let answer: String = answers.chars().take(600).collect();
+    format!(
+        "{}\n  asked: {}\n  calls: {}\n  answer: {answer}\n  errors: {}",
+        row.id,
+        row.query,
+        calls.collect::<Vec<_>>().join("; "),
+        errors.collect::<Vec<_>>().join("; ")
+    )
 }
 
 fn table(name: &str, results: &Results) -> String {

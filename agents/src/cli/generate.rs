@@ -21,7 +21,8 @@ use crate::synthesis::domain::{OfflineApis, OfflineDomain};
 use crate::synthesis::pipeline::{self, Agents};
 use crate::synthesis::query::OfflineQuery;
 use crate::synthesis::recipe::{Ingredients, Recipe};
-use crate::synthesis::tester::{Gate, SixGates};
+use crate::synthesis::tester::SixGates;
+use diorama_proof::Gate;
 
 /// Make tool-use dialogues in which every call was executed.
 ///

@@ -18,6 +18,8 @@ pub struct Schema {
 pub enum Of {
     /// A world document.
     World,
+    /// A candidate, for `check` and `POST /v1/check`.
+    Candidate,
     /// A row of a dataset, as a line of `export --format jsonl`.
     Dialogue,
     /// What a row says of its task: the columns `checks` and `gold_calls`.
@@ -32,6 +34,7 @@ impl Schema {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let schema = match self.of {
             Of::World => diorama_seeds::world::json_schema(),
+            Of::Candidate => diorama_proof::candidate::json_schema(),
             Of::Dialogue => diorama_output::columns::json_schema(),
             Of::Task => diorama_seeds::task::json_schema(),
         };

@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tracing_subscriber::filter::LevelFilter;
 
+use super::check::Gates;
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::openapi::read_document;
@@ -158,6 +159,7 @@ impl Serve {
         });
         let tasks = tasks.map(|tasks| Box::new(tasks) as Box<dyn TaskSource>);
         let app = App::new(worlds, tasks, settings)?;
+        app.prove_with(Box::new(Gates));
         if let Some(listening) = listening.as_object_mut() {
             listening.insert("sessions".to_owned(), json!(app.sessions()));
         }

@@ -148,7 +148,7 @@ fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::Prog
             Ok(()) => found.replayed += 1,
             Err(what) => {
                 holds = false;
-                fail(&mut found, Some(row.id.clone()), what);
+                fail(&mut found, Some(row.id.clone()), what.to_string());
             }
         }
         found.failed_rows += u64::from(!holds);

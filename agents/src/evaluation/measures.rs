@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use diorama_seeds::task::{Ability, GoldCall};
+use diorama_seeds::task::{Ability, GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::ErrorClass;
 use serde::Serialize;
 
-use super::Judged;
+use super::judge::{Judge, Judged};
 use crate::episode::Task;
 
 /// Results of an agent over a set of tasks. Shares are from 0 to 1.
@@ -60,7 +60,8 @@ pub struct Tally {
 
 impl Tally {
     /// Adds the trials of one task.
-    pub fn add(&mut self, task: &Task, ability: Ability, trials: &[Judged]) {
+    pub fn add(&mut self, judge: &Judge, ability: Ability, trials: &[Judged]) {
+        let task = judge.task();
         self.tasks += 1;
         let name = serde_json::to_value(ability)
             .ok()
@@ -79,12 +80,13 @@ impl Tally {
             let ability = self.by_ability.entry(name.clone()).or_default();
             ability.0 += u64::from(success);
             ability.1 += 1;
-            if task.episode.outcome != diorama_seeds::task::Outcome::Refused {
+            if !task.stages.iter().any(|stage| stage.outcome == Outcome::Refused) {
                 self.not_refused.0 += u64::from(success);
                 self.not_refused.1 += 1;
             }
             self.path(task, judged, success);
-            self.rouge += rouge_l(&judged.ended.answer, &task.answer);
+            let told: Vec<&str> = task.stages.iter().map(|stage| &*stage.answer).collect();
+            self.rouge += rouge_l(&judged.answers.join(" "), &told.join(" "));
             let mut classes: Vec<String> =
                 judged.grade.errors.iter().map(|error| class_name(error.class)).collect();
             classes.sort_unstable();

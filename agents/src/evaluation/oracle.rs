@@ -2,37 +2,122 @@
 
 use std::sync::Arc;
 
-use diorama_simulator::session::LogEntry;
+use diorama_proof::binding::{bind, say_answer};
+use diorama_seeds::script::Held;
+use diorama_simulator::session::{LogEntry, Session};
 
-use super::{Agent, Ended, Live};
-use crate::synthesis::binding::{bind, say_answer};
+use super::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon};
+use super::judge::Insider;
+use super::{Agent, Insiders};
+use crate::episode::GoldStage;
 
 /// Drives the reference calls; its success on every row shows that the rows can be solved on any session seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Oracle;
 
-impl Agent for Oracle {
+impl Insiders for Oracle {
     fn name(&self) -> &'static str {
         "oracle"
     }
 
-    fn act(&self, live: &mut Live<'_>) -> Ended {
-        let answer = solve(live).map(|(_, answer)| answer).unwrap_or_default();
-        Ended { answer, outcome: Some(live.task.episode.outcome) }
+    fn agent<'a>(&'a self, insider: Insider<'a>) -> Box<dyn Agent + 'a> {
+        Box::new(Solver { insider })
     }
 }
 
-/// Runs the reference solution; gives the replies and the answer over them, or nothing where it cannot be bound.
-pub(super) fn solve(live: &mut Live<'_>) -> Option<(Vec<Option<Arc<LogEntry>>>, String)> {
-    let world = live.world.base.world();
-    let mut replies = Vec::with_capacity(live.task.gold.len());
-    while live.said().len() < live.task.turns.len() {
-        live.say("Could you give me the details that are still missing?")?;
+struct Solver<'a> {
+    insider: Insider<'a>,
+}
+
+impl Agent for Solver<'_> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+        Box::pin(async move { solve(self.insider, environment).await.map(|_| ()) })
     }
-    for gold in &live.task.gold {
-        let call = bind(gold, &replies, world)?;
-        replies.push(Some(live.call(&call)?));
+}
+
+/// Runs the reference solution to its end; whether it could be bound to the live replies.
+pub(super) async fn solve(
+    insider: Insider<'_>,
+    environment: &mut dyn Environment,
+) -> Result<bool, EnvironmentError> {
+    let Ok(mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
+    solve_beside(insider, mirror, environment).await
+}
+
+/// The same after calls of another's: they are made in the mirror too.
+pub(super) async fn solve_after_others(
+    insider: Insider<'_>,
+    environment: &mut dyn Environment,
+) -> Result<bool, EnvironmentError> {
+    let Ok(mut mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
+    for said in &environment.view().conversation {
+        if let Said::Call(call, _) = said {
+            mirror.call(call);
+        }
     }
-    let answer = say_answer(&live.task.gold_answer.parts, &replies, world, 0)?;
-    Some((replies, answer))
+    solve_beside(insider, mirror, environment).await
+}
+
+async fn solve_beside(
+    insider: Insider<'_>,
+    mirror: Session,
+    environment: &mut dyn Environment,
+) -> Result<bool, EnvironmentError> {
+    let mut solving = Solving { insider, mirror, replies: Vec::new() };
+    for (number, stage) in insider.task.stages.iter().enumerate() {
+        match solving.stage(number, stage, environment).await? {
+            Some(answer) if answer.over => return Ok(true),
+            Some(_) => {}
+            None => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
+/// its own on the same seed; where the live replies differ, a fault has struck, and it gives up.
+struct Solving<'a> {
+    insider: Insider<'a>,
+    mirror: Session,
+    replies: Vec<Option<Arc<LogEntry>>>,
+}
+
+impl Solving<'_> {
+    async fn stage(
+        &mut self,
+        number: usize,
+        stage: &GoldStage,
+        environment: &mut dyn Environment,
+    ) -> Result<Option<Answer>, EnvironmentError> {
+        let world = self.insider.world.base.world();
+        let held = self.insider.task.script.stages.get(number).map_or(&[][..], |stage| &stage.knows);
+        for detail in held {
+            environment.say(&question(detail)).await?;
+        }
+        let lines = self.insider.task.script.stages.get(number).map_or(0, |stage| stage.lines.len());
+        for index in stage.calls.clone() {
+            let Some(gold) = self.insider.task.gold.get(index) else { return Ok(None) };
+            let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
+            let reply = environment.call(&call).await?;
+            let entry = self.mirror.call(&call);
+            if entry.reply.status != reply.status || entry.reply.json_tree(&world.zone) != reply.body {
+                return Ok(None);
+            }
+            self.replies.push(Some(entry));
+        }
+        // What the user adds of their own accord comes before the end.
+        for _ in 0..lines {
+            environment.say("Shall I go on?").await?;
+        }
+        let parts = self.insider.task.gold_answer.stages.get(number);
+        let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
+        let Some(message) = said else { return Ok(None) };
+        let end = Finish { outcome: stage.outcome, reason: stage.reason, message };
+        environment.finish(&end).await.map(Some)
+    }
+}
+
+/// A question for a detail, by its name.
+fn question(held: &Held) -> String {
+    format!("Could you tell me the {}?", held.about.replace('_', " "))
 }

@@ -1,56 +1,76 @@
-//! What the query agent proposes: turns in words, and the reference plan behind them.
+//! What the query agent proposes: stages in words, and the plan behind them.
 //!
-//! Owns the types between the agents of the pipeline. Nothing here draws a random number or runs a call.
+//! Owns the types between the offline query agent and the offline caller. Nothing here draws a random number or runs a
+//! call, and nothing of it reaches the gates: those see the candidate alone.
 
+use std::ops::Range;
+
+use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::model::{ApiId, ParameterId};
-use diorama_seeds::task::{Ability, Derivation, Outcome, RefusalClass};
+use diorama_seeds::task::{Ability, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
-use serde::{Deserialize, Serialize};
 
-use super::text::Span;
-
-/// A proposed task.
+/// A proposed conversation.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The ability it exercises.
     pub ability: Ability,
-    /// What the user says, in order. Later turns answer the assistant's question.
-    pub turns: Vec<Turn>,
-    /// The reference plan, without searches for APIs.
+    /// What the user wants, one thing after the other.
+    pub stages: Vec<DraftStage>,
+    /// The plan, without searches for APIs.
     pub steps: Vec<Step>,
-    /// The values that users put into words.
-    pub slots: Vec<Slot>,
-    /// The facts asked for.
-    pub asked: Vec<Asked>,
-    /// What the assistant says at the end.
-    pub answer: Vec<AnswerPart>,
-    /// How the episode ends.
-    pub outcome: Outcome,
-    /// For refusals: why.
-    pub refusal: Option<RefusalClass>,
-    /// For refusals: the same request with values for which it works, as steps of their own.
-    pub twin: Option<Vec<Step>>,
-    /// The twin's slots.
-    pub twin_slots: Vec<Slot>,
     /// What is special about it.
     pub phenomena: Vec<&'static str>,
-    /// The question the assistant asks after the first turn, where the request leaves something out.
-    pub question: Option<String>,
-    /// Readings of the request that the query agent already knows to be several: the gate counts them again.
-    pub described: Vec<Described>,
-    /// For each step, the words of the request that tell what the step is for (used as search keywords).
-    pub keywords: Vec<String>,
-    /// The request without its values: two requests with the same skeleton differ in values only.
-    pub skeleton: String,
 }
 
-/// A turn of the user.
+/// One thing that the user wants.
+#[derive(Clone, Debug)]
+pub struct DraftStage {
+    /// What they say to open it.
+    pub user: String,
+    /// When it opens; always when not given.
+    pub when: Option<Shown>,
+    /// What they hold back until asked.
+    pub held: Vec<HeldBack>,
+    /// The steps of the plan that serve it.
+    pub steps: Range<usize>,
+    /// The facts asked for; calls count steps.
+    pub asked: Vec<Asked>,
+    /// What the assistant says at the end; calls count steps.
+    pub answer: Vec<AnswerPart>,
+    /// For refusals: why.
+    pub refusal: Option<RefusalClass>,
+}
+
+/// Something that a reply must have shown for a stage to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turn {
-    /// The text.
-    pub text: String,
-    /// Where the slots stand.
-    pub spans: Vec<Span>,
+pub struct Shown {
+    /// The step.
+    pub step: usize,
+    /// The place in its reply.
+    pub path: String,
+}
+
+/// Details that are held back until the assistant asks for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldBack {
+    /// The step before which they are needed.
+    pub before: usize,
+    /// What the assistant asks.
+    pub question: String,
+    /// Each detail: its name, other words for it, and what the user says.
+    pub details: Vec<Detail>,
+}
+
+/// A detail that a user holds back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Its name, as the assistant asks for it.
+    pub about: String,
+    /// Other words for it.
+    pub words: Vec<String>,
+    /// What the user says.
+    pub say: String,
 }
 
 /// A step of the plan: one call.
@@ -69,144 +89,12 @@ pub struct StepArgument {
     pub parameter: ParameterId,
     /// The value.
     pub value: Value,
-    /// Where it comes from.
-    pub source: Source,
 }
 
-/// Where an argument comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The words of a slot.
-    Slot(usize),
-    /// Several slots, as a list.
-    Slots(Vec<usize>),
-    /// A place in an earlier reply.
-    Reply {
-        /// The step.
-        step: usize,
-        /// The place in its body.
-        path: String,
-    },
-    /// Places in earlier replies, as a list.
-    Replies(Vec<(usize, String)>),
-    /// The documented default.
-    Default,
-}
-
-/// A value put into words.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
-    /// The value.
-    pub value: Value,
-    /// How it follows from its words.
-    pub by: Derivation,
-    /// The call and parameter whose type the words are read by.
-    pub api: ApiId,
-    /// The parameter.
-    pub parameter: ParameterId,
-}
-
-/// A record singled out by a description instead of a name: the gate checks that it is the only one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Described {
-    /// The step whose reply lists the candidates.
-    pub step: usize,
-    /// How it singles one out.
-    pub how: Singled,
-}
-
-/// How a description singles a record out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Singled {
-    /// It is the only one in the list.
-    Only,
-    /// It is the first in the order asked for, and the second differs in this member.
-    First {
-        /// Place of the array in the reply.
-        array: String,
-        /// The member that orders it.
-        member: String,
-    },
-}
-
-/// A fact that the request asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// A leaf of a reply.
-    Leaf {
-        /// The step.
-        step: usize,
-        /// The place.
-        path: String,
-        /// In words.
-        about: String,
-    },
-    /// The same member of every item of an array.
-    Each {
-        /// The step.
-        step: usize,
-        /// The array's place.
-        array: String,
-        /// The member.
-        member: String,
-        /// In words.
-        about: String,
-    },
-    /// How many match: a leaf that holds a count.
-    Count {
-        /// The step.
-        step: usize,
-        /// The place.
-        path: String,
-        /// In words.
-        about: String,
-    },
-}
-
-/// A part of the final answer; stored with the row, so that it can be said again over other replies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AnswerPart {
-    /// Text.
-    Text(String),
-    /// A leaf of a reply, in words.
-    Leaf {
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-        /// Which form of words.
-        style: u32,
-    },
-    /// One of two texts, as a boolean leaf of a reply says.
-    Truth {
-        /// The call.
-        call: usize,
-        /// The place.
-        path: String,
-        /// For true.
-        yes: String,
-        /// For false.
-        no: String,
-    },
-    /// The same member of every item of an array, joined.
-    Each {
-        /// The call.
-        call: usize,
-        /// The array's place.
-        array: String,
-        /// The member.
-        member: String,
-        /// Which form of words; also chooses between a sentence and bullets.
-        style: u32,
-    },
-}
-
-impl Draft {
-    /// Slots as they stand in the turns: turn, span and slot.
-    pub fn placed(&self) -> impl Iterator<Item = (u32, Span, &Slot)> {
-        self.turns.iter().enumerate().flat_map(move |(turn, said)| {
-            said.spans.iter().filter_map(move |span| Some((turn as u32, *span, self.slots.get(span.slot)?)))
-        })
+impl DraftStage {
+    /// How it ends.
+    #[must_use]
+    pub const fn outcome(&self) -> Outcome {
+        if self.refusal.is_some() { Outcome::Refused } else { Outcome::Done }
     }
 }

@@ -10,18 +10,21 @@ mod values;
 mod words;
 mod write;
 
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::task::RefusalClass;
+use diorama_seeds::value::Value;
 
-use super::draft::{AnswerPart, Asked};
+use diorama_proof::answer::{AnswerPart, Asked};
+
+use super::draft::Detail;
 use super::text::Segment;
 
-pub use self::ask::{ask, ask_missing};
+pub use self::ask::{ask, ask_again, ask_missing};
 pub use self::compute::compute;
 pub use self::list::list;
 pub use self::values::arguments;
 pub use self::words::infinitive;
-pub use self::write::{join_answers, write};
+pub use self::write::write;
 
 /// One wish.
 #[derive(Clone, Debug)]
@@ -38,6 +41,23 @@ pub struct Goal {
     pub api: ApiId,
     /// For goals that the world refuses: why.
     pub refusal: Option<RefusalClass>,
+    /// What its words tell, one by one.
+    pub details: Vec<Detail>,
+    /// For a question about a record: what would be asked of another one.
+    pub again: Option<Again>,
+}
+
+/// A question about a record, as it is asked of another one.
+#[derive(Clone, Debug)]
+pub struct Again {
+    /// The kind of record.
+    pub resource: ResourceId,
+    /// The record that was asked about.
+    pub key: Value,
+    /// The parameter that takes it.
+    pub parameter: ParameterId,
+    /// The fields asked for, each with its place in the reply.
+    pub fields: Vec<(String, FieldId)>,
 }
 
 /// How a wish is worded.

@@ -3,13 +3,16 @@
 //! Slot j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
 //! and split follow from the unit. Nothing here knows of threads, files or shards.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
 use diorama_output::funnel::{Faults, Funnel};
 use diorama_output::plan::Unit;
+use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
+use diorama_output::stats::duplicates::{shingles, similar};
+use diorama_output::stats::text::words;
+use diorama_proof::{Dropped, GateReport};
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::BaseError;
@@ -22,16 +25,14 @@ use super::domain::DomainAgent;
 use super::draft::Draft;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
-use super::row::{self, Provenance};
-use super::tester::{Dropped, TesterAgent};
+use super::row::{self, About};
+use super::tester::{Rejected, TesterAgent};
 use super::world::UnitWorld;
 
 /// Attempts at a slot before it is given up.
 const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
-/// Share of equal 3-word shingles from which two requests of a unit are near-duplicates.
-const NEAR_DUPLICATE: f64 = 0.8;
 
 /// The agents of the pipeline.
 pub struct Agents {
@@ -72,7 +73,7 @@ pub fn unit(
     let world = agents.domain.world(recipe, unit)?;
     let mut rows = Vec::new();
     let mut funnel = Funnel::default();
-    let mut requests = Requests::default();
+    let mut requests: Vec<Box<[u64]>> = Vec::new();
     for slot in unit.slots.clone() {
         if let Some(row) = slot_row(recipe, agents, &world, unit.split, slot, &mut requests, &mut funnel) {
             rows.push(row);
@@ -90,7 +91,7 @@ fn slot_row(
     world: &UnitWorld,
     split: Split,
     slot: u64,
-    requests: &mut Requests,
+    requests: &mut Vec<Box<[u64]>>,
     funnel: &mut Funnel,
 ) -> Option<Dialogue> {
     let mut stream = recipe.stream("slot", slot);
@@ -108,32 +109,26 @@ fn slot_row(
         let draft = match agents.query.propose(world, &wish, &mut rng) {
             Ok(draft) => draft,
             Err(reason) => {
-                funnel.drop_at("query", reason);
+                funnel.drop_at("query", &reason.to_string());
                 continue;
             }
         };
-        if requests.near_duplicate(&draft) {
+        let opening = shingles_of(&draft);
+        if requests.iter().any(|other| similar(other, &opening)) {
             funnel.drop_at("duplicate", "near-duplicate of an earlier request of the unit");
             continue;
         }
-        let solution = match agents.caller.solve(world, &draft, wish.session_seed, &mut rng) {
-            Ok(solution) => solution,
+        let candidate = match agents.caller.solve(world, &draft, wish.session_seed, &mut rng) {
+            Ok(candidate) => candidate,
             Err(reason) => {
-                funnel.drop_at("caller", reason);
+                funnel.drop_at("caller", &reason.to_string());
                 continue;
             }
         };
-        match agents.tester.test(world, &draft, &solution, &mut rng) {
-            Ok(report) => {
-                for (kind, tally) in &report.damage {
-                    let faults = funnel.faults.entry(kind.clone()).or_default();
-                    *faults = Faults {
-                        killed: faults.killed + u64::from(tally.killed),
-                        survived: faults.survived + u64::from(tally.survived),
-                        equivalent: faults.equivalent + u64::from(tally.equivalent),
-                    };
-                }
-                requests.add(&draft);
+        match agents.tester.test(world, candidate, &mut rng) {
+            Ok((grounded, report)) => {
+                count_faults(funnel, &report);
+                requests.push(opening);
                 let provenance = Provenance {
                     backend: "offline".to_owned(),
                     model: None,
@@ -143,31 +138,36 @@ fn slot_row(
                     attempt,
                     version: crate::GENERATOR_VERSION.to_owned(),
                 };
-                return Some(row::row(world, &draft, &solution, &report, split, &provenance));
+                let about = About { ability, phenomena: &draft.phenomena, split, provenance: &provenance };
+                return Some(row::row(world, &grounded, &report, &about));
             }
-            Err(Dropped { gate, reason }) => funnel.drop_at(gate.name(), reason),
+            Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
+            Err(Rejected::Form(_)) => funnel.drop_at("caller", "not of the form of a candidate"),
         }
     }
     None
 }
 
-/// Which kind of task; the shares make more than a third of the rows change state.
+/// Which kind of conversation; the shares make more than a third of the rows change state.
 fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
     let draw = rng.random_range(0..100);
     if reads_only {
         return match (ability, draw) {
-            (Ability::RetrieveCall, 0..95) | (_, 0..65) => Shape::Read,
-            (Ability::Call | Ability::PlanRetrieveCall, 65..95) => Shape::Two,
+            (Ability::RetrieveCall, 0..95) | (_, 0..50) => Shape::Read,
+            (Ability::Call | Ability::PlanRetrieveCall, 50..80) => Shape::Two,
+            (Ability::Call | Ability::PlanRetrieveCall, 80..95) => Shape::Correction,
             _ => Shape::Missing,
         };
     }
     match ability {
         Ability::Call => match draw {
-            0..34 => Shape::Write,
-            34..58 => Shape::Read,
-            58..76 => Shape::Two,
-            76..86 => Shape::AskBack,
-            86..95 => Shape::Refusal,
+            0..26 => Shape::Write,
+            26..46 => Shape::Read,
+            46..60 => Shape::Two,
+            60..70 => Shape::Branch,
+            70..76 => Shape::Correction,
+            76..87 => Shape::AskBack,
+            87..95 => Shape::Refusal,
             _ => Shape::Missing,
         },
         Ability::RetrieveCall => match draw {
@@ -177,72 +177,32 @@ fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
             _ => Shape::Missing,
         },
         Ability::PlanRetrieveCall => match draw {
-            0..40 => Shape::Write,
-            40..55 => Shape::Read,
-            55..80 => Shape::Two,
-            80..90 => Shape::AskBack,
+            0..30 => Shape::Write,
+            30..42 => Shape::Read,
+            42..60 => Shape::Two,
+            60..72 => Shape::Branch,
+            72..78 => Shape::Correction,
+            78..90 => Shape::AskBack,
             _ => Shape::Refusal,
         },
     }
 }
 
-/// The requests of a unit so far, as sets of shingles.
-#[derive(Default)]
-struct Requests {
-    seen: Vec<Vec<u64>>,
-}
-
-impl Requests {
-    fn near_duplicate(&self, draft: &Draft) -> bool {
-        let mine = shingles(draft);
-        self.seen.iter().any(|other| {
-            let (fewer, more) = (mine.len().min(other.len()), mine.len().max(other.len()));
-            // The share can reach the limit only where the sets are about as large.
-            fewer as f64 >= NEAR_DUPLICATE * more as f64 && {
-                let shared = shared(&mine, other);
-                shared as f64 >= NEAR_DUPLICATE * (mine.len() + other.len() - shared) as f64
-            }
-        })
-    }
-
-    fn add(&mut self, draft: &Draft) {
-        self.seen.push(shingles(draft));
+/// What became of the faults that were put into a candidate.
+fn count_faults(funnel: &mut Funnel, report: &GateReport) {
+    for (kind, tally) in &report.damage {
+        let faults = funnel.faults.entry(kind.clone()).or_default();
+        *faults = Faults {
+            killed: faults.killed + u64::from(tally.killed),
+            survived: faults.survived + u64::from(tally.survived),
+            equivalent: faults.equivalent + u64::from(tally.equivalent),
+        };
     }
 }
 
-/// How many numbers two sorted lists share.
-fn shared(left: &[u64], right: &[u64]) -> usize {
-    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
-    let mut count = 0;
-    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-        match a.cmp(b) {
-            Ordering::Less => _ = left.next(),
-            Ordering::Greater => _ = right.next(),
-            Ordering::Equal => {
-                count += 1;
-                _ = (left.next(), right.next());
-            }
-        }
-    }
-    count
-}
-
-/// Hashes of the first turn's runs of three words (of all its words where it is shorter), sorted, each once.
-fn shingles(draft: &Draft) -> Vec<u64> {
-    let text = draft.turns.first().map(|turn| turn.text.to_lowercase()).unwrap_or_default();
-    // FNV-1a of each word, then of three of them: stable everywhere, and nobody attacks it.
-    let fnv = |bytes: &mut dyn Iterator<Item = u8>| {
-        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
-    };
-    let words: Vec<u64> = text.split_whitespace().map(|word| fnv(&mut word.bytes())).collect();
-    let hash = |words: &[u64]| fnv(&mut words.iter().flat_map(|word| word.to_le_bytes()));
-    let mut found: Vec<u64> =
-        if words.len() < 3 { vec![hash(&words)] } else { words.windows(3).map(hash).collect() };
-    found.sort_unstable();
-    found.dedup();
-    found
+/// The shingles of what opens a conversation.
+fn shingles_of(draft: &Draft) -> Box<[u64]> {
+    shingles(&words(draft.stages.first().map_or("", |stage| &stage.user)))
 }
 
 /// Shared worlds by unit are cheap to hand around.

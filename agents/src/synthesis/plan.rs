@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, ParameterId, Record, ResourceId};
+use diorama_seeds::model::{
+    ApiId, BehaviourKind, DomainId, Parameter, ParameterId, Record, ResourceId, World,
+};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Derivation};
 use diorama_seeds::value::Value;
@@ -16,10 +18,11 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::draft::{Described, Singled, Slot, Source, Step, StepArgument};
+use super::draft::{Detail, Step, StepArgument};
 use super::say::{self, Moment};
-use super::text::{Segment, literal};
+use super::text::{Segment, assemble, capitalised, literal};
 use super::world::{UnitWorld, refers_to};
+use diorama_proof::ground::names_of;
 
 /// Look-ups nest at most so deep under a goal's own call.
 const MAX_NESTING: u32 = 3;
@@ -36,39 +39,24 @@ pub struct Planner<'a> {
     pub steps: Vec<Step>,
     /// Their log entries.
     pub entries: Vec<Arc<LogEntry>>,
-    /// Values put into words so far.
-    pub slots: Vec<Slot>,
-    /// Records singled out by description.
-    pub described: Vec<Described>,
-    /// For each step, what it is for in words.
-    pub keywords: Vec<String>,
+    /// How likely the optional part of a phrase is left in.
+    pub optional: f64,
+    /// A record that the conversation is about: drawn where one of its resource is.
+    pub topic: Option<(ResourceId, Value)>,
     /// What is special.
     pub phenomena: Vec<&'static str>,
     /// How many calls the plan may have, the goal's own among them.
     pub most_calls: usize,
     /// The signed-in user, by domain, with the step that gave the token.
     signed_in: Option<(DomainId, Record, usize, String)>,
-    /// Keys found so far: resource, key, step, path.
-    found: Vec<(ResourceId, Value, usize, String)>,
 }
 
 /// A point to which a planner can go back.
 pub struct Checkpoint {
     session: Session,
     steps: usize,
-    slots: usize,
-    described: usize,
     phenomena: usize,
-    found: usize,
     signed_in: Option<(DomainId, Record, usize, String)>,
-}
-
-/// A reference in words, with the argument it becomes.
-pub struct Referred {
-    /// The words.
-    pub segments: Vec<Segment>,
-    /// The argument's source.
-    pub source: Source,
 }
 
 impl<'a> Planner<'a> {
@@ -82,13 +70,11 @@ impl<'a> Planner<'a> {
             session,
             steps: Vec::new(),
             entries: Vec::new(),
-            slots: Vec::new(),
-            described: Vec::new(),
-            keywords: Vec::new(),
+            optional: 1.0,
+            topic: None,
             phenomena: Vec::new(),
             most_calls: usize::MAX,
             signed_in: None,
-            found: Vec::new(),
         }
     }
 
@@ -105,10 +91,7 @@ impl<'a> Planner<'a> {
         Checkpoint {
             session: self.session.fork(),
             steps: self.steps.len(),
-            slots: self.slots.len(),
-            described: self.described.len(),
             phenomena: self.phenomena.len(),
-            found: self.found.len(),
             signed_in: self.signed_in.clone(),
         }
     }
@@ -118,22 +101,17 @@ impl<'a> Planner<'a> {
         self.session = point.session.fork();
         self.steps.truncate(point.steps);
         self.entries.truncate(point.steps);
-        self.keywords.truncate(point.steps);
-        self.slots.truncate(point.slots);
-        self.described.truncate(point.described);
         self.phenomena.truncate(point.phenomena);
-        self.found.truncate(point.found);
         self.signed_in = point.signed_in.clone();
     }
 
     /// Executes a call and makes it a step, whatever its status.
-    pub fn call(&mut self, api: ApiId, arguments: Vec<StepArgument>, keywords: &str) -> Arc<LogEntry> {
+    pub fn call(&mut self, api: ApiId, arguments: Vec<StepArgument>) -> Arc<LogEntry> {
         let world = self.world.base.world();
         let step = Step { api, arguments };
         let entry = self.session.call(&call_of(world, &step));
         self.steps.push(step);
         self.entries.push(entry.clone());
-        self.keywords.push(keywords.to_owned());
         entry
     }
 
@@ -142,14 +120,8 @@ impl<'a> Planner<'a> {
         self.steps.len() + 1 < self.most_calls
     }
 
-    /// A new slot for a value in words.
-    pub fn slot(&mut self, value: Value, by: Derivation, api: ApiId, parameter: ParameterId) -> usize {
-        self.slots.push(Slot { value, by, api, parameter });
-        self.slots.len() - 1
-    }
-
-    /// A value said by the user: words, and the argument.
-    pub fn say(&mut self, api: ApiId, parameter: ParameterId, value: &Value) -> Option<Referred> {
+    /// A value in the user's words.
+    pub fn say(&mut self, api: ApiId, parameter: ParameterId, value: &Value) -> Option<Vec<Segment>> {
         let world = self.world.base.world();
         let described = &world.api(api).parameters[parameter.index()];
         let spoken = say::argument(value, described, self.moment(), self.rng)?;
@@ -159,11 +131,7 @@ impl<'a> Planner<'a> {
             Derivation::NumberWord => self.phenomena.push("number_word"),
             _ => {}
         }
-        let slot = self.slot(value.clone(), spoken.by, api, parameter);
-        Some(Referred {
-            segments: vec![Segment::Slot { slot, words: spoken.words }],
-            source: Source::Slot(slot),
-        })
+        Some(vec![Segment::Value(spoken.words)])
     }
 
     /// Signs a user in where the API needs it; chooses the user at the first need.
@@ -175,7 +143,7 @@ impl<'a> Planner<'a> {
         self.sign_in(domain)?;
         let (_, _, step, path) = self.signed_in.as_ref().filter(|(signed, ..)| *signed == domain)?;
         let value = self.entries[*step].reply.body.at(path).and_then(Body::value)?.clone();
-        Some(StepArgument { parameter, value, source: Source::Reply { step: *step, path: path.clone() } })
+        Some(StepArgument { parameter, value })
     }
 
     /// Signs a user of a domain in.
@@ -191,11 +159,9 @@ impl<'a> Planner<'a> {
         let user = world.resource(auth.user).records.choose(self.rng)?.clone();
         let mut arguments = Vec::new();
         for (parameter, field) in [(login, auth.login), (secret, auth.secret)] {
-            let value = user.get(field.index())?.clone();
-            let slot = self.slot(value.clone(), Derivation::Verbatim, api, parameter);
-            arguments.push(StepArgument { parameter, value, source: Source::Slot(slot) });
+            arguments.push(StepArgument { parameter, value: user.get(field.index())?.clone() });
         }
-        let entry = self.call(api, arguments, "sign in");
+        let entry = self.call(api, arguments);
         let path = entry.reply.is_success().then(|| {
             entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token")).map(|(path, ..)| path)
         })??;
@@ -204,51 +170,22 @@ impl<'a> Planner<'a> {
         Some(user)
     }
 
-    /// The signed-in user's credentials in words, when somebody signed in: a sentence to add to the request.
-    pub fn credentials(&mut self) -> Option<Vec<Segment>> {
+    /// The step that signs a user in, where there is one, with the credentials as details that the user knows.
+    #[must_use]
+    pub fn credentials(&self) -> Option<(usize, Vec<Detail>)> {
         let (domain, _, step, _) = self.signed_in.as_ref()?;
         let world = self.world.base.world();
         let auth = world.domains[domain.index()].auth.as_ref()?;
         let users = world.resource(auth.user);
         let labels = [&users.field(auth.login).label, &users.field(auth.secret).label];
-        let slots: Vec<usize> = self.steps[*step]
-            .arguments
-            .iter()
-            .filter_map(|argument| match argument.source {
-                Source::Slot(slot) => Some(slot),
-                _ => None,
-            })
-            .collect();
-        let [login, secret] = slots.as_slice() else { return None };
-        let words = |slot: usize, planner: &Self| Segment::Slot {
-            slot,
-            words: planner.slots[slot].value.to_text(&world.zone),
-        };
-        let (login, secret) = (words(*login, self), words(*secret, self));
-        Some(match self.rng.random_range(0..4) {
-            0 => vec![
-                literal(format!("My {} is ", labels[0])),
-                login,
-                literal(format!(" and my {} is ", labels[1])),
-                secret,
-                literal("."),
-            ],
-            1 => vec![
-                literal(format!("({}: ", labels[0])),
-                login,
-                literal(format!(", {}: ", labels[1])),
-                secret,
-                literal(")"),
-            ],
-            2 => vec![
-                literal(format!("You can sign me in with {} ", labels[0])),
-                login,
-                literal(format!(", {} ", labels[1])),
-                secret,
-                literal("."),
-            ],
-            _ => vec![literal("I'm "), login, literal(format!(", {} ", labels[1])), secret, literal(".")],
-        })
+        let planned = self.steps.get(*step)?;
+        let parameters = &world.api(planned.api).parameters;
+        let details = planned.arguments.iter().zip(labels).map(|(argument, label)| Detail {
+            about: label.to_string(),
+            words: names_of(&parameters[argument.parameter.index()], world).collect(),
+            say: format!("My {label} is {}.", argument.value.to_text(&world.zone)),
+        });
+        Some((*step, details.collect()))
     }
 
     /// The owner's key where records of this resource belong to the signed-in user.
@@ -262,25 +199,15 @@ impl<'a> Planner<'a> {
 
     /// A record's key in a way that users have words for: by name through a look-up, by an attribute through a
     /// list, or by the key itself where the record has no name.
-    pub fn refer(
-        &mut self,
-        api: ApiId,
-        parameter: ParameterId,
-        resource: ResourceId,
-        key: &Value,
-        nesting: u32,
-    ) -> Option<Referred> {
+    pub fn refer(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         let world = self.world.base.world();
         let described = world.resource(resource);
-        if let Some((_, _, step, path)) =
-            self.found.iter().find(|(found, value, ..)| *found == resource && value == key)
-        {
-            let source = Source::Reply { step: *step, path: path.clone() };
-            let words = self.display(resource, key)?;
-            return Some(Referred { segments: vec![literal(words)], source });
+        // A key that a reply has shown needs no other look-up.
+        if self.entries.iter().any(|entry| key_path(self.world, entry, resource, key).is_some()) {
+            return Some(vec![Segment::Value(self.display(resource, key)?)]);
         }
         if described.display.is_some() && nesting < MAX_NESTING {
-            return self.find_by_name(resource, key, nesting);
+            return self.find_by_name(resource, key);
         }
         if nesting < MAX_NESTING && self.has_room() && self.rng.random_bool(0.6) {
             let point = self.checkpoint();
@@ -289,9 +216,7 @@ impl<'a> Planner<'a> {
             }
             self.back_to(&point);
         }
-        let slot = self.slot(key.clone(), Derivation::Verbatim, api, parameter);
-        let words = key.to_text(&world.zone);
-        Some(Referred { segments: vec![Segment::Slot { slot, words }], source: Source::Slot(slot) })
+        Some(vec![Segment::Value(key.to_text(&world.zone))])
     }
 
     /// What people call a record.
@@ -306,7 +231,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn find_by_name(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+    fn find_by_name(&mut self, resource: ResourceId, key: &Value) -> Option<Vec<Segment>> {
         self.has_room().then_some(())?;
         let name = self.display(resource, key)?;
         let mut finders = self.world.family.survey.finders[resource.index()].clone();
@@ -315,28 +240,19 @@ impl<'a> Planner<'a> {
         finders.sort_by_key(|finder| finder.by.is_none());
         for finder in finders {
             let point = self.checkpoint();
-            let Some(arguments) = self.other_arguments(finder.api, finder.by, nesting + 1) else {
+            let Some(arguments) = self.other_arguments(finder.api, finder.by) else {
                 self.back_to(&point);
                 continue;
             };
             let mut arguments = arguments;
             // The words stand in the request either way: as the look-up's argument, or to be recognised in its reply.
-            let segments = match finder.by {
-                Some(parameter) => {
-                    let value = Value::string(&name);
-                    let slot = self.slot(value.clone(), Derivation::Verbatim, finder.api, parameter);
-                    arguments.push(StepArgument { parameter, value, source: Source::Slot(slot) });
-                    vec![Segment::Slot { slot, words: name.clone() }]
-                }
-                None => vec![literal(name.clone())],
-            };
+            if let Some(parameter) = finder.by {
+                arguments.push(StepArgument { parameter, value: Value::string(&name) });
+            }
             arguments.sort_by_key(|argument| argument.parameter);
-            let label = self.world.base.world().resource(resource).label.to_string();
-            let entry = self.call(finder.api, arguments, &label);
-            if let Some(path) = key_path(self.world, &entry, resource, key) {
-                let step = self.steps.len() - 1;
-                self.found.push((resource, key.clone(), step, path.clone()));
-                return Some(Referred { segments, source: Source::Reply { step, path } });
+            let entry = self.call(finder.api, arguments);
+            if key_path(self.world, &entry, resource, key).is_some() {
+                return Some(vec![Segment::Value(name)]);
             }
             self.back_to(&point);
         }
@@ -344,7 +260,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Singles a record out as the only one that a list gives for some of its attributes.
-    fn find_by_list(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Referred> {
+    fn find_by_list(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         let world = self.world.base.world();
         let record = self.session.state().get(&self.world.base, resource, key)?.clone();
         let mut lists: Vec<ApiId> = self.world.family.survey.lists.clone();
@@ -363,7 +279,7 @@ impl<'a> Planner<'a> {
         None
     }
 
-    fn single_out(&mut self, api: ApiId, record: &Record, key: &Value, nesting: u32) -> Option<Referred> {
+    fn single_out(&mut self, api: ApiId, record: &Record, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         let world = self.world.base.world();
         let BehaviourKind::List(query) = &world.api(api).behaviour.kind else { return None };
         let resource = query.resource;
@@ -379,30 +295,22 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        let (segments, arguments) = self.fill(api, &template, &values, 0.9, nesting + 1)?;
+        let Filled { segments, arguments, .. } = self.fill(api, &template, &values, 0.9, nesting + 1)?;
         (!arguments.is_empty()).then_some(())?;
-        let entry = self.call(api, arguments, &world.resource(resource).plural);
-        let step = self.steps.len() - 1;
+        let entry = self.call(api, arguments);
         let path = key_path(self.world, &entry, resource, key)?;
         let (array, index) = array_of(&path)?;
         let only =
             index == 0 && matches!(entry.reply.body.at(&array), Some(Body::List(items)) if items.len() == 1);
         only.then_some(())?;
-        self.described.push(Described { step, how: Singled::Only });
         self.phenomena.push("described");
-        self.found.push((resource, key.clone(), step, path.clone()));
         let mut words = vec![literal(ONLY)];
         words.extend(segments);
-        Some(Referred { segments: words, source: Source::Reply { step, path } })
+        Some(words)
     }
 
     /// Arguments of an API other than the one named, where it requires any.
-    fn other_arguments(
-        &mut self,
-        api: ApiId,
-        except: Option<ParameterId>,
-        nesting: u32,
-    ) -> Option<Vec<StepArgument>> {
+    fn other_arguments(&mut self, api: ApiId, except: Option<ParameterId>) -> Option<Vec<StepArgument>> {
         let world = self.world.base.world();
         let described = world.api(api);
         let mut arguments = Vec::new();
@@ -416,7 +324,6 @@ impl<'a> Planner<'a> {
                 continue;
             }
             // A look-up that needs more than the name would put words into the request that nobody says.
-            let _ = nesting;
             return None;
         }
         Some(arguments)
@@ -431,17 +338,18 @@ impl<'a> Planner<'a> {
         values: &[(ParameterId, Value)],
         share: f64,
         nesting: u32,
-    ) -> Option<(Vec<Segment>, Vec<StepArgument>)> {
+    ) -> Option<Filled> {
         let world = self.world.base.world();
         let described = world.api(api);
         let mut wanted: Vec<&str> = template.required().collect();
         let optional: Vec<Vec<&str>> = template.optional().collect();
         for part in &optional {
-            if self.rng.random_bool(share) {
+            if self.rng.random_bool(share * self.optional) {
                 wanted.extend(part);
             }
         }
         let mut said: Vec<(String, Vec<Segment>)> = Vec::new();
+        let mut details: Vec<Detail> = Vec::new();
         let mut arguments: Vec<StepArgument> = Vec::new();
         for name in wanted {
             if said.iter().any(|(known, _)| known == name) {
@@ -461,6 +369,7 @@ impl<'a> Planner<'a> {
             let point = self.checkpoint();
             match self.argument(api, parameter, value, nesting) {
                 Some((segments, argument)) => {
+                    details.push(detail(&described.parameters[parameter.index()], &segments, world));
                     said.push((name.to_owned(), segments));
                     arguments.push(argument);
                 }
@@ -485,7 +394,7 @@ impl<'a> Planner<'a> {
             Some(format!("the {} ", world.resource(resource).label))
         });
         leave_out_nouns(&mut segments, &nouns.collect::<Vec<_>>());
-        Some((segments, arguments))
+        Some(Filled { segments, arguments, details })
     }
 
     /// One argument: its words in the request, and its source.
@@ -498,32 +407,53 @@ impl<'a> Planner<'a> {
     ) -> Option<(Vec<Segment>, StepArgument)> {
         let world = self.world.base.world();
         let described = &world.api(api).parameters[parameter.index()];
-        let referred = match (&described.schema.kind, value) {
-            (Type::Reference { resource, .. }, _) => self.refer(api, parameter, *resource, value, nesting)?,
+        let segments = match (&described.schema.kind, value) {
+            (Type::Reference { resource, .. }, _) => self.refer(*resource, value, nesting)?,
             (Type::List(item), Value::List(items)) if refers_to(&item.kind).is_some() => {
                 let resource = refers_to(&item.kind)?;
-                self.refer_all(resource, items, nesting)?
+                self.refer_all(resource, items)?
             }
             _ => self.say(api, parameter, value)?,
         };
-        Some((referred.segments, StepArgument { parameter, value: value.clone(), source: referred.source }))
+        Some((segments, StepArgument { parameter, value: value.clone() }))
     }
 
-    fn refer_all(&mut self, resource: ResourceId, keys: &[Value], nesting: u32) -> Option<Referred> {
+    fn refer_all(&mut self, resource: ResourceId, keys: &[Value]) -> Option<Vec<Segment>> {
         let mut segments = Vec::new();
-        let mut places = Vec::new();
         for (index, key) in keys.iter().enumerate() {
             if index > 0 {
                 segments.push(literal(if index + 1 == keys.len() { " and " } else { ", " }));
             }
-            // A list of bare keys would need one slot over several words; names are enough.
+            // A list of bare keys is nothing that people say; names are enough.
             self.world.base.world().resource(resource).display?;
-            let referred = self.find_by_name(resource, key, nesting)?;
-            let Source::Reply { step, path } = referred.source else { return None };
-            places.push((step, path));
-            segments.extend(referred.segments);
+            segments.extend(self.find_by_name(resource, key)?);
         }
-        (!places.is_empty()).then_some(Referred { segments, source: Source::Replies(places) })
+        (!segments.is_empty()).then_some(segments)
+    }
+}
+
+/// A phrase filled with values: its words, the arguments they become, and each value as a detail of its own.
+pub struct Filled {
+    /// The words.
+    pub segments: Vec<Segment>,
+    /// The arguments.
+    pub arguments: Vec<StepArgument>,
+    /// What the words tell, one by one.
+    pub details: Vec<Detail>,
+}
+
+/// A value as a user tells it when asked.
+fn detail(parameter: &Parameter, segments: &[Segment], world: &World) -> Detail {
+    let label = match refers_to(&parameter.schema.kind) {
+        Some(resource) => world.resource(resource).label.to_string(),
+        None => parameter.label.to_string(),
+    };
+    let words = assemble(segments);
+    let words = words.strip_prefix("on ").unwrap_or(&words);
+    Detail {
+        about: label,
+        words: names_of(parameter, world).collect(),
+        say: format!("{}.", capitalised(words.trim_end_matches('.'))),
     }
 }
 

@@ -1,28 +1,49 @@
 //! The query agent: proposes what a user asks, over records that exist.
 //!
-//! Owns the offline backend's choice of goals, the joining of wishes into turns, and the request that leaves
-//! something out. It proposes; whether the task is right is the tester's business.
+//! Owns the offline backend's choice of goals, the stages of a conversation, and what is held back. It proposes; whether
+//! the task is right is the tester's business.
 
 use diorama_output::row::Split;
-use diorama_seeds::model::{ApiId, BehaviourKind};
-use diorama_seeds::task::{Ability, Outcome};
+use diorama_seeds::model::{ApiId, ParameterId};
+use diorama_seeds::task::Ability;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::draft::{AnswerPart, Asked, Draft, Turn};
+use super::draft::{Draft, DraftStage, HeldBack, Shown};
 use super::goal::{self, Goal, Mood, Wanted};
 use super::plan::Planner;
 use super::text::{Segment, assemble, capitalise, literal};
-use super::world::UnitWorld;
+use super::world::{UnitWorld, refers_to};
+use diorama_proof::Survey;
 
-/// Proposes a task in a world.
+/// Proposes a conversation in a world.
 pub trait QueryAgent: Sync {
     /// One proposal, or the reason why this draw leads to none.
     ///
     /// # Errors
-    /// A short reason, counted in the funnel.
-    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, &'static str>;
+    /// Why not, counted in the funnel.
+    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft>;
+}
+
+/// Why a draw leads to no proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoDraft {
+    /// No values lead to a goal of the kind.
+    #[error("no goal found")]
+    NoGoal,
+    /// Two wishes came out the same.
+    #[error("two wishes are one")]
+    OneWish,
+    /// More calls than the ability has.
+    #[error("more than one call")]
+    ManyCalls,
+    /// Fewer calls than the ability needs.
+    #[error("fewer than two calls")]
+    FewCalls,
+    /// A request that needs nothing has nothing to leave out.
+    #[error("nothing to leave out")]
+    NothingToLeaveOut,
 }
 
 /// What a slot wants of a proposal; a function of the slot alone.
@@ -38,15 +59,19 @@ pub struct Wish {
     pub split: Split,
 }
 
-/// Kinds of tasks.
+/// Kinds of conversations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One wish that changes records.
     Write,
     /// One question.
     Read,
-    /// Two wishes.
+    /// Two wishes, one after the other.
     Two,
+    /// A question, and a change of the same record once the answer is there.
+    Branch,
+    /// A question, and the same one about another record: the wrong one was named.
+    Correction,
     /// A request that leaves out what is needed; the assistant asks back.
     AskBack,
     /// A change that the world's rules refuse.
@@ -61,52 +86,92 @@ pub struct OfflineQuery;
 
 /// Goals are drawn so often before a proposal is given up.
 const DRAWS: u32 = 10;
+/// Share of conversations in which the user gives credentials before they are asked for.
+const CREDENTIALS_FIRST: f64 = 0.15;
 
 impl QueryAgent for OfflineQuery {
-    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, &'static str> {
+    fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
         let mut planner = Planner::new(world, rng, wish.session_seed);
         if wish.ability == Ability::RetrieveCall {
             planner.most_calls = 1;
         }
-        let goals = match wish.shape {
-            Shape::Write | Shape::AskBack => vec![draw(&mut planner, write_goal)?],
-            Shape::Read => vec![draw(&mut planner, read_goal)?],
+        let mut wishes = Wishes::default();
+        match wish.shape {
+            Shape::Write => wishes.add(&mut planner, write_goal)?,
+            Shape::AskBack => {
+                // Nobody is asked for what may be left out.
+                planner.optional = 0.0;
+                wishes.add(&mut planner, write_goal)?;
+            }
+            Shape::Read => wishes.add(&mut planner, read_goal)?,
+            Shape::Refusal => wishes.add(&mut planner, refused_goal)?,
+            Shape::Missing => wishes.add(&mut planner, missing_goal)?,
             Shape::Two => {
-                let first = draw(&mut planner, any_goal)?;
-                let second = draw(&mut planner, any_goal)?;
-                if first.api == second.api && first.words == second.words {
-                    return Err("two wishes are one");
-                }
-                vec![first, second]
+                wishes.add(&mut planner, any_goal)?;
+                wishes.add(&mut planner, any_goal)?;
             }
-            Shape::Refusal => vec![draw(&mut planner, refused_goal)?],
-            Shape::Missing => vec![draw(&mut planner, missing_goal)?],
-        };
+            Shape::Branch => {
+                wishes.add(&mut planner, record_goal)?;
+                let about = wishes.first()?.again.clone().ok_or(NoDraft::NoGoal)?;
+                planner.topic = Some((about.resource, about.key));
+                wishes.add(&mut planner, topic_goal)?;
+            }
+            Shape::Correction => {
+                wishes.add(&mut planner, record_goal)?;
+                let first = wishes.first()?.clone();
+                wishes.add(&mut planner, |planner| goal::ask_again(planner, &first))?;
+            }
+        }
+        if let [first, second] = wishes.goals.as_slice()
+            && first.api == second.api
+            && first.words == second.words
+        {
+            return Err(NoDraft::OneWish);
+        }
         fits(wish.ability, planner.steps.len())?;
-        let twin = match goals.first() {
-            Some(Goal { refusal: Some(_), api, .. }) => {
-                Some(twin(world, *api, wish, planner.rng).ok_or("no solvable twin")?)
-            }
-            _ => None,
-        };
-        compose(planner, goals, wish, twin)
+        compose(planner, &wishes, wish)
+    }
+}
+
+/// What the user wants, one thing after the other.
+#[derive(Default)]
+struct Wishes {
+    goals: Vec<Goal>,
+    /// For each, how many steps the plan has behind it.
+    ends: Vec<usize>,
+}
+
+impl Wishes {
+    fn add(
+        &mut self,
+        planner: &mut Planner<'_>,
+        kind: impl Fn(&mut Planner<'_>) -> Result<Goal, goal::NoGoal>,
+    ) -> Result<(), NoDraft> {
+        self.goals.push(draw(planner, kind)?);
+        self.ends.push(planner.steps.len());
+        Ok(())
+    }
+
+    fn first(&self) -> Result<&Goal, NoDraft> {
+        self.goals.first().ok_or(NoDraft::NoGoal)
     }
 }
 
 /// One API is retrieved, or several are planned and retrieved.
-fn fits(ability: Ability, steps: usize) -> Result<(), &'static str> {
+const fn fits(ability: Ability, steps: usize) -> Result<(), NoDraft> {
     match ability {
         Ability::Call => Ok(()),
         Ability::RetrieveCall if steps == 1 => Ok(()),
         Ability::PlanRetrieveCall if steps >= 2 => Ok(()),
-        Ability::RetrieveCall => Err("more than one call"),
-        Ability::PlanRetrieveCall => Err("fewer than two calls"),
+        Ability::RetrieveCall => Err(NoDraft::ManyCalls),
+        Ability::PlanRetrieveCall => Err(NoDraft::FewCalls),
     }
 }
 
-type Draw = fn(&mut Planner<'_>) -> Result<Goal, goal::NoGoal>;
-
-fn draw(planner: &mut Planner<'_>, draw: Draw) -> Result<Goal, &'static str> {
+fn draw(
+    planner: &mut Planner<'_>,
+    draw: impl Fn(&mut Planner<'_>) -> Result<Goal, goal::NoGoal>,
+) -> Result<Goal, NoDraft> {
     for _ in 0..DRAWS {
         let point = planner.checkpoint();
         match draw(planner) {
@@ -114,7 +179,7 @@ fn draw(planner: &mut Planner<'_>, draw: Draw) -> Result<Goal, &'static str> {
             Err(goal::NoGoal) => planner.back_to(&point),
         }
     }
-    Err("no goal found")
+    Err(NoDraft::NoGoal)
 }
 
 fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
@@ -122,16 +187,34 @@ fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     if writes && planner.rng.random_bool(0.55) { write_goal(planner) } else { read_goal(planner) }
 }
 
-fn choose(
-    planner: &mut Planner<'_>,
-    from: impl Fn(&super::world::Survey) -> Vec<ApiId>,
-) -> Result<ApiId, goal::NoGoal> {
+fn choose(planner: &mut Planner<'_>, from: impl Fn(&Survey) -> Vec<ApiId>) -> Result<ApiId, goal::NoGoal> {
     let apis = from(&planner.world.family.survey);
     apis.choose(planner.rng).copied().ok_or(goal::NoGoal)
 }
 
 fn write_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     let api = choose(planner, |survey| survey.writers.clone())?;
+    goal::write(planner, api, Wanted::Success)
+}
+
+/// A question about one record.
+fn record_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
+    let api = choose(planner, |survey| survey.readers.concat())?;
+    goal::ask(planner, api)
+}
+
+/// A change of the record that the conversation is about.
+fn topic_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
+    let (resource, _) = planner.topic.clone().ok_or(goal::NoGoal)?;
+    let world = planner.world.base.world();
+    let api = choose(planner, |survey| {
+        let takes = |id: &ApiId| {
+            let mut parameters = world.api(*id).parameters.iter();
+            parameters
+                .any(|parameter| parameter.required && refers_to(&parameter.schema.kind) == Some(resource))
+        };
+        survey.writers.iter().copied().filter(takes).collect()
+    })?;
     goal::write(planner, api, Wanted::Success)
 }
 
@@ -159,94 +242,81 @@ fn read_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
     }
 }
 
-/// The same kind of request where it works: proof that refusing is not always right.
-fn twin(
-    world: &UnitWorld,
-    api: ApiId,
-    wish: &Wish,
-    rng: &mut ChaCha8Rng,
-) -> Option<(Vec<super::draft::Step>, Vec<super::draft::Slot>)> {
-    let reads = matches!(world.base.world().api(api).behaviour.kind, BehaviourKind::Lookup { .. });
-    for _ in 0..DRAWS {
-        let mut planner = Planner::new(world, rng, wish.session_seed);
-        let goal = if reads {
-            goal::ask(&mut planner, api)
-        } else {
-            goal::write(&mut planner, api, Wanted::Success)
-        };
-        if goal.is_ok() {
-            return Some((planner.steps, planner.slots));
-        }
-    }
-    None
-}
-
-type Twin = (Vec<super::draft::Step>, Vec<super::draft::Slot>);
-
-fn compose(
-    mut planner: Planner<'_>,
-    goals: Vec<Goal>,
-    wish: &Wish,
-    twin: Option<Twin>,
-) -> Result<Draft, &'static str> {
-    let mut asked: Vec<Asked> = Vec::new();
-    let mut answer: Vec<AnswerPart> = Vec::new();
-    let mut segments: Vec<Segment> = Vec::new();
-    let refusal = goals.iter().find_map(|goal| goal.refusal);
-    let mut vague = None;
-    for (index, goal) in goals.iter().enumerate() {
-        asked.extend(goal.asked.iter().cloned());
-        let own = goal.answer.clone();
-        answer = if index == 0 { own } else { goal::join_answers(answer, own, planner.rng) };
-        segments.extend(wish_in_words(goal, index, goals.len(), wish.split, planner.rng));
+/// The stages of a conversation, one for each wish.
+fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Draft, NoDraft> {
+    let mut stages: Vec<DraftStage> = Vec::new();
+    for (index, (goal, end)) in wishes.goals.iter().zip(&wishes.ends).enumerate() {
+        let words = wish_in_words(goal, index, wish.shape, wish.split, planner.rng);
+        stages.push(DraftStage {
+            user: assemble(&words),
+            when: None,
+            held: Vec::new(),
+            steps: stages.last().map_or(0, |before: &DraftStage| before.steps.end)..*end,
+            asked: goal.asked.clone(),
+            answer: goal.answer.clone(),
+            refusal: goal.refusal,
+        });
     }
     if wish.shape == Shape::AskBack {
-        let goal = goals.first().ok_or("no goal found")?;
-        vague = Some(vague_turn(&planner, goal).ok_or("nothing to leave out")?);
-        planner.phenomena.push("ask_back");
+        hold_back(&planner, wishes.first()?, &mut stages)?;
     }
-    if let Some(credentials) = planner.credentials() {
-        let last_ends =
-            matches!(segments.last(), Some(Segment::Text(text)) if text.ends_with(['.', '?', '!']));
-        segments.push(literal(if last_ends { " " } else { ". " }));
-        segments.extend(credentials);
+    if let (Shape::Branch, Some(goal), [_, second]) =
+        (wish.shape, wishes.goals.first(), stages.as_mut_slice())
+        && let Some(asked) = goal.asked.first()
+        && let diorama_proof::answer::Asked::Leaf { call, path, .. } = asked
+    {
+        second.when = Some(Shown { step: *call, path: path.clone() });
     }
-    let (text, spans) = assemble(&segments);
-    let skeleton = skeleton(&segments);
-    let mut turns = Vec::new();
-    let mut question = None;
-    if let Some((first, asks)) = vague {
-        turns.push(Turn { text: first, spans: Vec::new() });
-        question = Some(asks);
-    }
-    turns.push(Turn { text, spans });
-    match wish.shape {
-        Shape::Refusal => planner.phenomena.push("refusal"),
-        Shape::Missing => planner.phenomena.push("not_found"),
-        Shape::Two => planner.phenomena.push("two_goals"),
-        _ => {}
-    }
+    ask_for_credentials(&mut planner, &mut stages);
+    let kind = match wish.shape {
+        Shape::Refusal => Some("refusal"),
+        Shape::Missing => Some("not_found"),
+        Shape::Two => Some("two_goals"),
+        Shape::Branch => Some("branch"),
+        Shape::Correction => Some("correction"),
+        Shape::AskBack => Some("ask_back"),
+        Shape::Write | Shape::Read => None,
+    };
+    planner.phenomena.extend(kind);
     planner.phenomena.sort_unstable();
     planner.phenomena.dedup();
-    let (twin, twin_slots) = twin.map_or((None, Vec::new()), |(steps, slots)| (Some(steps), slots));
-    let outcome = if refusal.is_some() { Outcome::Refused } else { Outcome::Done };
-    Ok(Draft {
-        ability: wish.ability,
-        turns,
-        steps: planner.steps,
-        slots: planner.slots,
-        asked,
-        answer,
-        outcome,
-        refusal,
-        twin,
-        twin_slots,
-        phenomena: planner.phenomena,
-        question,
-        described: planner.described,
-        keywords: planner.keywords,
-        skeleton,
-    })
+    Ok(Draft { ability: wish.ability, stages, steps: planner.steps, phenomena: planner.phenomena })
+}
+
+/// The first stage says what is wanted; all that is needed for it comes when the assistant asks.
+fn hold_back(planner: &Planner<'_>, goal: &Goal, stages: &mut [DraftStage]) -> Result<(), NoDraft> {
+    let Some(stage) = stages.first_mut() else { return Err(NoDraft::NoGoal) };
+    let (user, question) = vague_turn(planner, goal).ok_or(NoDraft::NothingToLeaveOut)?;
+    if goal.details.is_empty() {
+        return Err(NoDraft::NothingToLeaveOut);
+    }
+    stage.user = user;
+    // A sign-in needs credentials before anything else is asked.
+    let before = planner.credentials().map_or(stage.steps.start, |(step, _)| step);
+    stage.held.push(HeldBack { before, question, details: goal.details.clone() });
+    Ok(())
+}
+
+/// Credentials come when they are needed: the assistant asks for them, but for a few users who put them first.
+fn ask_for_credentials(planner: &mut Planner<'_>, stages: &mut [DraftStage]) {
+    let Some((step, details)) = planner.credentials() else { return };
+    let Some(stage) = stages.iter_mut().find(|stage| stage.steps.contains(&step)) else { return };
+    if planner.rng.random_bool(CREDENTIALS_FIRST) {
+        let told: Vec<&str> = details.iter().map(|detail| &*detail.say).collect();
+        stage.user = format!("{} {}", stage.user, told.join(" "));
+        planner.phenomena.push("credentials_first");
+        return;
+    }
+    let labels: Vec<String> = details.iter().map(|detail| format!("your {}", detail.about)).collect();
+    let what = super::say::enumerate(&labels);
+    let question = match planner.rng.random_range(0..4) {
+        0 => format!("To sign you in I need {what}."),
+        1 => format!("Could you give me {what}, please?"),
+        2 => format!("Please tell me {what} so that I can sign you in."),
+        _ => format!("I'll need {what} for that."),
+    };
+    planner.phenomena.push("credentials_asked");
+    stage.held.push(HeldBack { before: step, question, details });
 }
 
 /// Ways to ask for a clause that starts with a verb: before it, and after it.
@@ -346,33 +416,63 @@ const TEST_LEADS: [&str; 6] = [
     "Listen. ",
 ];
 
-const JOINTS: [&str; 8] = [
-    " After that, ",
-    " Then ",
-    " Also, ",
-    " And ",
-    " Once that is done, ",
-    " In addition, ",
-    " Besides that, ",
-    " Next, ",
+/// What may stand before a second wish.
+const JOINTS: [&str; 10] = [
+    "Thanks. Then please ",
+    "Great. Next, please ",
+    "Good. Please also ",
+    "And please ",
+    "Okay, now ",
+    "Perfect. Could you also ",
+    "Alright. Then ",
+    "Thank you. After that, ",
+    "Fine. Now ",
+    "Also, please ",
 ];
 
-fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut ChaCha8Rng) -> Vec<Segment> {
+/// What may stand before a second question.
+const FURTHER: [&str; 6] =
+    ["Thanks. ", "And ", "Okay. ", "Great, thank you. ", "One more thing: ", "Good to know. "];
+
+/// What may stand before a wish that the answer leads to.
+const THEREUPON: [&str; 6] = [
+    "In that case, please ",
+    "Good, then ",
+    "Okay, if so, please ",
+    "Right. Then please ",
+    "That settles it: ",
+    "Alright, in that case ",
+];
+
+fn wish_in_words(
+    goal: &Goal,
+    index: usize,
+    shape: Shape,
+    split: Split,
+    rng: &mut ChaCha8Rng,
+) -> Vec<Segment> {
     let mut words = goal.words.clone();
     let ends =
         matches!(words.last(), Some(Segment::Text(text)) if text.trim_end().ends_with(['.', '?', '!']));
     if index > 0 {
-        // The second wish follows on from the first.
-        let joint = *JOINTS.choose(rng).unwrap_or(&" Then ");
+        // The second wish follows on from the first; a correction speaks for itself.
+        if shape == Shape::Correction {
+            return words;
+        }
         if goal.mood == Mood::Imperative {
-            let please = if rng.random_bool(0.4) { "please " } else { "" };
-            words.insert(0, literal(format!("{joint}{please}")));
+            let joints: &[&str] = if shape == Shape::Branch { &THEREUPON } else { &JOINTS };
+            words.insert(0, literal(*joints.choose(rng).unwrap_or(&"Then ")));
         } else {
             capitalise(&mut words);
-            words.insert(0, literal(if rng.random_bool(0.5) { " " } else { " One more thing: " }));
+            let lead = *FURTHER.choose(rng).unwrap_or(&"");
+            if lead == "And " {
+                super::text::lower(&mut words);
+            }
+            words.insert(0, literal(lead));
         }
         if !ends {
-            words.push(literal("."));
+            let asks = matches!(words.first(), Some(Segment::Text(text)) if text.contains("Could you"));
+            words.push(literal(if asks { "?" } else { "." }));
         }
         return words;
     }
@@ -380,7 +480,7 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut C
         Mood::Imperative => {
             let (before, after) = if split == Split::Test {
                 *TEST_FRAMES.choose(rng).unwrap_or(&TEST_FRAMES[0])
-            } else if ends || of > 1 {
+            } else if ends {
                 // What follows the clause already ends a sentence, so the frame may not be a question.
                 *[
                     ("Please ", "."),
@@ -423,19 +523,18 @@ fn wish_in_words(goal: &Goal, index: usize, of: usize, split: Split, rng: &mut C
     words
 }
 
-/// A first turn that says what is wanted and leaves out everything needed for it; and the assistant's question.
+/// A first turn that says what is wanted and leaves out everything needed for it, and the assistant's question.
 fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
-    let api = planner.world.base.world().api(goal.api);
+    let world = planner.world.base.world();
+    let api = world.api(goal.api);
     let clause = goal::infinitive(&api.description)?;
     let labels: Vec<String> = api
         .parameters
         .iter()
         .enumerate()
-        .filter(|(index, parameter)| {
-            parameter.required && api.token.map(diorama_seeds::model::ParameterId::index) != Some(*index)
-        })
-        .map(|(_, parameter)| match super::world::refers_to(&parameter.schema.kind) {
-            Some(resource) => format!("the {}", planner.world.base.world().resource(resource).label),
+        .filter(|(index, parameter)| parameter.required && api.token.map(ParameterId::index) != Some(*index))
+        .map(|(_, parameter)| match refers_to(&parameter.schema.kind) {
+            Some(resource) => format!("the {}", world.resource(resource).label),
             None => format!("the {}", parameter.label),
         })
         .collect();
@@ -456,21 +555,10 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
         "Sure. Could you tell me ",
         "Of course. Please give me ",
         "I can do that. I still need ",
-        "Happy to help. What I need from you: ",
+        "Happy to help. Please tell me ",
     ];
     let first = format!("{}{clause}.", wants[pick % wants.len()]);
     let lead = asks[pick % asks.len()];
     let mark = if lead.contains("Could") { "?" } else { "." };
     Some((first, format!("{lead}{}{mark}", super::say::enumerate(&labels))))
-}
-
-fn skeleton(segments: &[Segment]) -> String {
-    let mut text = String::new();
-    for segment in segments {
-        match segment {
-            Segment::Text(literal) => text.push_str(&literal.to_lowercase()),
-            Segment::Slot { .. } => text.push_str("{}"),
-        }
-    }
-    text
 }

@@ -1,13 +1,16 @@
 //! The realiser: how people and assistants say a value.
 //!
-//! Owns the words for values in requests and answers. The resolver ([`super::resolve`]) reads them back and
-//! shares no code with this module: that is what makes the grounding gate a check.
+//! Owns the words for values in requests; those in answers are [`diorama_proof::render`]'s. What reads them back shares no
+//! code with either: that is what makes grounding a check.
 
-pub use diorama_seeds::english::enumerate;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
-use diorama_seeds::value::{Date, Decimal, Instant, Time, Value, Zone};
+use diorama_seeds::value::{Date, Instant, Time, Value, Zone};
+
+pub use diorama_proof::render::{
+    MONTHS, WEEKDAYS, enumerate, money, plain_number, time_told, told, weekday, with_unit,
+};
 use indexmap::IndexMap;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -30,22 +33,6 @@ pub struct Moment<'a> {
     pub zone: &'a Zone,
 }
 
-pub(super) const WEEKDAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 const SMALL: [&str; 11] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
@@ -115,52 +102,6 @@ fn value_words(
     }
 }
 
-/// An assistant's words for a value: one form for each `style` number.
-#[must_use]
-pub fn told(value: &Value, schema: &Schema, zone: &Zone, style: u32) -> String {
-    match value {
-        Value::Absent | Value::Null => "not set".into(),
-        Value::Bool(value) => if *value { "yes" } else { "no" }.into(),
-        Value::Integer(number) => with_unit(number.to_string(), schema),
-        Value::Number(number) => with_unit(plain_number(*number), schema),
-        Value::Decimal(decimal) => match &schema.kind {
-            Type::Decimal { currency: Some(code), .. } => money(*decimal, code, style % 3),
-            _ => with_unit(decimal.to_string(), schema),
-        },
-        Value::Date(date) => date_told(*date, style),
-        Value::Time(time) => time_told(*time, style),
-        Value::DateTime(instant) => {
-            let (date, time) = (zone.date_of(*instant), zone.time_of(*instant));
-            match style % 3 {
-                0 => format!("{} at {}", date_told(date, 0), time_told(time, 0)),
-                1 => format!("{} at {}", date_told(date, 1), time_told(time, 1)),
-                _ => format!("{date} {time}"),
-            }
-        }
-        Value::String(text) => match schema.kind {
-            Type::Enum(_) => text.replace('_', " "),
-            _ => text.to_string(),
-        },
-        Value::List(items) => {
-            let item = match &schema.kind {
-                Type::List(item) => item.as_ref().clone(),
-                _ => Schema::of(Type::Any),
-            };
-            if items.is_empty() {
-                return "none".into();
-            }
-            enumerate(&items.iter().map(|value| told(value, &item, zone, style)).collect::<Vec<_>>())
-        }
-        Value::Object(_) => value.to_text(zone),
-    }
-}
-
-/// `Monday`.
-#[must_use]
-pub fn weekday(date: Date) -> &'static str {
-    WEEKDAYS[date.civil().weekday().to_monday_zero_offset() as usize % 7]
-}
-
 fn date_phrase(date: Date, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Spoken {
     let today = moment.zone.date_of(moment.now);
     let ahead = date.0 - today.0;
@@ -185,16 +126,6 @@ fn date_phrase(date: Date, moment: Moment<'_>, rng: &mut ChaCha8Rng) -> Spoken {
     Spoken { words: ways.swap_remove(rng.random_range(0..ways.len())), by: Derivation::DatePhrase }
 }
 
-fn date_told(date: Date, style: u32) -> String {
-    let civil = date.civil();
-    let month = MONTHS[(civil.month() as usize - 1) % 12];
-    match style % 3 {
-        0 => format!("{} {month} {}", civil.day(), civil.year()),
-        1 => format!("{month} {}, {}", civil.day(), civil.year()),
-        _ => date.to_string(),
-    }
-}
-
 fn time_words(time: Time, rng: &mut ChaCha8Rng) -> String {
     let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
     let mut ways = vec![format!("{hour}:{minute:02}"), time_told(time, 1)];
@@ -210,16 +141,6 @@ fn time_words(time: Time, rng: &mut ChaCha8Rng) -> String {
     ways.swap_remove(rng.random_range(0..ways.len()))
 }
 
-fn time_told(time: Time, style: u32) -> String {
-    let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
-    if style.is_multiple_of(2) || !time.0.is_multiple_of(60) {
-        return time.to_string();
-    }
-    let half = if hour < 12 { "am" } else { "pm" };
-    let shown = if hour % 12 == 0 { 12 } else { hour % 12 };
-    if minute == 0 { format!("{shown} {half}") } else { format!("{shown}:{minute:02} {half}") }
-}
-
 fn ordinal(day: i8) -> String {
     let suffix = match (day % 10, day) {
         (1, d) if d != 11 => "st",
@@ -228,40 +149,4 @@ fn ordinal(day: i8) -> String {
         _ => "th",
     };
     format!("{day}{suffix}")
-}
-
-fn money(decimal: Decimal, code: &str, style: u32) -> String {
-    let places = usize::from(decimal.scale.min(2));
-    let whole = decimal.reduced().scale == 0;
-    let amount = if whole { decimal.to_string() } else { format!("{:.places$}", decimal.as_f64()) };
-    let (symbol, name) = match code {
-        "EUR" => ("€", "euros"),
-        "USD" => ("$", "dollars"),
-        "GBP" => ("£", "pounds"),
-        "JPY" => ("¥", "yen"),
-        _ => ("", ""),
-    };
-    match style {
-        0 | 2 if !symbol.is_empty() => match amount.strip_prefix('-') {
-            Some(positive) => format!("-{symbol}{positive}"),
-            None => format!("{symbol}{amount}"),
-        },
-        1 if !name.is_empty() && whole && decimal.minor.abs() > 100 => format!("{amount} {name}"),
-        _ => format!("{amount} {code}"),
-    }
-}
-
-fn with_unit(number: String, schema: &Schema) -> String {
-    match &schema.unit {
-        Some(unit) if &**unit == "%" => format!("{number}%"),
-        Some(unit) => format!("{number} {unit}"),
-        None => number,
-    }
-}
-
-fn plain_number(number: f64) -> String {
-    // Nobody says a quotient to sixteen digits.
-    let rounded = (number * 100.0).round() / 100.0;
-    let told = if number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
-    Value::Number(told).to_text(&Zone::utc())
 }

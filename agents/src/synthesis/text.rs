@@ -1,8 +1,9 @@
-//! Texts with slots: templates, and a builder that remembers where each slot's words stand.
+//! Texts with slots: templates, and pieces of text that become one.
 //!
 //! Owns the template language of `docs/world-format.md`, section Phrases. Knows nothing of worlds.
 
 pub use diorama_seeds::english::capitalised;
+use diorama_seeds::english::lowered;
 
 /// A template: literal text, slots, and optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,24 +28,8 @@ pub enum Part {
 pub enum Segment {
     /// Literal text.
     Text(String),
-    /// The words of a slot, by its number in the plan.
-    Slot {
-        /// The slot's number.
-        slot: usize,
-        /// Its words.
-        words: String,
-    },
-}
-
-/// Where a slot's words stand in a finished text, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The slot's number.
-    pub slot: usize,
-    /// First byte.
-    pub start: u32,
-    /// Byte after the last.
-    pub end: u32,
+    /// The words for a value.
+    Value(String),
 }
 
 impl Template {
@@ -78,28 +63,30 @@ impl Template {
     }
 }
 
-/// Joins segments into a text, and says where each slot's words stand.
+/// Joins segments into a text.
 #[must_use]
-pub fn assemble(segments: &[Segment]) -> (String, Vec<Span>) {
+pub fn assemble(segments: &[Segment]) -> String {
     let mut text = String::new();
-    let mut spans = Vec::new();
     for segment in segments {
         match segment {
             Segment::Text(literal) => push_literal(&mut text, literal),
-            Segment::Slot { slot, words } => {
-                let start = text.len() as u32;
-                text.push_str(words);
-                spans.push(Span { slot: *slot, start, end: text.len() as u32 });
-            }
+            Segment::Value(words) => text.push_str(words),
         }
     }
-    (text, spans)
+    text
 }
 
 /// Raises the first letter, when it is literal text.
 pub fn capitalise(segments: &mut [Segment]) {
     if let Some(Segment::Text(text)) = segments.first_mut() {
         *text = capitalised(text);
+    }
+}
+
+/// Lowers the first letter, when it is literal text and no name or "I" begins with it.
+pub fn lower(segments: &mut [Segment]) {
+    if let Some(Segment::Text(text)) = segments.first_mut() {
+        *text = lowered(text);
     }
 }
 
@@ -179,11 +166,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn fill(source: &str, given: &[(&str, &str)]) -> Option<(String, Vec<Span>)> {
+    fn fill(source: &str, given: &[(&str, &str)]) -> Option<String> {
         let template = Template::parse(source);
         let segments = template.fill(&mut |name| {
-            let slot = given.iter().position(|(given, _)| *given == name)?;
-            Some(vec![Segment::Slot { slot, words: given[slot].1.to_owned() }])
+            let (_, words) = given.iter().find(|(given, _)| *given == name)?;
+            Some(vec![Segment::Value((*words).to_owned())])
         })?;
         Some(assemble(&segments))
     }
@@ -191,13 +178,10 @@ mod tests {
     #[test]
     fn optional_parts_go_when_their_slot_is_not_given() {
         let source = "book {who} for {name}[ at {time}] please.";
-        let (text, spans) = fill(source, &[("who", "Dr. Ana"), ("name", "Jo")]).unwrap();
-        assert_eq!(text, "book Dr. Ana for Jo please.");
-        assert_eq!(spans[1], Span { slot: 1, start: 17, end: 19 });
-        assert_eq!(
-            fill(source, &[("who", "Dr. Ana"), ("name", "Jo"), ("time", "9:00")]).unwrap().0,
-            "book Dr. Ana for Jo at 9:00 please."
-        );
+        let short = fill(source, &[("who", "Dr. Ana"), ("name", "Jo")]);
+        assert_eq!(short.as_deref(), Some("book Dr. Ana for Jo please."));
+        let long = fill(source, &[("who", "Dr. Ana"), ("name", "Jo"), ("time", "9:00")]);
+        assert_eq!(long.as_deref(), Some("book Dr. Ana for Jo at 9:00 please."));
         assert_eq!(fill(source, &[("who", "Dr. Ana")]), None);
     }
 

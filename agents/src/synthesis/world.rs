@@ -1,21 +1,21 @@
 //! What the pipeline knows of a world before it asks anything of it: a family's sources, its words, and which
 //! API can find what.
 //!
-//! Owns [`Family`] (a compiled source world that units are materialised from), [`UnitWorld`] (one materialised
-//! world with its engine) and [`Survey`] (the static analysis). Must not execute calls.
+//! Owns [`Family`] (a compiled source world that units are materialised from) and [`UnitWorld`] (one materialised world
+//! with its engine). Must not execute calls.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
-use diorama_seeds::model::{
-    ApiId, BehaviourKind, Comparison, DomainId, FieldId, FilterTest, ParameterId, ResourceId, World,
-};
-use diorama_seeds::schema::Type;
+use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
+
+pub use diorama_proof::survey::refers_to;
+use diorama_proof::{Premises, Survey};
 
 use super::text::Template;
 
@@ -53,6 +53,14 @@ pub struct UnitWorld {
     pub canonical: Arc<str>,
 }
 
+impl UnitWorld {
+    /// What candidates are held against.
+    #[must_use]
+    pub fn premises(&self) -> Premises<'_> {
+        Premises { base: &self.base, vocabulary: &self.vocabulary, survey: &self.family.survey }
+    }
+}
+
 /// Words for APIs and fields, from the source document.
 #[derive(Default)]
 pub struct Guide {
@@ -72,31 +80,6 @@ pub struct ApiWords {
     pub noun: Vec<Template>,
     /// What the assistant says afterwards.
     pub done: Vec<Template>,
-}
-
-/// Which API can find, show and change what.
-pub struct Survey {
-    /// For each resource, the APIs that give a record's key from what people call it.
-    pub finders: Vec<Vec<Finder>>,
-    /// For each resource, the APIs that show one record.
-    pub readers: Vec<Vec<ApiId>>,
-    /// Lists.
-    pub lists: Vec<ApiId>,
-    /// APIs that change records.
-    pub writers: Vec<ApiId>,
-    /// APIs with computed or aggregated replies.
-    pub computers: Vec<ApiId>,
-    /// For each domain, its sign-in API.
-    pub sign_in: Vec<Option<ApiId>>,
-}
-
-/// A way to a record's key.
-#[derive(Clone, Copy, Debug)]
-pub struct Finder {
-    /// The API.
-    pub api: ApiId,
-    /// The parameter that takes the display name; without it the API is read through for the record.
-    pub by: Option<ParameterId>,
 }
 
 impl Family {
@@ -188,71 +171,5 @@ impl ApiWords {
             noun: parse(&phrases.noun),
             done: parse(&phrases.done),
         }
-    }
-}
-
-impl Survey {
-    fn new(world: &World) -> Self {
-        let mut survey = Self {
-            finders: vec![Vec::new(); world.resources.len()],
-            readers: vec![Vec::new(); world.resources.len()],
-            lists: Vec::new(),
-            writers: Vec::new(),
-            computers: Vec::new(),
-            sign_in: vec![None; world.domains.len()],
-        };
-        for (index, api) in world.apis.iter().enumerate() {
-            let id = ApiId(index as u16);
-            if api.writes() {
-                survey.writers.push(id);
-            }
-            match &api.behaviour.kind {
-                BehaviourKind::Get { resource, .. } => survey.readers[resource.index()].push(id),
-                BehaviourKind::Lookup { resource, by } => {
-                    survey.readers[resource.index()].push(id);
-                    if let [(field, parameter)] = by.as_slice()
-                        && world.resource(*resource).display == Some(*field)
-                    {
-                        survey.finders[resource.index()].push(Finder { api: id, by: Some(*parameter) });
-                    }
-                }
-                BehaviourKind::List(query) => {
-                    survey.lists.push(id);
-                    let by = query.filters.iter().find_map(|filter| {
-                        let display = world.resource(query.resource).display?;
-                        match &filter.test {
-                            FilterTest::Compare(
-                                field,
-                                Comparison::Equal | Comparison::Contains | Comparison::Prefix,
-                            ) if *field == display => Some(filter.parameter),
-                            FilterTest::Text(fields) if fields.contains(&display) => Some(filter.parameter),
-                            _ => None,
-                        }
-                    });
-                    survey.finders[query.resource.index()].push(Finder { api: id, by });
-                }
-                BehaviourKind::Members { .. } => survey.lists.push(id),
-                BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => survey.computers.push(id),
-                BehaviourKind::SignIn { .. } => survey.sign_in[api.domain.index()] = Some(id),
-                _ => {}
-            }
-        }
-        survey
-    }
-
-    /// The sign-in API of a domain.
-    #[must_use]
-    pub fn sign_in(&self, domain: DomainId) -> Option<ApiId> {
-        self.sign_in.get(domain.index()).copied().flatten()
-    }
-}
-
-/// Whether a parameter takes references of this resource (alone or in a list).
-#[must_use]
-pub fn refers_to(kind: &Type) -> Option<ResourceId> {
-    match kind {
-        Type::Reference { resource, .. } => Some(*resource),
-        Type::List(item) => refers_to(&item.kind),
-        _ => None,
     }
 }

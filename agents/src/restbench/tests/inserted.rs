@@ -42,7 +42,7 @@ fn walked(query: &str, solution: &[&str], paths: Paths) -> Outcome {
     assert_eq!(Entities::new(names).put_into(&mut doc), vec![]);
     let base = Base::new(materialised(&doc, 0).unwrap().world.clone()).unwrap();
     let summary = run(&queries, &templates, paths, || {
-        Ok(InSession::new(&doc, Session::new(Arc::clone(&base), SessionOptions::default())))
+        InSession::new(&doc, Session::new(Arc::clone(&base), SessionOptions::default()))
     });
     summary.unwrap().outcomes.remove(0)
 }

@@ -1,18 +1,18 @@
 //! Questions about one record.
 
+use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::english::{article, lowered};
 use diorama_seeds::model::{ApiId, BehaviourKind, FieldId, ParameterId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Origin;
+use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::values::own_record;
 use super::words::{question, statement};
-use super::{Goal, Mood, NoGoal, Result};
-use crate::synthesis::draft::{AnswerPart, Asked};
+use super::{Again, Goal, Mood, NoGoal, Result};
 use crate::synthesis::plan::Planner;
 use crate::synthesis::text::{Segment, literal};
 use crate::synthesis::world::refers_to;
@@ -64,7 +64,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     arguments.sort_by_key(|argument| argument.parameter);
     let before = planner.entries.clone();
-    let entry = planner.call(id, arguments, &api.description);
+    let entry = planner.call(id, arguments);
     if !entry.reply.is_success() {
         return Err(NoGoal);
     }
@@ -126,13 +126,75 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             }
         }
         asked.push(Asked::Leaf {
-            step,
+            call: step,
             path: path.clone(),
             about: format!("{label} of the {}", described.label),
         });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
-    Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+    let again = Again { resource, key, parameter: key_parameter, fields: chosen };
+    Ok(Goal {
+        mood: Mood::Question,
+        words,
+        asked,
+        answer,
+        api: id,
+        refusal: None,
+        details: Vec::new(),
+        again: Some(again),
+    })
+}
+
+/// The same question about another record of the kind, as somebody asks it who had named the wrong one.
+///
+/// # Errors
+/// [`NoGoal`] when there is no other record, or nothing to say of it.
+pub fn ask_again(planner: &mut Planner<'_>, first: &Goal) -> Result<Goal> {
+    let Again { resource, key, parameter, fields } = first.again.clone().ok_or(NoGoal)?;
+    let world = planner.world.base.world();
+    let api = world.api(first.api);
+    let described = world.resource(resource);
+    let record = own_record(planner, resource).ok_or(NoGoal)?;
+    let other = record.get(described.key.index()).cloned().ok_or(NoGoal)?;
+    if other == key || described.display.is_none() {
+        return Err(NoGoal);
+    }
+    let value = match api.behaviour.kind {
+        BehaviourKind::Lookup { .. } => Value::string(&planner.display(resource, &other).ok_or(NoGoal)?),
+        _ => other,
+    };
+    let (it, argument) = planner.argument(first.api, parameter, &value, 0).ok_or(NoGoal)?;
+    let mut arguments = vec![argument];
+    if api.token.is_some() {
+        arguments.push(planner.token(first.api).ok_or(NoGoal)?);
+    }
+    arguments.sort_by_key(|argument| argument.parameter);
+    let entry = planner.call(first.api, arguments);
+    let step = planner.steps.len() - 1;
+    let (mut asked, mut answer) = (Vec::new(), Vec::new());
+    for (index, (path, field)) in fields.iter().enumerate() {
+        let shown = entry.reply.body.at(path).and_then(Body::value).is_some_and(|value| !value.is_missing());
+        if !entry.reply.is_success() || !shown {
+            return Err(NoGoal);
+        }
+        let about = format!("{} of the {}", described.field(*field).label, described.label);
+        asked.push(Asked::Leaf { call: step, path: path.clone(), about });
+        answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
+    }
+    let lead = ["Sorry, I meant ", "Oh wait, I meant ", "My mistake, I was asking about ", "No, sorry: "];
+    let mut words = vec![literal(*lead.choose(planner.rng).unwrap_or(&lead[0]))];
+    words.extend(it);
+    words.push(literal("."));
+    Ok(Goal {
+        mood: Mood::Question,
+        words,
+        asked,
+        answer,
+        api: first.api,
+        refusal: None,
+        details: Vec::new(),
+        again: None,
+    })
 }
 
 /// Whether records of this label are people, for whom nobody says "it".
@@ -216,7 +278,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         .collect();
     let asked_field = *asks.choose(planner.rng).ok_or(NoGoal)?;
     let (it, argument) = planner.argument(id, *parameter, &name, 0).ok_or(NoGoal)?;
-    let entry = planner.call(id, vec![argument], &api.description);
+    let entry = planner.call(id, vec![argument]);
     if entry.reply.status != 404 {
         return Err(NoGoal);
     }
@@ -237,5 +299,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         answer: vec![AnswerPart::Text(answer)],
         api: id,
         refusal: Some(RefusalClass::NotFound),
+        details: Vec::new(),
+        again: None,
     })
 }

@@ -1,5 +1,6 @@
 //! Questions for figures that the world computes.
 
+use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::Origin;
@@ -9,8 +10,7 @@ use rand::seq::IndexedRandom;
 use super::values::arguments;
 use super::words::template;
 use super::{Goal, Mood, NoGoal, Result};
-use crate::synthesis::draft::{AnswerPart, Asked};
-use crate::synthesis::plan::Planner;
+use crate::synthesis::plan::{Filled, Planner};
 use crate::synthesis::text::{Segment, literal};
 
 /// A computed or aggregated figure.
@@ -25,8 +25,9 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     }
     let values = arguments(planner, id);
     let (mood, template) = template(planner, id);
-    let (mut words, arguments) = planner.fill(id, &template, &values, 0.6, 0).ok_or(NoGoal)?;
-    let entry = planner.call(id, arguments, &api.description);
+    let Filled { segments: mut words, arguments, details } =
+        planner.fill(id, &template, &values, 0.6, 0).ok_or(NoGoal)?;
+    let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
     if !entry.reply.is_success() {
         return Err(NoGoal);
@@ -63,9 +64,9 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         } else {
             format!("The {name} is ")
         }),
-        AnswerPart::Leaf { call: step, path: path.clone(), style },
+        AnswerPart::Leaf { call: step, path: path.clone(), style, bare: false },
         AnswerPart::Text(".".into()),
     ];
-    let asked = vec![Asked::Leaf { step, path, about: name }];
-    Ok(Goal { mood, words, asked, answer, api: id, refusal: None })
+    let asked = vec![Asked::Leaf { call: step, path, about: name }];
+    Ok(Goal { mood, words, asked, answer, api: id, refusal: None, details, again: None })
 }

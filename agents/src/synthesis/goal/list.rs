@@ -1,8 +1,8 @@
 //! Questions about lists: which, how many, the first in some order.
 
+use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Query, ResourceId};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::Derivation;
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
@@ -10,8 +10,8 @@ use rand::seq::{IndexedRandom, IteratorRandom};
 
 use super::values::arguments;
 use super::{Goal, Mood, NoGoal, Result};
-use crate::synthesis::draft::{AnswerPart, Asked, Described, Singled, Source, StepArgument};
-use crate::synthesis::plan::{Planner, array_of};
+use crate::synthesis::draft::StepArgument;
+use crate::synthesis::plan::{Filled, Planner, array_of};
 use crate::synthesis::text::{Segment, Template, literal};
 
 /// A question about a list: which, how many, or the first in some order.
@@ -30,19 +30,18 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let values = arguments(planner, id);
     let noun = planner.world.family.guide.api(id).noun.choose(planner.rng).cloned();
     let noun = noun.unwrap_or_else(|| Template::parse(&described.plural));
-    let (phrase, mut arguments) = planner.fill(id, &noun, &values, 0.6, 0).ok_or(NoGoal)?;
+    let Filled { segments: phrase, mut arguments, .. } =
+        planner.fill(id, &noun, &values, 0.6, 0).ok_or(NoGoal)?;
 
     let best = (planner.rng.random_bool(0.4)).then(|| sorted_best(planner, api, query)).flatten();
     if let Some((parameter, order, field, words)) = best {
-        let slot = planner.slot(order.clone(), Derivation::SortPhrase, id, parameter);
-        arguments.push(StepArgument { parameter, value: order, source: Source::Slot(slot) });
+        arguments.push(StepArgument { parameter, value: order });
         arguments.sort_by_key(|argument| argument.parameter);
-        let entry = planner.call(id, arguments, &described.plural);
+        let entry = planner.call(id, arguments);
         let step = planner.steps.len() - 1;
         let (path, array) = display_of_first(planner, &entry.reply.body, resource).ok_or(NoGoal)?;
         let member = member_of(&entry.reply.body, &array, resource, field).ok_or(NoGoal)?;
         let value_path = format!("{array}[0]{}{member}", if member.is_empty() { "" } else { "." });
-        planner.described.push(Described { step, how: Singled::First { array, member } });
         planner.phenomena.push("superlative");
         let mut sentence = vec![literal(
             *["Which of the ", "Out of the ", "Among the "].choose(planner.rng).unwrap_or(&"Which of the "),
@@ -53,21 +52,33 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         }
         sentence.extend(phrase);
         sentence.push(literal(if which { " has the " } else { ", which one has the " }));
-        sentence.push(Segment::Slot { slot, words: words.clone() });
+        sentence.push(Segment::Value(words.clone()));
         sentence.push(literal("?"));
         let style = planner.rng.random_range(0..6);
         let answer = vec![
-            AnswerPart::Leaf { call: step, path: path.clone(), style: 0 },
+            AnswerPart::Leaf { call: step, path: path.clone(), style: 0, bare: false },
             AnswerPart::Text(format!(" has the {words}: ")),
-            AnswerPart::Leaf { call: step, path: value_path, style },
+            AnswerPart::Leaf { call: step, path: value_path, style, bare: false },
             AnswerPart::Text(".".into()),
         ];
-        let asked =
-            vec![Asked::Leaf { step, path, about: format!("the {} with the {words}", described.label) }];
-        return Ok(Goal { mood: Mood::Question, words: sentence, asked, answer, api: id, refusal: None });
+        let asked = vec![Asked::Leaf {
+            call: step,
+            path,
+            about: format!("the {} with the {words}", described.label),
+        }];
+        return Ok(Goal {
+            mood: Mood::Question,
+            words: sentence,
+            asked,
+            answer,
+            api: id,
+            refusal: None,
+            details: Vec::new(),
+            again: None,
+        });
     }
 
-    let entry = planner.call(id, arguments, &described.plural);
+    let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
     if !entry.reply.is_success() {
         return Err(NoGoal);
@@ -121,12 +132,21 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 AnswerPart::Text(".".into()),
             ];
             let asked = vec![Asked::Each {
-                step,
+                call: step,
                 array,
                 member,
                 about: format!("names of the {}", described.plural),
             }];
-            Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+            Ok(Goal {
+                mood: Mood::Question,
+                words,
+                asked,
+                answer,
+                api: id,
+                refusal: None,
+                details: Vec::new(),
+                again: None,
+            })
         }
         (_, Some((path, value, _))) if value.as_f64().is_some_and(|total| total > 0.0) => {
             let mut words = vec![literal(
@@ -146,11 +166,21 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             let lead = if value.as_f64() == Some(1.0) { "There is " } else { "There are " };
             let answer = vec![
                 AnswerPart::Text(lead.into()),
-                AnswerPart::Leaf { call: step, path: path.clone(), style: 0 },
+                AnswerPart::Leaf { call: step, path: path.clone(), style: 0, bare: false },
                 AnswerPart::Text(" in total.".into()),
             ];
-            let asked = vec![Asked::Count { step, path, about: format!("number of {}", described.plural) }];
-            Ok(Goal { mood: Mood::Question, words, asked, answer, api: id, refusal: None })
+            let asked =
+                vec![Asked::Count { call: step, path, about: format!("number of {}", described.plural) }];
+            Ok(Goal {
+                mood: Mood::Question,
+                words,
+                asked,
+                answer,
+                api: id,
+                refusal: None,
+                details: Vec::new(),
+                again: None,
+            })
         }
         _ => Err(NoGoal),
     }

@@ -163,6 +163,9 @@ pub(super) fn own_record(planner: &mut Planner<'_>, resource: ResourceId) -> Opt
     let state = planner.session.state();
     let mine =
         |record: &&Record| owner.as_ref().is_none_or(|(field, key)| record.get(field.index()) == Some(key));
+    if let Some((_, key)) = planner.topic.as_ref().filter(|(of, _)| *of == resource) {
+        return state.get(base, resource, key).filter(mine).cloned();
+    }
     for _ in 0..4 {
         let record = described.records.iter().filter(mine).choose(planner.rng)?;
         let key = record.get(described.key.index())?;

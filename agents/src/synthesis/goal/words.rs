@@ -1,5 +1,6 @@
 //! The wording of single wishes and of the facts that answer them.
 
+use diorama_proof::answer::AnswerPart;
 use diorama_seeds::english::spaced;
 use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::schema::Type;
@@ -7,7 +8,6 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::Mood;
-use crate::synthesis::draft::AnswerPart;
 use crate::synthesis::plan::Planner;
 use crate::synthesis::text::{Segment, Template, capitalised, literal};
 
@@ -128,7 +128,7 @@ pub(super) fn statement(
         .iter()
         .map(|segment| match segment {
             Segment::Text(text) => text.as_str(),
-            Segment::Slot { words, .. } => words.as_str(),
+            Segment::Value(words) => words.as_str(),
         })
         .collect();
     let name = if name.starts_with("the only one") { format!("that {}", described.label) } else { name };
@@ -153,7 +153,7 @@ pub(super) fn statement(
     let style = planner.rng.random_range(0..6);
     let filled = template.fill(&mut |slot| match slot {
         "it" => Some(vec![literal(name.clone())]),
-        "value" => Some(vec![Segment::Slot { slot: 0, words: String::new() }]),
+        "value" => Some(vec![Segment::Value(String::new())]),
         _ => None,
     });
     let mut parts = Vec::new();
@@ -164,7 +164,7 @@ pub(super) fn statement(
         parts.push(match segment {
             Segment::Text(text) if index == 0 => AnswerPart::Text(capitalised(&text)),
             Segment::Text(text) => AnswerPart::Text(text),
-            Segment::Slot { .. } => AnswerPart::Leaf { call: step, path: path.to_owned(), style },
+            Segment::Value(_) => AnswerPart::Leaf { call: step, path: path.to_owned(), style, bare: false },
         });
     }
     parts

@@ -1,5 +1,6 @@
 //! Wishes that change records.
 
+use diorama_proof::answer::AnswerPart;
 use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
@@ -7,13 +8,11 @@ use diorama_seeds::value::Value;
 use diorama_simulator::engine::Body;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
 
 use super::values::arguments;
 use super::words::template;
 use super::{Goal, NoGoal, Result, Wanted};
-use crate::synthesis::draft::AnswerPart;
-use crate::synthesis::plan::Planner;
+use crate::synthesis::plan::{Filled, Planner};
 use crate::synthesis::say;
 use crate::synthesis::text::{Segment, Template, capitalised, literal};
 use crate::synthesis::world::{UnitWorld, refers_to};
@@ -33,8 +32,9 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
     }
     let values = arguments(planner, id);
     let (mood, template) = template(planner, id);
-    let (words, arguments) = planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
-    let entry = planner.call(id, arguments, &api.description);
+    let Filled { segments: words, arguments, details } =
+        planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
+    let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
     let refusal = match (wanted, entry.reply.is_success()) {
         (Wanted::Success, true) if !entry.changes.is_empty() => None,
@@ -49,7 +49,7 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         None => done(planner, id, step),
         Some(_) => refused(planner, &entry.reply.body),
     };
-    Ok(Goal { mood, words, asked: Vec::new(), answer, api: id, refusal })
+    Ok(Goal { mood, words, asked: Vec::new(), answer, api: id, refusal, details, again: None })
 }
 
 /// What the assistant says of a change whose API has no phrase for it.
@@ -61,27 +61,6 @@ const DONE: [&str; 6] = [
     "It is done as you asked.",
     "Finished: everything went through.",
 ];
-
-/// Of two such changes.
-const BOTH_DONE: [&str; 4] =
-    ["Both are done.", "That's both done.", "I've taken care of both.", "All set: both went through."];
-
-/// The answers to two wishes; where each only says that it is done, both are done.
-pub fn join_answers(
-    first: Vec<AnswerPart>,
-    second: Vec<AnswerPart>,
-    rng: &mut ChaCha8Rng,
-) -> Vec<AnswerPart> {
-    let bare =
-        |answer: &[AnswerPart]| matches!(answer, [AnswerPart::Text(text)] if DONE.contains(&text.as_str()));
-    if bare(&first) && bare(&second) {
-        return vec![AnswerPart::Text((*BOTH_DONE.choose(rng).unwrap_or(&BOTH_DONE[0])).into())];
-    }
-    let mut both = first;
-    both.push(AnswerPart::Text(" ".into()));
-    both.extend(second);
-    both
-}
 
 /// What the assistant says after a change: a phrase of the API over its arguments and reply, or a general one.
 fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
@@ -95,7 +74,7 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
         let filled = template.fill(&mut |name| {
             if let Some(path) = name.strip_prefix("reply:") {
                 body.at(path).and_then(Body::value).filter(|value| !value.is_missing())?;
-                return Some(vec![Segment::Slot { slot: usize::MAX, words: path.to_owned() }]);
+                return Some(vec![Segment::Value(path.to_owned())]);
             }
             let parameter = api.parameter_named(name)?;
             let argument = arguments.iter().find(|argument| argument.parameter == parameter)?;
@@ -122,8 +101,8 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
                 match segment {
                     Segment::Text(text) if index == 0 => parts.push(AnswerPart::Text(capitalised(&text))),
                     Segment::Text(text) => parts.push(AnswerPart::Text(text)),
-                    Segment::Slot { words, .. } => {
-                        parts.push(AnswerPart::Leaf { call: step, path: words, style: 0 })
+                    Segment::Value(path) => {
+                        parts.push(AnswerPart::Leaf { call: step, path, style: 0, bare: false })
                     }
                 }
             }

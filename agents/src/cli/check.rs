@@ -1,0 +1,150 @@
+//! `diorama check`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use diorama_proof::candidate::Candidate;
+use diorama_proof::verdict::{Verdicts, check};
+use diorama_proof::{Premises, Survey};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::materialise::Source;
+use diorama_simulator::engine::Base;
+use diorama_simulator::grade::Vocabulary;
+use diorama_simulator::http::check::{NoCandidate, Prover};
+use serde_json::{Value as Json, json};
+
+use super::error::CliError;
+use super::inputs::{Inputs, catalog_worlds, read_file};
+use super::{Done, Streams};
+use crate::synthesis::pipeline::PipelineError;
+
+/// Hold candidates against a world: each gate's verdict, with its reason.
+///
+/// A candidate is a conversation with its calls and what its author claims of it, as JSON (`diorama schema candidate`),
+/// whoever wrote it. It names a world of the catalog, or of --world and --openapi, whose records are made with --seed as
+/// `diorama serve` makes them. Exits with 3 when a gate fails.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files with one candidate each.
+    #[arg(value_name = "CANDIDATE.json", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Where worlds come from; the catalog when left out.
+    #[command(flatten)]
+    pub inputs: Inputs,
+    /// Seed of the records.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// A world, ready to hold candidates against.
+struct World {
+    name: String,
+    base: Arc<Base>,
+    vocabulary: Vocabulary,
+    survey: Survey,
+}
+
+/// The gates, for the server.
+pub struct Gates;
+
+impl Prover for Gates {
+    fn check(
+        &self,
+        base: &Arc<Base>,
+        vocabulary: &Vocabulary,
+        candidate: &[u8],
+    ) -> Result<Json, NoCandidate> {
+        let wrong = |error: &dyn std::fmt::Display| NoCandidate(error.to_string());
+        let candidate = Candidate::read(candidate).map_err(|error| wrong(&error))?;
+        let survey = Survey::new(base.world());
+        let verdicts = check(Premises { base, vocabulary, survey: &survey }, candidate);
+        let verdicts = verdicts.map_err(|error| wrong(&error))?;
+        serde_json::to_value(verdicts).map_err(|error| wrong(&error))
+    }
+}
+
+impl World {
+    fn new(doc: WorldDoc, seed: u64) -> Result<Self, CliError> {
+        let made = Source::new(doc)?.run(seed)?.world;
+        let base = Base::new(made).map_err(PipelineError::from)?;
+        let vocabulary = Vocabulary::new(&base);
+        let (name, survey) = (base.world().name.to_string(), Survey::new(base.world()));
+        Ok(Self { name, base, vocabulary, survey })
+    }
+
+    fn check(&self, candidate: Candidate, file: &Path) -> Result<Verdicts, CliError> {
+        let Self { base, vocabulary, survey, .. } = self;
+        check(Premises { base, vocabulary, survey }, candidate).map_err(|error| wrong(file, &error))
+    }
+}
+
+fn wrong(file: &Path, error: &dyn std::fmt::Display) -> CliError {
+    CliError::Candidate { file: file.to_owned(), what: error.to_string() }
+}
+
+impl Check {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When a file cannot be read or is no candidate, or names a world that is not there.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let mut docs = if self.inputs.is_empty() { catalog_worlds()? } else { self.inputs.read(streams)? };
+        let mut worlds: Vec<World> = Vec::new();
+        let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
+        for file in &self.files {
+            let candidate = Candidate::read(&read_file(file)?).map_err(|error| wrong(file, &error))?;
+            let name = self.world_of(&candidate, &docs, &worlds, file)?;
+            if let Some(at) = docs.iter().position(|doc| doc.name == name) {
+                worlds.push(World::new(docs.swap_remove(at), self.seed)?);
+            }
+            let Some(world) = worlds.iter().find(|world| world.name == name) else {
+                return Err(wrong(file, &format!("the world `{name}` is not there")));
+            };
+            let verdicts = world.check(candidate, file)?;
+            passes &= verdicts.passes;
+            text.push_str(&shown(file, &verdicts));
+            all.push(json!({"file": file.display().to_string(), "passes": verdicts.passes, "gates": verdicts.gates}));
+        }
+        streams.print(&json!({"passes": passes, "candidates": all}), || text)?;
+        Ok(if passes { Done::Met } else { Done::NotMet })
+    }
+
+    /// The world that a candidate is about: the one it names, or the only one.
+    fn world_of(
+        &self,
+        candidate: &Candidate,
+        docs: &[WorldDoc],
+        worlds: &[World],
+        file: &Path,
+    ) -> Result<String, CliError> {
+        let known: Vec<&str> =
+            docs.iter().map(|doc| &*doc.name).chain(worlds.iter().map(|world| &*world.name)).collect();
+        match (&candidate.world, known.as_slice()) {
+            (Some(name), _) if known.contains(&&**name) => Ok(name.clone()),
+            (None, [only]) => Ok((*only).to_owned()),
+            (found, _) => {
+                let found = found.as_ref().map_or_else(|| "nothing".to_owned(), |name| format!("`{name}`"));
+                Err(wrong(file, &format!("world: found {found}, expected one of {}", known.join(", "))))
+            }
+        }
+    }
+}
+
+/// The verdicts on a candidate, a line for each gate.
+fn shown(file: &Path, verdicts: &Verdicts) -> String {
+    let mut text =
+        format!("{}: {}\n", file.display(), if verdicts.passes { "passes" } else { "does not pass" });
+    for gate in &verdicts.gates {
+        let verdict = match gate.passes {
+            Some(true) => "passes",
+            Some(false) => "fails",
+            None => "not judged",
+        };
+        text.push_str(&format!("  {:<13} {verdict}\n", gate.gate.name()));
+        for finding in &gate.findings {
+            text.push_str(&format!("      {}\n", finding.message));
+        }
+    }
+    text
+}

@@ -1,0 +1,235 @@
+//! What an agent under test holds: a view of the conversation, and four things to do in it.
+//!
+//! An agent sees what a user and a server would show it. It cannot name a check, a gold call or what the user holds back:
+//! those are the [`Judge`](super::judge::Judge)'s, whose fields no agent can reach. In process ([`super::judge`]) and
+//! over HTTP ([`super::remote`]) are two implementations of one contract.
+//!
+//! An agent that only looks compiles:
+//!
+//! ```
+//! use diorama_agents::evaluation::environment::Environment;
+//!
+//! fn look(environment: &mut dyn Environment) -> usize {
+//!     environment.view().tools.len()
+//! }
+//! ```
+//!
+//! One that reaches for the solution does not:
+//!
+//! ```compile_fail
+//! use diorama_agents::evaluation::environment::Environment;
+//!
+//! fn look(environment: &mut dyn Environment) -> usize {
+//!     environment.task().gold.len()
+//! }
+//! ```
+//!
+//! Nor does one that is handed the judge itself:
+//!
+//! ```compile_fail,E0616
+//! fn look(judge: &diorama_agents::evaluation::judge::Judge) -> usize {
+//!     judge.task.gold.len()
+//! }
+//! ```
+
+use std::future::Future;
+use std::pin::Pin;
+
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use serde_json::{Value as Json, json};
+
+/// What an environment gives when it is asked for something: soon, and it may fail.
+pub type Soon<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
+
+/// A conversation that an agent is in.
+pub trait Environment: Send {
+    /// What the agent sees now.
+    fn view(&self) -> &View;
+
+    /// What is left of the budget.
+    fn budget(&self) -> Budget;
+
+    /// Calls an API by name.
+    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply>;
+
+    /// Says something to the user, who may answer. A message that asks nothing ends the stage.
+    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer>;
+
+    /// Ends the stage that is open.
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer>;
+}
+
+/// What an agent sees.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// The system message.
+    pub system: String,
+    /// What was said and called so far, oldest first; the user's opening is the first.
+    pub conversation: Vec<Said>,
+    /// The tools that may be called, in OpenAI's function format. A search adds to them.
+    pub tools: Vec<Json>,
+    /// Whether the user has nothing more to say.
+    pub over: bool,
+}
+
+/// Something that was said or done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// By the user.
+    User(String),
+    /// By the agent.
+    Agent(String),
+    /// A call of the agent, and its reply.
+    Call(Call, Reply),
+}
+
+/// A reply to a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// HTTP status.
+    pub status: u16,
+    /// The body.
+    pub body: Json,
+}
+
+/// What the user answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The words; none when the user has nothing more to say.
+    pub words: Option<String>,
+    /// Whether the conversation is over.
+    pub over: bool,
+}
+
+/// How a stage ends, as the agent says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finish {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// For refusals: why.
+    pub reason: Option<RefusalClass>,
+    /// The last message of the stage.
+    pub message: String,
+}
+
+/// What an agent may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Steps: calls and messages together.
+    pub steps: u32,
+    /// Calls.
+    pub calls: u32,
+    /// Tokens of a model, counted by whoever asks it.
+    pub tokens: u64,
+    /// Milliseconds.
+    pub time_ms: u64,
+}
+
+/// Why an environment does not do what it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnvironmentError {
+    /// The budget is used up.
+    #[error("the budget of {what} is used up")]
+    Spent {
+        /// Of what.
+        what: Spent,
+    },
+    /// The conversation is over.
+    #[error("the conversation is over")]
+    Over,
+    /// The server cannot be reached, or answers something else than a server of sessions does.
+    #[error("{what}; start `diorama serve --tasks`, or check --base-url")]
+    Transport {
+        /// What was found.
+        what: String,
+    },
+    /// The server does not do it.
+    #[error("the server answered {status}: {detail}")]
+    Refused {
+        /// Its status.
+        status: u16,
+        /// What it says.
+        detail: String,
+    },
+}
+
+/// What was used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spent {
+    /// Steps.
+    Steps,
+    /// Calls.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Time.
+    Time,
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Steps => "steps",
+            Self::Calls => "calls",
+            Self::Tokens => "tokens",
+            Self::Time => "time",
+        })
+    }
+}
+
+impl Budget {
+    /// The budget of an episode where nobody asks for another: generous for an agent, finite for a loop.
+    pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
+
+    /// Takes a step, and a call where it is one; `used_ms` is how long the episode has taken so far.
+    ///
+    /// # Errors
+    /// What is used up.
+    pub fn take(&mut self, is_call: bool, used_ms: u64) -> Result<(), EnvironmentError> {
+        let spent = |what| Err(EnvironmentError::Spent { what });
+        if used_ms > self.time_ms {
+            return spent(Spent::Time);
+        }
+        if is_call {
+            let Some(left) = self.calls.checked_sub(1) else { return spent(Spent::Calls) };
+            self.calls = left;
+        }
+        let Some(left) = self.steps.checked_sub(1) else { return spent(Spent::Steps) };
+        self.steps = left;
+        Ok(())
+    }
+
+    /// Takes tokens.
+    ///
+    /// # Errors
+    /// That they are used up.
+    pub const fn spend_tokens(&mut self, tokens: u64) -> Result<(), EnvironmentError> {
+        match self.tokens.checked_sub(tokens) {
+            Some(left) => {
+                self.tokens = left;
+                Ok(())
+            }
+            None => Err(EnvironmentError::Spent { what: Spent::Tokens }),
+        }
+    }
+}
+
+impl View {
+    /// Adds the tools that a search has found.
+    pub(super) fn found(&mut self, search: &Json) {
+        for function in search.get("tools").and_then(Json::as_array).into_iter().flatten() {
+            let tool = json!({"type": "function", "function": function});
+            if !self.tools.contains(&tool) {
+                self.tools.push(tool);
+            }
+        }
+    }
+
+    /// The user's turns so far.
+    pub fn user_turns(&self) -> impl Iterator<Item = &str> {
+        self.conversation.iter().filter_map(|said| match said {
+            Said::User(words) => Some(&**words),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! The judge of an episode in process: it holds the task, runs the session, and grades what an agent did.
+//!
+//! Its fields are its own. An agent holds a [`LocalEnvironment`] as an [`Environment`], through which none of them can
+//! be named.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use diorama_seeds::task::{Call, GoldCall};
+use diorama_simulator::conversation::{Conversation, Given};
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::grade::{Attempt, Grade, Prepared};
+use diorama_simulator::session::{LogEntry, Session};
+
+use super::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View};
+use crate::episode::{EpisodeError, Task, World};
+
+/// Holds a task and judges episodes of it.
+pub struct Judge {
+    task: Task,
+    world: Arc<World>,
+    prepared: Prepared,
+}
+
+/// What an agent that tests the judge is built from: the task itself. No agent under test is given one.
+#[derive(Clone, Copy)]
+pub struct Insider<'a> {
+    pub(super) task: &'a Task,
+    pub(super) world: &'a Arc<World>,
+    /// The seed of the session.
+    pub(super) seed: u64,
+}
+
+/// One graded episode.
+pub struct Judged {
+    /// The grade.
+    pub grade: Grade,
+    /// What the agent said at the end of each stage.
+    pub answers: Vec<String>,
+    /// Its calls.
+    pub log: Vec<Arc<LogEntry>>,
+    /// Why the environment ended it, where it did.
+    pub stopped: Option<EnvironmentError>,
+}
+
+/// A conversation in this process.
+pub struct LocalEnvironment<'a> {
+    judge: &'a Judge,
+    session: Session,
+    conversation: Conversation,
+    view: View,
+    budget: Budget,
+    started: Instant,
+}
+
+impl Judge {
+    /// A judge of a task.
+    ///
+    /// # Errors
+    /// When the task's checks do not fit its world.
+    pub fn new(task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
+        let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
+            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
+        })?;
+        Ok(Self { task, world, prepared })
+    }
+
+    /// Opens an episode on a session seed.
+    ///
+    /// # Errors
+    /// When the task does not fit its world.
+    pub fn open(&self, seed: u64, budget: Budget) -> Result<LocalEnvironment<'_>, EpisodeError> {
+        let session = self.task.session(&self.world, seed)?;
+        Ok(LocalEnvironment {
+            judge: self,
+            session,
+            conversation: Conversation::default(),
+            view: View {
+                system: self.task.system.clone(),
+                conversation: vec![Said::User(self.task.script.opening().to_owned())],
+                tools: self.task.tools(&self.world)?,
+                over: false,
+            },
+            budget,
+            started: Instant::now(),
+        })
+    }
+
+    /// The task for an agent that tests the judge.
+    #[must_use]
+    pub fn insider(&self, seed: u64) -> Insider<'_> {
+        Insider { task: &self.task, world: &self.world, seed }
+    }
+
+    /// Grades an episode that has ended; `stopped` is what ended it, where that was not the agent.
+    #[must_use]
+    pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
+        let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
+        let conversation = &environment.conversation;
+        // A stage that was left open ends with nothing said.
+        let last = (!conversation.is_over()).then(|| ("", Given::default()));
+        let endings = conversation.endings(&self.task.script, last, log.len());
+        let stages = endings.stages();
+        let grade = self.prepared.grade(&Attempt {
+            base: &self.world.base,
+            initial: environment.session.initial(),
+            last: environment.session.state(),
+            log: &log,
+            stages: &stages,
+        });
+        let answers = stages.iter().map(|stage| stage.answer.to_owned()).collect();
+        Judged { grade, answers, log, stopped }
+    }
+
+    /// How many stages the task has.
+    #[must_use]
+    pub fn stages(&self) -> usize {
+        self.task.stages.len()
+    }
+
+    /// The reference calls: what measures compare an agent's calls with.
+    #[must_use]
+    pub fn gold(&self) -> &[GoldCall] {
+        &self.task.gold
+    }
+
+    /// The task, for measures and reports.
+    #[must_use]
+    pub(super) const fn task(&self) -> &Task {
+        &self.task
+    }
+}
+
+impl LocalEnvironment<'_> {
+    fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
+        if self.view.over {
+            return Err(EnvironmentError::Over);
+        }
+        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.budget.take(is_call, used_ms)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
+        self.take(true)?;
+        let entry = self.session.call(call);
+        let zone = &self.judge.world.base.world().zone;
+        let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };
+        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
+        if call.api == TOOL_SEARCHER {
+            self.view.found(&reply.body);
+        }
+        Ok(reply)
+    }
+
+    fn hear(&mut self, words: &str, given: Given) -> Result<Answer, EnvironmentError> {
+        self.take(false)?;
+        let log: Vec<Arc<LogEntry>> = self.session.log().collect();
+        let script = &self.judge.task.script;
+        let exchange = self.conversation.hear(script, words, given, &log, &self.judge.world.base);
+        self.view.conversation.push(Said::Agent(words.to_owned()));
+        self.view.conversation.extend(exchange.answer.clone().map(Said::User));
+        let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
+        self.view.over = answer.over;
+        self.conversation.push(exchange);
+        Ok(answer)
+    }
+}
+
+impl Environment for LocalEnvironment<'_> {
+    fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+        Box::pin(std::future::ready(self.make(call)))
+    }
+
+    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+        Box::pin(std::future::ready(self.hear(words, Given::default())))
+    }
+
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+        let given = Given { outcome: Some(end.outcome), reason: end.reason };
+        Box::pin(std::future::ready(self.hear(&end.message, given)))
+    }
+}
