@@ -24,13 +24,19 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 2] = [("diorama-seeds", &[]), ("diorama-openapi", &["diorama-seeds"])];
+const INSIDE: [(&str, &[&str]); 4] = [
+    ("diorama-seeds", &[]),
+    ("diorama-openapi", &["diorama-seeds"]),
+    ("diorama-simulator", &[]),
+    ("diorama-proof", &["diorama-simulator"]),
+];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.
-const FORBIDDEN: [(&str, &[&str]); 3] = [
+const FORBIDDEN: [(&str, &[&str]); 4] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-simulator", &["parquet", "arrow-array", "reqwest"]),
+    ("diorama-proof", &["parquet", "arrow-array", "reqwest"]),
 ];
 
 /// A package of the workspace.

@@ -241,6 +241,7 @@ fn agree(folder: &Path, name: &str) {
 }
 
 /// Verify must fail, and name what was tampered with.
+#[track_caller]
 fn check(tampered: &Path, expect: &str) {
     let ran = run(&["verify", text(tampered), "--json"]);
     assert_eq!(ran.code, 3, "{}\n{}", ran.out, ran.err);
@@ -375,4 +376,61 @@ fn many_domains_in_a_world_make_rows_that_verify() {
     let rows = diorama_output::folder::Folder::open(&out).unwrap();
     let row = rows.rows().map(Result::unwrap).find(|row| row.split.to_string() == "train").unwrap();
     assert!(row.world_id.contains("-more-") && row.world_id.len() <= 80, "{}", row.world_id);
+}
+
+/// A candidate of the documentation.
+fn example(name: &str) -> String {
+    format!("{}/data/candidates/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn the_candidates_of_the_documentation_pass_every_gate() {
+    let ran = diorama(["check", &example("dental_move"), &example("bank_transfer")]);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    assert_eq!(ran.out.matches(": passes\n").count(), 2, "{}", ran.out);
+}
+
+#[test]
+fn a_candidate_that_fails_says_where_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("candidate.json");
+    let text = std::fs::read_to_string(example("dental_move")).unwrap();
+    std::fs::write(&file, text.replace("2026-03-06T14:30", "2026-03-07T14:30")).unwrap();
+    let ran = diorama(["check", "--json", file.to_str().unwrap()]);
+    assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
+    let verdicts: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let gates = verdicts["candidates"][0]["gates"].as_array().unwrap();
+    let grounded = gates.iter().find(|gate| gate["gate"] == "grounded").unwrap();
+    assert_eq!(grounded["findings"][0]["reason"], "argument_from_nowhere", "{grounded}");
+    assert_eq!(grounded["findings"][0]["stage"], 0);
+    for (text, expect) in [
+        ("{}", "missing field"),
+        (r#"{"candidate": 2, "stages": []}"#, "version 2, expected 1"),
+        (r#"{"candidate": 1, "stages": []}"#, "found none"),
+        (r#"{"candidate": 1, "stages": [{"user": "Hi.", "turns": []}]}"#, "stages[0]"),
+        (
+            r#"{"candidate": 1, "world": "moon", "stages": [{"user": "Hi.", "turns": [{"say": "Hi.", "ends": {"outcome": "done"}}]}]}"#,
+            "expected one of",
+        ),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let ran = diorama(["check", file.to_str().unwrap()]);
+        assert!(ran.code == 1 && ran.err.contains(expect), "{text}: {} {}", ran.code, ran.err);
+    }
+}
+
+#[test]
+fn messages_of_another_project_become_a_candidate() {
+    let script = format!("{}/data/candidates/from_messages.py", env!("CARGO_MANIFEST_DIR"));
+    let made = std::process::Command::new("python3")
+        .args([&script, &example("bank_messages"), "personal_bank"])
+        .output();
+    let Ok(made) = made else {
+        assert!(!diorama_tests::is_ci(), "python3 is missing");
+        println!("skipped: python3 is not here");
+        return;
+    };
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let expected = std::fs::read(example("bank_transfer")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&made.stdout), String::from_utf8_lossy(&expected));
 }

@@ -8,10 +8,16 @@
     reason = "a test or bench may end this way"
 )]
 
-use diorama_agents::episode::Task;
+use diorama_agents::episode::{Task, Worlds};
+use diorama_agents::evaluation::environment::{Budget, Environment, EnvironmentError, Finish};
+use diorama_agents::evaluation::judge::Judge;
+use diorama_agents::evaluation::remote::RemoteEnvironment;
 use diorama_output::folder::Folder;
+use diorama_output::row::{Dialogue, Role};
+use diorama_seeds::task::Call;
 use diorama_tests::diorama;
 use diorama_tests::requests::{NOTES, serve};
+use diorama_tests::server::Server;
 use serde_json::{Value as Json, json};
 
 #[test]
@@ -100,20 +106,120 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
         let shown = server.get(&format!("/v1/sessions/{solved}/task"));
         assert_eq!((&shown["user"], &shown["system"]), (&json!(row.query), &json!(task.system)));
         assert_eq!(shown["tools"], serde_json::from_str::<Json>(&row.tools).unwrap());
-        for (call, recorded) in task.gold.iter().zip(&task.replies) {
-            let asked = json!({"api": call.api, "arguments": call.arguments});
-            let reply = server.post(&format!("/v1/sessions/{solved}/call"), asked);
-            assert_eq!(reply["body"], serde_json::from_str::<Json>(recorded).unwrap(), "{}", row.id);
+        follow(&server, &solved, &row, &task);
+        for stage in &task.stages {
+            let end = json!({"outcome": stage.outcome, "reason": stage.reason, "message": stage.answer});
+            server.post(&format!("/v1/sessions/{idle}/finish"), end);
         }
-        for _ in 1..task.turns.len() {
-            server.post(&format!("/v1/sessions/{solved}/messages"), json!({"content": "Anything else?"}));
-        }
-        let ended = json!({"answer": task.answer, "outcome": task.episode.outcome});
-        let grade = |id: &str| server.post(&format!("/v1/sessions/{id}/grade"), ended.clone());
-        assert_eq!(grade(&solved)["success"], true, "{}", row.id);
-        assert_eq!(grade(&idle)["success"], false, "{}: the answer without its calls", row.id);
+        let grade = |id: &str| server.post(&format!("/v1/sessions/{id}/grade"), json!({}));
+        let graded = grade(&solved);
+        assert_eq!(graded["success"], true, "{}: {graded}", row.id);
+        assert_eq!(graded["stages"].as_array().unwrap().len(), task.stages.len());
+        assert_eq!(grade(&idle)["success"], false, "{}: the words without their calls", row.id);
     }
     assert!(rows > 0 && listed["total"] == rows, "{rows} {listed}");
+    server.stop();
+}
+
+/// Has a session follow a row: the calls give the recorded replies, and the user says what the row says.
+fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
+    let path = |what: &str| format!("/v1/sessions/{session}/{what}");
+    let mut ended = 0;
+    let mut messages =
+        row.messages.iter().skip_while(|message| message.role != Role::User).skip(1).peekable();
+    while let Some(message) = messages.next() {
+        for call in &message.tool_calls {
+            let arguments: Json = serde_json::from_str(&call.function.arguments).unwrap();
+            let reply =
+                server.post(&path("call"), json!({"api": call.function.name, "arguments": arguments}));
+            let recorded = messages.next().unwrap().content.as_deref().unwrap();
+            assert_eq!(reply["body"], serde_json::from_str::<Json>(recorded).unwrap(), "{}", row.id);
+        }
+        let Some(words) = message.content.as_deref().filter(|_| message.tool_calls.is_empty()) else {
+            continue;
+        };
+        let stage = &task.stages[ended];
+        let heard = if words == stage.answer {
+            ended += 1;
+            let end = json!({"outcome": stage.outcome, "reason": stage.reason, "message": words});
+            server.post(&path("finish"), end)
+        } else {
+            server.post(&path("messages"), json!({"content": words}))
+        };
+        let said = messages.next().map(|message| message.content.clone().unwrap());
+        assert_eq!(heard, json!({"content": said, "done": said.is_none()}), "{}: {words}", row.id);
+    }
+    assert_eq!(ended, task.stages.len());
+}
+
+/// Does the same in any environment, and tells what it saw.
+fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment, task: &Task) -> Vec<String> {
+    let mut seen = vec![format!("{:?}", environment.view())];
+    let call = |api: &str, arguments: Json| Call {
+        api: api.to_owned(),
+        arguments: arguments.as_object().unwrap().clone(),
+    };
+    let mut calls = vec![
+        call("NoSuchApi", json!({})),
+        call("ToolSearcher", json!({"keywords": "appointment"})),
+        call("ToolSearcher", json!({})),
+    ];
+    calls.extend(task.gold.iter().map(|gold| call(&gold.api, Json::Object(gold.arguments.clone()))));
+    for call in &calls {
+        seen.push(format!("{:?}", runtime.block_on(environment.call(call))));
+    }
+    for words in ["hi", "Could you tell me more?", "What is your favourite colour?"] {
+        seen.push(format!("{:?}", runtime.block_on(environment.say(words))));
+    }
+    for stage in &task.stages {
+        let (outcome, reason) = (stage.outcome, stage.reason);
+        let end = Finish { outcome, reason, message: stage.answer.clone() };
+        seen.push(format!("{:?}", runtime.block_on(environment.finish(&end))));
+    }
+    // Over, or out of budget: an error either way, and the same one.
+    seen.push(format!("{:?}", runtime.block_on(environment.call(&calls[0]))));
+    seen.push(format!("{:?} {:?}", environment.view().conversation, environment.budget()));
+    seen
+}
+
+#[test]
+fn an_environment_is_the_same_in_process_and_over_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("set");
+    let ran = diorama(["generate", "--dialogues", "16", "--seed", "3", "--out", out.to_str().unwrap()]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let server = serve(&["--tasks", out.to_str().unwrap()]);
+    let worlds = Worlds::of(&out);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let short = Budget { calls: 4, ..Budget::USUAL };
+    for (row, budget) in
+        Folder::open(&out).unwrap().rows().map(Result::unwrap).zip([Budget::USUAL, short].into_iter().cycle())
+    {
+        let task = Task::of(&row).unwrap();
+        let seed = task.episode.session_seed;
+        let judge = Judge::new(Task::of(&row).unwrap(), worlds.get(&row.world_id).unwrap()).unwrap();
+        let mut local = judge.open(seed, budget).unwrap();
+        let session = server.post("/v1/sessions", json!({"task": row.id, "seed": seed}));
+        let joined = RemoteEnvironment::join(&server.url, session["id"].as_str().unwrap(), budget);
+        let mut remote = runtime.block_on(joined).unwrap();
+        let (here, there) = (explore(&runtime, &mut local, &task), explore(&runtime, &mut remote, &task));
+        assert_eq!(here, there, "{}", row.id);
+    }
+    server.stop();
+    let gone = runtime.block_on(RemoteEnvironment::join("http://127.0.0.1:1", "none", Budget::USUAL));
+    assert!(matches!(gone.err(), Some(EnvironmentError::Transport { .. })));
+}
+
+#[test]
+fn candidates_are_checked_by_the_server_as_by_the_command() {
+    let good = include_str!("../data/candidates/dental_move.json");
+    let server = serve(&[]);
+    let verdicts = server.post("/v1/check", serde_json::from_str(good).unwrap());
+    assert_eq!(verdicts["passes"], true, "{verdicts}");
+    let mut bad: Json = serde_json::from_str(good).unwrap();
+    bad["stages"][0]["turns"] = json!([]);
+    let (status, _, problem) = server.send("POST /v1/check", &[], &bad);
+    assert!(status == 422 && problem["detail"].as_str().unwrap().contains("stages[0]"), "{problem}");
     server.stop();
 }
 
