@@ -158,7 +158,7 @@ fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
         Evidence::Leaf { resource, key, field, .. } => {
             let Some(resource) = world.resource_named(resource) else { return false };
             let Some(field) = world.resource(resource).field_named(field) else { return false };
-            successes().flat_map(|entry| entry.reply.body.leaves()).any(|(_, value, origin)| {
+            successes().flat_map(|entry| entry.reply.body.values()).any(|(value, origin)| {
                 let Origin::Field { resource: of, key: whose, field: shown } = origin else { return false };
                 (*of, *shown) == (resource, field) && whose.to_text(&world.zone) == *key && is_value(value)
             })
@@ -175,9 +175,8 @@ fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
             heard.log.iter().any(|entry| entry.call.api == *api && entry.reply.status == *status)
         }
         Evidence::Empty { api, .. } => successes().any(|entry| {
-            let shows_record =
-                |(_, _, origin): (String, &Value, &Origin)| matches!(origin, Origin::Field { .. });
-            entry.call.api == *api && !entry.reply.body.leaves().any(shows_record)
+            let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
+            entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
         // The keys of new records are not known to a user.
         Evidence::New { .. } => false,

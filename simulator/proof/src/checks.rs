@@ -237,9 +237,8 @@ impl Told<'_> {
             return Some(Evidence::Empty { api, arguments });
         }
         let first = |item: &Body| -> Option<Evidence> {
-            let (_, value, origin) =
-                item.leaves().find(|(_, _, origin)| matches!(origin, Origin::Field { .. }))?;
-            self.evidence(call, entry, path, &Body::Leaf(value.clone(), origin.clone()))
+            let leaf = item.parts().find(|part| matches!(part, Body::Leaf(_, Origin::Field { .. })))?;
+            self.evidence(call, entry, path, leaf)
         };
         Some(Evidence::All { of: items.iter().map(first).collect::<Option<_>>()? })
     }
@@ -328,12 +327,11 @@ impl Told<'_> {
             return Vec::new();
         };
         let mut facts: Vec<Fact> = Vec::new();
-        for (_, value, origin) in last.reply.body.leaves() {
+        for part in last.reply.body.parts() {
             if facts.len() >= MOST_CONTEXT {
                 break;
             }
-            let leaf = Body::Leaf(value.clone(), origin.clone());
-            if let Some(fact) = self.fact(&leaf)
+            if let Some(fact) = self.fact(part)
                 && !facts.contains(&fact)
             {
                 facts.push(fact);

@@ -147,6 +147,28 @@ impl Body {
         }
     }
 
+    /// The body and everything in it, each before what it holds, in document order.
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let mut stack = vec![self];
+        std::iter::from_fn(move || {
+            let part = stack.pop()?;
+            match part {
+                Self::Leaf(..) => {}
+                Self::List(items) => stack.extend(items.iter().rev()),
+                Self::Object(members) => stack.extend(members.iter().rev().map(|(_, member)| member)),
+            }
+            Some(part)
+        })
+    }
+
+    /// All leaves, in document order; [`Self::leaves`] where their paths matter.
+    pub fn values(&self) -> impl Iterator<Item = (&Value, &Origin)> {
+        self.parts().filter_map(|part| match part {
+            Self::Leaf(value, origin) => Some((value, origin)),
+            _ => None,
+        })
+    }
+
     /// All leaves with their paths, in document order.
     pub fn leaves(&self) -> impl Iterator<Item = (String, &Value, &Origin)> {
         let mut stack = vec![(String::new(), self)];

@@ -208,7 +208,7 @@ impl Ready {
             }),
             Self::New(number, field, value) => new.field(*number, field).is_some_and(|(resource, key, field)| {
                 let successes = log.clone().filter(|entry| entry.reply.is_success());
-                successes.flat_map(|entry| entry.reply.body.leaves()).any(|(_, leaf, origin)| {
+                successes.flat_map(|entry| entry.reply.body.values()).any(|(leaf, origin)| {
                     let same = matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && whose == key && *shown == field);
                     same && value.as_ref().is_none_or(|value| leaf.to_json(zone) == *value)
                 })
@@ -232,24 +232,16 @@ impl Leaves {
         if self.0.is_empty() {
             return seen;
         }
-        for entry in log.filter(|entry| entry.reply.is_success()) {
-            let mut stack = vec![&entry.reply.body];
-            while let Some(body) = stack.pop() {
-                match body {
-                    Body::Leaf(shown, Origin::Field { resource, key, field }) => {
-                        for (position, leaf) in self.0.iter().enumerate() {
-                            if leaf.resource == *resource
-                                && leaf.field == *field
-                                && leaf.key == *key
-                                && leaf.value.as_ref().is_none_or(|value| value == shown)
-                            {
-                                seen[position] = true;
-                            }
-                        }
-                    }
-                    Body::Leaf(..) => {}
-                    Body::Object(members) => stack.extend(members.iter().map(|(_, member)| member)),
-                    Body::List(items) => stack.extend(items),
+        let successes = log.filter(|entry| entry.reply.is_success());
+        for (shown, origin) in successes.flat_map(|entry| entry.reply.body.values()) {
+            let Origin::Field { resource, key, field } = origin else { continue };
+            for (position, leaf) in self.0.iter().enumerate() {
+                if leaf.resource == *resource
+                    && leaf.field == *field
+                    && leaf.key == *key
+                    && leaf.value.as_ref().is_none_or(|value| value == shown)
+                {
+                    seen[position] = true;
                 }
             }
         }
@@ -269,9 +261,8 @@ fn shows(body: &Body, path: &str, value: &str, zone: &Zone) -> bool {
 /// Whether a reply matched nothing: an empty list, or only zeros and nulls, and no field of any record.
 fn is_empty(body: &Body) -> bool {
     let mut nothing = false;
-    let mut stack = vec![body];
-    while let Some(body) = stack.pop() {
-        match body {
+    for part in body.parts() {
+        match part {
             Body::Leaf(_, Origin::Field { .. }) => return false,
             Body::Leaf(value, Origin::Computed) => match value.as_f64() {
                 Some(0.0) => nothing = true,
@@ -279,12 +270,8 @@ fn is_empty(body: &Body) -> bool {
                 None if value.is_missing() => nothing = true,
                 None => {}
             },
-            Body::Leaf(..) => {}
-            Body::Object(members) => stack.extend(members.iter().map(|(_, member)| member)),
-            Body::List(items) => {
-                nothing |= items.is_empty();
-                stack.extend(items);
-            }
+            Body::Leaf(..) | Body::Object(_) => {}
+            Body::List(items) => nothing |= items.is_empty(),
         }
     }
     nothing

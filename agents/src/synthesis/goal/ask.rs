@@ -88,7 +88,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     // A fact that an earlier reply of the plan shows already would make this call superfluous.
     askable.retain(|(_, field)| {
         !before.iter().any(|entry| {
-            entry.reply.body.leaves().any(|(_, _, origin)| {
+            entry.reply.body.values().any(|(_, origin)| {
                 matches!(origin, Origin::Field { resource: of, key: whose, field: shown } if *of == resource && *whose == key && shown == field)
             })
         })

@@ -352,7 +352,7 @@ fn by_route(trial: &Trial<'_>, at: usize, other: &Call, resource: ResourceId, ke
 fn shows_key(trial: &Trial<'_>, entry: &LogEntry, resource: ResourceId, key: &Value) -> bool {
     let key_field = trial.world().resource(resource).key;
     entry.reply.is_success()
-        && entry.reply.body.leaves().any(|(_, value, origin)| {
+        && entry.reply.body.values().any(|(value, origin)| {
             value == key
                 && matches!(origin, Origin::Field { resource: of, field, .. } if *of == resource && *field == key_field)
         })

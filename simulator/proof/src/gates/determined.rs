@@ -340,7 +340,7 @@ impl At<'_> {
             });
             looked_up
                 && !matches!(value, Value::Bool(_))
-                && entry.reply.body.leaves().any(|(_, known, _)| known == value)
+                && entry.reply.body.values().any(|(known, _)| known == value)
         })
     }
 }

@@ -161,14 +161,15 @@ fn is_choice(
     let mut call = entry.call.clone();
     call.arguments.remove(&left.name);
     let wider = session.call(&call);
-    let has =
-        |leaf: &Body| match leaf {
-            Body::Leaf(value, origin) => wider.reply.body.leaves().any(|(_, other, from)| {
-                other == value && (from == origin || matches!(from, Origin::Computed))
-            }),
-            // A whole list is taken only where it is the same.
-            _ => wider.reply.body == entry.reply.body,
-        };
+    let has = |leaf: &Body| match leaf {
+        Body::Leaf(value, origin) => wider
+            .reply
+            .body
+            .values()
+            .any(|(other, from)| other == value && (from == origin || matches!(from, Origin::Computed))),
+        // A whole list is taken only where it is the same.
+        _ => wider.reply.body == entry.reply.body,
+    };
     let taken = |path: &str| entry.reply.body.at(path).is_some_and(&has);
     let by_arguments = gold
         .iter()

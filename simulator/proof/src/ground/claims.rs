@@ -122,7 +122,7 @@ pub(crate) fn refusal(
 
 /// Whether a reply matched nothing.
 pub(crate) fn is_empty(body: &Body) -> bool {
-    let no_record = !body.leaves().any(|(_, _, origin)| matches!(origin, Origin::Field { .. }));
+    let no_record = !body.values().any(|(_, origin)| matches!(origin, Origin::Field { .. }));
     let lists = match body {
         Body::List(items) => items.is_empty(),
         Body::Object(members) => {
@@ -131,8 +131,8 @@ pub(crate) fn is_empty(body: &Body) -> bool {
         Body::Leaf(..) => false,
     };
     let zero = body
-        .leaves()
-        .any(|(_, value, origin)| matches!(origin, Origin::Computed) && value.as_f64() == Some(0.0));
+        .values()
+        .any(|(value, origin)| matches!(origin, Origin::Computed) && value.as_f64() == Some(0.0));
     no_record && (lists || zero)
 }
 

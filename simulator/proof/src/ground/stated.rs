@@ -101,29 +101,15 @@ fn said_by_user(mention: &Mention, prose: &Prose, seen: &Seen<'_>) -> bool {
     seen.turns.iter().any(|turn| said(turn) || turn.find_digits(words).is_some())
 }
 
-/// The values of all replies that say something.
+/// The replies that say something of the world.
+fn replies<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = &'a Body> {
+    let of_world = seen.entries.iter().filter(|entry| entry.call.api != TOOL_SEARCHER);
+    of_world.map(|entry| &entry.reply.body)
+}
+
+/// Their values.
 fn leaves<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
-    let replies = seen.entries.iter().filter(|entry| entry.call.api != TOOL_SEARCHER);
-    replies.flat_map(|entry| Walk { stack: vec![&entry.reply.body] })
-}
-
-/// The leaves of a body without their paths.
-struct Walk<'a> {
-    stack: Vec<&'a Body>,
-}
-
-impl<'a> Iterator for Walk<'a> {
-    type Item = (&'a Value, &'a Origin);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.stack.pop()? {
-                Body::Leaf(value, origin) => return Some((value, origin)),
-                Body::List(items) => self.stack.extend(items),
-                Body::Object(members) => self.stack.extend(members.iter().map(|(_, member)| member)),
-            }
-        }
-    }
+    replies(seen).flat_map(Body::values)
 }
 
 /// Numbers that a reply shows, an argument sends, or a list counts; their sums and differences.
@@ -167,9 +153,8 @@ fn is_measured(value: f64, unit: Unit, seen: &Seen<'_>) -> bool {
             || Measures::of_name(member).has_unit(unit.dimension)
             || value.as_str().is_some()
     };
-    let replies = seen.entries.iter().filter(|entry| entry.call.api != TOOL_SEARCHER);
-    let shown: Vec<f64> = replies
-        .flat_map(|entry| entry.reply.body.leaves())
+    let shown: Vec<f64> = replies(seen)
+        .flat_map(Body::leaves)
         .filter(|(path, value, origin)| fits(path, value, origin))
         .filter_map(|(_, value, _)| number_of(value))
         .collect();
@@ -194,16 +179,10 @@ fn number_of(value: &Value) -> Option<f64> {
 fn counts(seen: &Seen<'_>) -> impl Iterator<Item = usize> {
     let mut found = Vec::new();
     for entry in &seen.entries {
-        let mut stack = vec![&entry.reply.body];
-        while let Some(body) = stack.pop() {
-            match body {
-                Body::List(items) => {
-                    found.push(items.len());
-                    found.extend(shared(items));
-                    stack.extend(items);
-                }
-                Body::Object(members) => stack.extend(members.iter().map(|(_, member)| member)),
-                Body::Leaf(..) => {}
+        for part in entry.reply.body.parts() {
+            if let Body::List(items) = part {
+                found.push(items.len());
+                found.extend(shared(items));
             }
         }
         let same = seen.entries.iter().filter(|other| other.call.api == entry.call.api);

@@ -25,10 +25,8 @@ pub(super) fn reached(trial: &Trial<'_>, stage: &GroundedStage, log: &[Arc<LogEn
             Asked::Count { path, .. } => match entry.reply.body.at(path) {
                 // So many records, each of which is shown somewhere.
                 Some(Body::List(items)) if !items.is_empty() => items.iter().all(|item| {
-                    let first = item.leaves().find(|(_, _, origin)| matches!(origin, Origin::Field { .. }));
-                    first.is_some_and(|(_, value, origin)| {
-                        shown(trial, &Body::Leaf(value.clone(), origin.clone()), entry, path, log)
-                    })
+                    let first = item.parts().find(|part| matches!(part, Body::Leaf(_, Origin::Field { .. })));
+                    first.is_some_and(|leaf| shown(trial, leaf, entry, path, log))
                 }),
                 _ => counted(trial, entry, path, log),
             },
@@ -45,7 +43,7 @@ fn shown(trial: &Trial<'_>, leaf: &Body, entry: &LogEntry, path: &str, log: &[Ar
     match origin {
         Origin::Field { resource, key, field } => {
             let new = is_new(trial, *resource, key);
-            successes.flat_map(|entry| entry.reply.body.leaves()).any(|(_, value, from)| {
+            successes.flat_map(|entry| entry.reply.body.values()).any(|(value, from)| {
                 let Origin::Field { resource: of, key: whose, field: shown } = from else { return false };
                 let same_record = whose == key || new;
                 let made_up = new && *field == trial.world().resource(*resource).key;
