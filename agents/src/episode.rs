@@ -124,6 +124,7 @@ impl Task {
             answer: &stage.answer,
             user_turns: self.turns.get(..stage.user_turns).unwrap_or(&self.turns),
             calls: calls(stage),
+            ..Ended::default()
         });
         ended.collect()
     }

@@ -6,12 +6,13 @@
 
 pub mod adversaries;
 pub mod environment;
+pub mod guesses;
 pub mod judge;
 pub mod measures;
 pub mod oracle;
 pub mod remote;
 
-use self::environment::{Budget, Environment, EnvironmentError, Soon};
+use self::environment::{Answers, Budget, Environment, EnvironmentError, Soon};
 use self::judge::{Insider, Judge, Judged};
 use crate::episode::EpisodeError;
 
@@ -38,9 +39,10 @@ pub async fn run(
     agent: &dyn Agent,
     judge: &Judge,
     seed: u64,
+    answers: Answers,
     budget: Budget,
 ) -> Result<Judged, EpisodeError> {
-    let mut environment = judge.open(seed, budget)?;
+    let mut environment = judge.open(seed, answers, budget)?;
     let stopped = match agent.act(&mut environment).await {
         Ok(()) | Err(EnvironmentError::Over) => None,
         Err(error) => Some(error),

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod catalog;
 pub mod compose;
 pub mod doc;
+pub mod ending;
 pub mod english;
 pub mod entities;
 pub mod expr;

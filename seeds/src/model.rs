@@ -738,6 +738,12 @@ impl Resource {
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         self.fields.iter().position(|field| &*field.name == name).map(|index| FieldId(index as u16))
     }
+
+    /// A field of a record in words: `fee of the dentist`.
+    #[must_use]
+    pub fn about(&self, field: FieldId) -> String {
+        format!("{} of the {}", self.field(field).label, self.label)
+    }
 }
 
 impl Api {

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::ending::Ask;
+
 /// Version of the checks' format. Version 1 had one stage, whose members stood in the variant; it is still read.
 pub const CHECKS_VERSION: u32 = 2;
 
@@ -119,6 +121,9 @@ pub struct StageCheck {
     /// What a refusal, or an answer that states nothing, must rest on: one of these must be in a reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// For a stage that cannot be answered: the facts that its request asks for, as its structured ending shows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Ask>,
     /// Facts that the message may state beside those asked for, such as the other members of the record it is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub context: Vec<Fact>,
@@ -152,6 +157,7 @@ impl Default for StageCheck {
             refusal: Vec::new(),
             answer: Vec::new(),
             evidence: Vec::new(),
+            asks: Vec::new(),
             context: Vec::new(),
         }
     }

@@ -5,9 +5,11 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::ending::{Answers, Finish};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Outcome, RefusalClass};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use crate::engine::Base;
 use crate::grade::Ended;
@@ -19,6 +21,9 @@ use crate::user::{Heard, Progress, answer};
 #[serde(transparent)]
 pub struct Conversation {
     exchanges: Vec<Exchange>,
+    /// How its stages end.
+    #[serde(skip)]
+    answers: Answers,
 }
 
 /// A message of the assistant, and what came of it.
@@ -45,13 +50,13 @@ pub struct Exchange {
 pub struct Endings {
     stages: Vec<Ending>,
     user_turns: Vec<String>,
+    answers: Answers,
 }
 
 /// How one stage ended.
 #[derive(Clone, Debug, Default)]
 struct Ending {
-    outcome: Option<Outcome>,
-    reason: Option<RefusalClass>,
+    given: Given,
     answer: String,
     /// How many turns the user had said.
     said: usize,
@@ -59,7 +64,7 @@ struct Ending {
 }
 
 /// What an assistant gives beside its words when it ends a stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// The outcome; read from the words when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,9 +72,42 @@ pub struct Given {
     /// For refusals: the class of the reason; read from the words when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<RefusalClass>,
+    /// For refusals: the id or name of what they are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The facts asked for, by name; read from the words when not given.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub facts: Map<String, Json>,
+}
+
+impl Given {
+    /// An ending, as its message and what is given with it.
+    #[must_use]
+    pub fn of(end: Finish) -> (String, Self) {
+        let Finish { outcome, reason, about, facts, message } = end;
+        (message, Self { outcome: Some(outcome), reason, about, facts })
+    }
 }
 
 impl Conversation {
+    /// A conversation in which nothing was said yet.
+    #[must_use]
+    pub const fn new(answers: Answers) -> Self {
+        Self { exchanges: Vec::new(), answers }
+    }
+
+    /// The same conversation, whose stages end in this way.
+    #[must_use]
+    pub fn with_answers(self, answers: Answers) -> Self {
+        Self { answers, ..self }
+    }
+
+    /// How its stages end.
+    #[must_use]
+    pub const fn answers(&self) -> Answers {
+        self.answers
+    }
+
     /// What was said, in order.
     #[must_use]
     pub fn exchanges(&self) -> &[Exchange] {
@@ -98,7 +136,7 @@ impl Conversation {
         log: &[Arc<LogEntry>],
         base: &Base,
     ) -> Exchange {
-        let heard = Heard { message: said, outcome: given.outcome, log, base };
+        let heard = Heard { message: said, outcome: given.outcome, answers: self.answers, log, base };
         let answered = answer(script, &self.progress(), &heard);
         Exchange {
             said: said.to_owned(),
@@ -131,14 +169,19 @@ impl Conversation {
     }
 
     /// How the stages ended. A last message and outcome, where they are given, end the stage that is open, or stand
-    /// for the last message of the stage that ended last.
+    /// for the last message of the stage that ended last. They are to be graded as `answers` says.
     #[must_use]
-    pub fn endings(&self, script: &Script, last: Option<(&str, Given)>, calls: usize) -> Endings {
+    pub fn endings(
+        &self,
+        script: &Script,
+        last: Option<(&str, Given)>,
+        calls: usize,
+        answers: Answers,
+    ) -> Endings {
         let user_turns: Vec<String> = self.user_turns(script).map(str::to_owned).collect();
         let mut stages: Vec<Ending> = Vec::new();
         let ending = |words: &str, given: Given, said: usize, calls: usize| Ending {
-            outcome: given.outcome,
-            reason: given.reason,
+            given,
             answer: words.to_owned(),
             said,
             calls,
@@ -146,7 +189,7 @@ impl Conversation {
         let mut said = 1;
         for exchange in &self.exchanges {
             if exchange.ends {
-                stages.push(ending(&exchange.said, exchange.given, said, exchange.calls));
+                stages.push(ending(&exchange.said, exchange.given.clone(), said, exchange.calls));
             }
             said += usize::from(exchange.answer.is_some());
         }
@@ -156,7 +199,7 @@ impl Conversation {
             }
             stages.push(ending(words, given, said, calls));
         }
-        Endings { stages, user_turns }
+        Endings { stages, user_turns, answers }
     }
 }
 
@@ -164,9 +207,12 @@ impl Endings {
     /// As the grader takes them.
     #[must_use]
     pub fn stages(&self) -> Vec<Ended<'_>> {
-        let ended = self.stages.iter().map(|Ending { outcome, reason, answer, said, calls }| Ended {
-            outcome: *outcome,
-            reason: *reason,
+        let ended = self.stages.iter().map(|Ending { given, answer, said, calls }| Ended {
+            answers: self.answers,
+            outcome: given.outcome,
+            reason: given.reason,
+            about: given.about.as_deref(),
+            facts: Some(&given.facts),
             answer,
             user_turns: self.user_turns.get(..*said).unwrap_or(&self.user_turns),
             calls: *calls,

@@ -11,14 +11,17 @@ pub mod extract;
 mod names;
 pub(crate) mod outcome;
 mod prepare;
+mod structured;
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 pub use self::change::ChangeError;
 pub use self::errors::{CheckError, ErrorClass, GradeError};
@@ -57,18 +60,40 @@ pub struct Attempt<'a> {
 }
 
 /// How an agent ended a stage.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
     /// The outcome the agent gave; read from the answer when not given.
     pub outcome: Option<Outcome>,
     /// For refusals: the class of the reason the agent gave; read from the answer when not given.
     pub reason: Option<RefusalClass>,
+    /// For refusals: the id or name that the agent gave for what they are about.
+    pub about: Option<&'a str>,
+    /// The facts that the agent gave, by name.
+    pub facts: Option<&'a Map<String, Json>>,
+    /// Whether what was given is judged, or the last message is read.
+    pub answers: Answers,
     /// Its last message of the stage.
     pub answer: &'a str,
     /// What the user had said by then in the whole episode, oldest first.
     pub user_turns: &'a [String],
     /// How many calls the episode had by then.
     pub calls: usize,
+}
+
+impl Default for Ended<'_> {
+    /// A message that says nothing.
+    fn default() -> Self {
+        Self {
+            outcome: None,
+            reason: None,
+            about: None,
+            facts: None,
+            answers: Answers::Prose,
+            answer: "",
+            user_turns: &[],
+            calls: 0,
+        }
+    }
 }
 
 /// A verdict on an episode.
@@ -263,6 +288,9 @@ fn judge_answer(
     if stage.key.tops.is_empty() {
         return Verdict::NotEvaluated;
     }
+    if ended.ended.answers == Answers::Structured {
+        return judge_facts(stage, episode, ended.ended, new, errors);
+    }
     let value_of = |number: u32, field: &str| episode.made(new, number, field);
     let Some(key) = stage.key_of(value_of, &new.world.zone) else {
         let message = "the answer is about a new record that was not made".to_owned();
@@ -290,6 +318,34 @@ fn judge_answer(
     let verdict = Verdict::of(reading.passes());
     errors.extend(reading.dump.map(|why| GradeError::new(ErrorClass::Dump, format!("the answer has {why}"))));
     verdict
+}
+
+/// The facts that a structured ending gives.
+fn judge_facts(
+    stage: &PreparedStage,
+    episode: &Episode<'_>,
+    ended: &Ended<'_>,
+    new: &NewRecords<'_>,
+    errors: &mut Vec<GradeError>,
+) -> Verdict {
+    let value_of = |number: u32, field: &str| episode.made(new, number, field);
+    let before = errors.len();
+    for (name, fact) in &stage.facts {
+        let given = ended.facts.and_then(|facts| facts.get(name)).filter(|given| !given.is_null());
+        let expected = prepare::filled_fact(fact, value_of);
+        let (class, message) = match (given, expected) {
+            (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
+            (Some(given), Some(expected)) if structured::states(&expected, given, &new.world.zone) => {
+                continue;
+            }
+            (Some(given), _) => {
+                let given: String = given.to_string().chars().take(80).collect();
+                (ErrorClass::Contradiction, format!("`{name}` was given as {given}, which it is not"))
+            }
+        };
+        errors.push(GradeError::new(class, message));
+    }
+    Verdict::of(errors.len() == before)
 }
 
 /// Whether replies up to the end of a stage hold what is stated and what the ending rests on.
@@ -384,6 +440,29 @@ impl<'a> Stage<'a> {
             .any(|detail| outcome::restates(&self.said(attempt).text, detail))
     }
 
+    /// How the agent says that the stage ended.
+    fn structured_outcome(&self, stage: &PreparedStage) -> Result<Verdict, String> {
+        let Ended { outcome, reason, about, .. } = self.ended;
+        let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
+        if given != stage.outcome {
+            return Err(format!("the outcome given is {}, expected {}", name(given), name(stage.outcome)));
+        }
+        if stage.outcome != Outcome::Refused {
+            return Ok(Verdict::Passed);
+        }
+        if !stage.refusal.is_empty() && !reason.is_some_and(|reason| stage.refusal.contains(&reason)) {
+            let given = reasons(reason.as_slice());
+            return Err(format!("the refusal gives {given}, expected {}", reasons(&stage.refusal)));
+        }
+        if !stage.subjects.is_empty()
+            && !about.is_some_and(|about| structured::is_about(about, &stage.subjects))
+        {
+            let given: String = about.unwrap_or("nothing").chars().take(60).collect();
+            return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
+        }
+        Ok(Verdict::Passed)
+    }
+
     fn outcome(
         &self,
         stage: &PreparedStage,
@@ -391,9 +470,15 @@ impl<'a> Stage<'a> {
         episode: &Episode<'a>,
         errors: &mut Vec<GradeError>,
     ) -> Verdict {
-        let ending = &self.said(episode.attempt).ending;
         let given = self.ended.outcome;
         let wrong = |message: String| Err(GradeError::new(ErrorClass::WrongOutcome, message));
+        if self.ended.answers == Answers::Structured {
+            return self.structured_outcome(stage).unwrap_or_else(|message| {
+                errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
+                Verdict::Failed
+            });
+        }
+        let ending = &self.said(episode.attempt).ending;
         let verdict = match (stage.outcome, given) {
             (expected, Some(given)) if given != expected => {
                 wrong(format!("the outcome given is {}, expected {}", name(given), name(expected)))

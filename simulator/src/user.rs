@@ -8,6 +8,7 @@ mod asks;
 
 use std::sync::Arc;
 
+use diorama_seeds::ending::Answers;
 use diorama_seeds::script::{Script, Sight, Stage, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
@@ -41,6 +42,8 @@ pub struct Heard<'a> {
     pub message: &'a str,
     /// The outcome it gave with them; read from the words when it gave none.
     pub outcome: Option<Outcome>,
+    /// Whether words alone can end a stage.
+    pub answers: Answers,
     /// The calls of the episode so far.
     pub log: &'a [Arc<LogEntry>],
     /// The world.
@@ -95,6 +98,9 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
     match message.question {
         Question::Consent => stay(YES, progress.clone()),
         Question::Open => stay(UNKNOWN, progress.clone()),
+        Question::Courtesy | Question::None if heard.answers == Answers::Structured => {
+            stay(GO_ON, progress.clone())
+        }
         // A first message that neither asks, nor did anything, nor declines has yielded nothing yet.
         Question::Courtesy | Question::None => {
             match message.ends(worked(progress, heard) || progress.stage > 0) {

@@ -9,11 +9,12 @@
 )]
 
 use diorama_agents::episode::{Task, Worlds};
-use diorama_agents::evaluation::environment::{Budget, Environment, EnvironmentError, Finish};
+use diorama_agents::evaluation::environment::{Answers, Budget, Environment, EnvironmentError, Finish};
 use diorama_agents::evaluation::judge::Judge;
 use diorama_agents::evaluation::remote::RemoteEnvironment;
 use diorama_output::folder::Folder;
 use diorama_output::row::{Dialogue, Role};
+use diorama_seeds::ending;
 use diorama_seeds::task::Call;
 use diorama_tests::diorama;
 use diorama_tests::requests::{NOTES, serve};
@@ -101,11 +102,24 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
     for row in dataset.rows().map(Result::unwrap) {
         rows += 1;
         let task = Task::of(&row).unwrap();
-        let session = server.post("/v1/sessions", json!({"task": row.id, "n": 2}));
+        let session = server.post("/v1/sessions", json!({"task": row.id, "n": 2, "answers": "prose"}));
         let [solved, idle] = [0, 1].map(|n| session["sessions"][n]["id"].as_str().unwrap().to_owned());
         let shown = server.get(&format!("/v1/sessions/{solved}/task"));
         assert_eq!((&shown["user"], &shown["system"]), (&json!(row.query), &json!(task.system)));
-        assert_eq!(shown["tools"], serde_json::from_str::<Json>(&row.tools).unwrap());
+        let tools = serde_json::from_str::<Json>(&row.tools).unwrap();
+        assert_eq!(shown["tools"], tools);
+        // Where answers are structured, which is what is not asked for otherwise, `finish` is one more tool.
+        let structured = server.post("/v1/sessions", json!({"task": row.id}));
+        let shown = server.get(&format!("/v1/sessions/{}/task", structured["id"].as_str().unwrap()));
+        let (finish, others) = shown["tools"].as_array().unwrap().split_last().unwrap();
+        assert_eq!(others, tools.as_array().unwrap());
+        let properties = &finish["function"]["parameters"]["properties"];
+        let asked = |schema: &Json| schema["properties"].as_object().unwrap().len();
+        let facts = ending::asks(&task.checks, 0);
+        assert_eq!(
+            (&finish["function"]["name"], asked(&properties["facts"])),
+            (&json!("finish"), facts.len())
+        );
         follow(&server, &solved, &row, &task);
         for stage in &task.stages {
             let end = json!({"outcome": stage.outcome, "reason": stage.reason, "message": stage.answer});
@@ -173,8 +187,14 @@ fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment,
     }
     for stage in &task.stages {
         let (outcome, reason) = (stage.outcome, stage.reason);
-        let end = Finish { outcome, reason, message: stage.answer.clone() };
-        seen.push(format!("{:?}", runtime.block_on(environment.finish(&end))));
+        // A fact that nobody asks for is refused, and the stage stays open.
+        for facts in [json!({"no_such_fact": 1}), json!({})] {
+            let facts = facts.as_object().unwrap().clone();
+            let message = stage.answer.clone();
+            let end = Finish { outcome, reason, about: Some("x".to_owned()), facts, message };
+            seen.push(format!("{:?}", runtime.block_on(environment.finish(&end))));
+            seen.push(format!("{:?}", environment.view().tools.last()));
+        }
     }
     // Over, or out of budget: an error either way, and the same one.
     seen.push(format!("{:?}", runtime.block_on(environment.call(&calls[0]))));
@@ -192,14 +212,16 @@ fn an_environment_is_the_same_in_process_and_over_http() {
     let worlds = Worlds::of(&out);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let short = Budget { calls: 4, ..Budget::USUAL };
-    for (row, budget) in
-        Folder::open(&out).unwrap().rows().map(Result::unwrap).zip([Budget::USUAL, short].into_iter().cycle())
+    let kinds =
+        [(Answers::Structured, Budget::USUAL), (Answers::Prose, Budget::USUAL), (Answers::Structured, short)];
+    for (row, (answers, budget)) in
+        Folder::open(&out).unwrap().rows().map(Result::unwrap).zip(kinds.into_iter().cycle())
     {
         let task = Task::of(&row).unwrap();
         let seed = task.episode.session_seed;
         let judge = Judge::new(Task::of(&row).unwrap(), worlds.get(&row.world_id).unwrap()).unwrap();
-        let mut local = judge.open(seed, budget).unwrap();
-        let session = server.post("/v1/sessions", json!({"task": row.id, "seed": seed}));
+        let mut local = judge.open(seed, answers, budget).unwrap();
+        let session = server.post("/v1/sessions", json!({"task": row.id, "seed": seed, "answers": answers}));
         let joined = RemoteEnvironment::join(&server.url, session["id"].as_str().unwrap(), budget);
         let mut remote = runtime.block_on(joined).unwrap();
         let (here, there) = (explore(&runtime, &mut local, &task), explore(&runtime, &mut remote, &task));

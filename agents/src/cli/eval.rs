@@ -11,7 +11,8 @@ use super::error::CliError;
 use super::{Done, Streams, terminal};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
-use crate::evaluation::environment::Budget;
+use crate::evaluation::environment::{Answers, Budget};
+use crate::evaluation::guesses::Guess;
 use crate::evaluation::judge::{Judge, Judged};
 use crate::evaluation::measures::{Results, Tally, class_name};
 use crate::evaluation::oracle::Oracle;
@@ -40,6 +41,9 @@ pub struct Eval {
     /// Trials of each task, for pass^k.
     #[arg(long, value_name = "K", default_value_t = 1)]
     pub trials: u32,
+    /// How stages end: with `finish`, or with a message that is read.
+    #[arg(long, value_enum, default_value_t = AnswersName::Structured)]
+    pub answers: AnswersName,
     /// Seed of the sessions.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
@@ -55,6 +59,24 @@ pub struct Eval {
     /// List the tasks that were (adversaries) or were not (others) solved, up to so many.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub show: usize,
+}
+
+/// How stages end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnswersName {
+    /// With `finish`, whose facts are compared by type; prose is not read.
+    Structured,
+    /// With a message, which is read.
+    Prose,
+}
+
+impl From<AnswersName> for Answers {
+    fn from(name: AnswersName) -> Self {
+        match name {
+            AnswersName::Structured => Self::Structured,
+            AnswersName::Prose => Self::Prose,
+        }
+    }
 }
 
 /// The agents that need no model.
@@ -74,6 +96,22 @@ pub enum AgentName {
     WriteUndo,
     /// Says the request back.
     Repeat,
+    /// Makes the right calls, and tells the first six values of the replies.
+    GuessValues,
+    /// Makes the right calls, and tells three values joined by "or".
+    GuessAlternatives,
+    /// Makes the right calls, and tells the last reply as it is.
+    GuessJson,
+    /// Makes the right calls, and says that there is one.
+    GuessOne,
+    /// Makes the right calls, and says "One, both."
+    GuessBoth,
+    /// Makes the right calls, and refuses for every reason at once.
+    GuessRefusal,
+    /// Makes the right calls, and says "Done."
+    GuessDone,
+    /// Makes a search, and says something that fits everything.
+    GuessBlind,
 }
 
 impl AgentName {
@@ -86,6 +124,14 @@ impl AgentName {
             Self::DumpAll => Box::new(DumpAll),
             Self::WriteUndo => Box::new(WriteUndo),
             Self::Repeat => Box::new(Repeat),
+            Self::GuessValues => Box::new(Guess::Values),
+            Self::GuessAlternatives => Box::new(Guess::Alternatives),
+            Self::GuessJson => Box::new(Guess::Json),
+            Self::GuessOne => Box::new(Guess::One),
+            Self::GuessBoth => Box::new(Guess::Both),
+            Self::GuessRefusal => Box::new(Guess::Refusal),
+            Self::GuessDone => Box::new(Guess::Done),
+            Self::GuessBlind => Box::new(Guess::Blind),
         }
     }
 }
@@ -169,7 +215,7 @@ impl Eval {
         for trial in 0..self.trials.max(1) {
             let seed = self.session_seed(row, trial);
             let acting = agent.agent(judge.insider(seed));
-            let judged = evaluation::run(acting.as_ref(), &judge, seed, Budget::USUAL);
+            let judged = evaluation::run(acting.as_ref(), &judge, seed, self.answers.into(), Budget::USUAL);
             trials.push(runtime.block_on(judged)?);
         }
         let mut tally = Tally::default();

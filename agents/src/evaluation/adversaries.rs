@@ -7,7 +7,7 @@ use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, ResourceI
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::environment::{Environment, EnvironmentError, Finish, Reply, Said, Soon};
 use super::judge::Insider;
@@ -80,7 +80,11 @@ async fn end_all(
 ) -> Result<(), EnvironmentError> {
     for _ in 0..STAGES {
         let message = words(environment);
-        if environment.finish(&Finish { outcome, reason, message }).await?.over {
+        if environment
+            .finish(&Finish { outcome, reason, about: None, facts: Map::new(), message })
+            .await?
+            .over
+        {
             break;
         }
     }
@@ -108,7 +112,8 @@ impl Agent for Adversary<'_, AlwaysAsk> {
                 environment.say(question).await?;
             }
             let message = question.to_owned();
-            let end = Finish { outcome: Outcome::NeedInput, reason: None, message };
+            let outcome = Outcome::NeedInput;
+            let end = Finish { outcome, reason: None, about: None, facts: Map::new(), message };
             environment.finish(&end).await.map(|_| ())
         })
     }

@@ -35,8 +35,11 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::ending::FINISH;
+use diorama_seeds::task::Call;
 use serde_json::{Value as Json, json};
+
+pub use diorama_seeds::ending::{Answers, Finish};
 
 /// What an environment gives when it is asked for something: soon, and it may fail.
 pub type Soon<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
@@ -52,7 +55,7 @@ pub trait Environment: Send {
     /// Calls an API by name.
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply>;
 
-    /// Says something to the user, who may answer. A message that asks nothing ends the stage.
+    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the stage.
     fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer>;
 
     /// Ends the stage that is open.
@@ -66,7 +69,8 @@ pub struct View {
     pub system: String,
     /// What was said and called so far, oldest first; the user's opening is the first.
     pub conversation: Vec<Said>,
-    /// The tools that may be called, in OpenAI's function format. A search adds to them.
+    /// The tools that may be called, in OpenAI's function format. A search adds to them. Where answers are structured, one
+    /// of them is `finish`, whose schema names the facts that the open stage asks for.
     pub tools: Vec<Json>,
     /// Whether the user has nothing more to say.
     pub over: bool,
@@ -99,17 +103,6 @@ pub struct Answer {
     pub words: Option<String>,
     /// Whether the conversation is over.
     pub over: bool,
-}
-
-/// How a stage ends, as the agent says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finish {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// For refusals: why.
-    pub reason: Option<RefusalClass>,
-    /// The last message of the stage.
-    pub message: String,
 }
 
 /// What an agent may use up.
@@ -223,6 +216,12 @@ impl View {
                 self.tools.push(tool);
             }
         }
+    }
+
+    /// Shows the tool that ends the stage that is open, instead of the one before.
+    pub(super) fn ends_with(&mut self, finish: Option<Json>) {
+        self.tools.retain(|tool| tool["function"]["name"] != FINISH);
+        self.tools.extend(finish);
     }
 
     /// The user's turns so far.

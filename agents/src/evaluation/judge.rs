@@ -6,13 +6,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Grade, Prepared};
 use diorama_simulator::session::{LogEntry, Session};
 
-use super::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View};
+use super::environment::{
+    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+};
 use crate::episode::{EpisodeError, Task, World};
 
 /// Holds a task and judges episodes of it.
@@ -69,12 +72,17 @@ impl Judge {
     ///
     /// # Errors
     /// When the task does not fit its world.
-    pub fn open(&self, seed: u64, budget: Budget) -> Result<LocalEnvironment<'_>, EpisodeError> {
+    pub fn open(
+        &self,
+        seed: u64,
+        answers: Answers,
+        budget: Budget,
+    ) -> Result<LocalEnvironment<'_>, EpisodeError> {
         let session = self.task.session(&self.world, seed)?;
-        Ok(LocalEnvironment {
+        let mut environment = LocalEnvironment {
             judge: self,
             session,
-            conversation: Conversation::default(),
+            conversation: Conversation::new(answers),
             view: View {
                 system: self.task.system.clone(),
                 conversation: vec![Said::User(self.task.script.opening().to_owned())],
@@ -83,7 +91,9 @@ impl Judge {
             },
             budget,
             started: Instant::now(),
-        })
+        };
+        environment.show_finish();
+        Ok(environment)
     }
 
     /// The task for an agent that tests the judge.
@@ -99,7 +109,7 @@ impl Judge {
         let conversation = &environment.conversation;
         // A stage that was left open ends with nothing said.
         let last = (!conversation.is_over()).then(|| ("", Given::default()));
-        let endings = conversation.endings(&self.task.script, last, log.len());
+        let endings = conversation.endings(&self.task.script, last, log.len(), conversation.answers());
         let stages = endings.stages();
         let grade = self.prepared.grade(&Attempt {
             base: &self.world.base,
@@ -132,6 +142,21 @@ impl Judge {
 }
 
 impl LocalEnvironment<'_> {
+    /// Shows the tool that ends the stage that is open.
+    fn show_finish(&mut self) {
+        let over = self.view.over || self.conversation.answers() == Answers::Prose;
+        let stage = self.conversation.progress().stage as usize;
+        self.view.ends_with((!over).then(|| ending::tool(&self.judge.task.checks, stage)));
+    }
+
+    fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
+        let stage = self.conversation.progress().stage as usize;
+        ending::check(&end.facts, &self.judge.task.checks, stage)
+            .map_err(|error| EnvironmentError::Refused { status: 422, detail: error.to_string() })?;
+        let (message, given) = Given::of(end.clone());
+        self.hear(&message, given)
+    }
+
     fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
         if self.view.over {
             return Err(EnvironmentError::Over);
@@ -161,7 +186,11 @@ impl LocalEnvironment<'_> {
         self.view.conversation.extend(exchange.answer.clone().map(Said::User));
         let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
         self.view.over = answer.over;
+        let ends = exchange.ends;
         self.conversation.push(exchange);
+        if ends {
+            self.show_finish();
+        }
         Ok(answer)
     }
 }
@@ -184,7 +213,6 @@ impl Environment for LocalEnvironment<'_> {
     }
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
-        let given = Given { outcome: Some(end.outcome), reason: end.reason };
-        Box::pin(std::future::ready(self.hear(&end.message, given)))
+        Box::pin(std::future::ready(self.end(end)))
     }
 }

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use diorama_proof::binding::{bind, say_answer};
+use diorama_seeds::ending;
 use diorama_seeds::script::Held;
+use diorama_seeds::task::{Evidence, KeyCheck};
 use diorama_simulator::session::{LogEntry, Session};
+use serde_json::{Map, Value as Json};
 
-use super::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon};
+use super::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon, View};
 use super::judge::Insider;
 use super::{Agent, Insiders};
 use crate::episode::GoldStage;
@@ -41,7 +44,20 @@ pub(super) async fn solve(
     environment: &mut dyn Environment,
 ) -> Result<bool, EnvironmentError> {
     let Ok(mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
-    solve_beside(insider, mirror, environment).await
+    solve_beside(insider, mirror, environment, None).await
+}
+
+/// How a stage is ended instead.
+pub(super) type OtherEnd<'a> = &'a (dyn Fn(&View, &GoldStage) -> Finish + Send + Sync);
+
+/// Makes the calls of the reference solution, and ends each stage in another way.
+pub(super) async fn solve_to(
+    insider: Insider<'_>,
+    environment: &mut dyn Environment,
+    end: OtherEnd<'_>,
+) -> Result<bool, EnvironmentError> {
+    let Ok(mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
+    solve_beside(insider, mirror, environment, Some(end)).await
 }
 
 /// The same after calls of another's: they are made in the mirror too.
@@ -55,17 +71,18 @@ pub(super) async fn solve_after_others(
             mirror.call(call);
         }
     }
-    solve_beside(insider, mirror, environment).await
+    solve_beside(insider, mirror, environment, None).await
 }
 
 async fn solve_beside(
     insider: Insider<'_>,
     mirror: Session,
     environment: &mut dyn Environment,
+    end: Option<OtherEnd<'_>>,
 ) -> Result<bool, EnvironmentError> {
     let mut solving = Solving { insider, mirror, replies: Vec::new() };
     for (number, stage) in insider.task.stages.iter().enumerate() {
-        match solving.stage(number, stage, environment).await? {
+        match solving.stage(number, stage, environment, end).await? {
             Some(answer) if answer.over => return Ok(true),
             Some(_) => {}
             None => return Ok(false),
@@ -88,6 +105,7 @@ impl Solving<'_> {
         number: usize,
         stage: &GoldStage,
         environment: &mut dyn Environment,
+        end: Option<OtherEnd<'_>>,
     ) -> Result<Option<Answer>, EnvironmentError> {
         let world = self.insider.world.base.world();
         let held = self.insider.task.script.stages.get(number).map_or(&[][..], |stage| &stage.knows);
@@ -109,11 +127,55 @@ impl Solving<'_> {
         for _ in 0..lines {
             environment.say("Shall I go on?").await?;
         }
+        if let Some(end) = end {
+            let end = end(environment.view(), stage);
+            return environment.finish(&end).await.map(Some);
+        }
         let parts = self.insider.task.gold_answer.stages.get(number);
         let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
         let Some(message) = said else { return Ok(None) };
-        let end = Finish { outcome: stage.outcome, reason: stage.reason, message };
+        let facts = self.facts(number).unwrap_or_default();
+        let about = self.about(number);
+        let end = Finish { outcome: stage.outcome, reason: stage.reason, about, facts, message };
         environment.finish(&end).await.map(Some)
+    }
+}
+
+impl Solving<'_> {
+    /// The facts of a stage, with what this session made.
+    fn facts(&self, number: usize) -> Option<Map<String, Json>> {
+        let variant = self.insider.task.checks.variants.first()?;
+        let made = |new: u32, field: &str| {
+            let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
+            let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
+            let before = alike.take_while(|other| other.key != KeyCheck::New(new));
+            let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
+            let base = &self.insider.world.base;
+            let resource = base.world().resource_named(&change.resource)?;
+            let field = base.world().resource(resource).field_named(field)?;
+            let entries = self.replies.iter().flatten().flat_map(|entry| &entry.changes);
+            let mut created = entries.filter(|made| made.resource == resource && made.before.is_none());
+            let record = created.nth(before)?.after.as_ref()?;
+            Some(record.get(field.index())?.to_json(&base.world().zone))
+        };
+        ending::facts(variant.stages.get(number)?, made)
+    }
+
+    /// What a refusal is about: an argument of the call that it rests on.
+    fn about(&self, number: usize) -> Option<String> {
+        let stage = self.insider.task.checks.variants.first()?.stages.get(number)?;
+        let arguments = stage.evidence.iter().find_map(|evidence| match evidence {
+            Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => {
+                arguments.values().next()
+            }
+            _ => None,
+        });
+        match (arguments, stage.evidence.first()) {
+            (Some(Json::String(text)), _) => Some(text.clone()),
+            (Some(other), _) => Some(other.to_string()),
+            (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
+            _ => None,
+        }
     }
 }
 

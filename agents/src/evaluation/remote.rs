@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use diorama_seeds::task::{Call, Outcome, RefusalClass};
+use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -37,6 +37,7 @@ struct Task {
 struct Heard {
     content: Option<String>,
     done: bool,
+    finish: Option<Json>,
 }
 
 #[derive(Deserialize)]
@@ -89,6 +90,7 @@ impl RemoteEnvironment {
         self.view.conversation.push(Said::Agent(words.to_owned()));
         self.view.conversation.extend(heard.content.clone().map(Said::User));
         self.view.over = heard.done;
+        self.view.ends_with(heard.finish);
         Ok(Answer { words: heard.content, over: heard.done })
     }
 
@@ -116,14 +118,10 @@ impl Environment for RemoteEnvironment {
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
         Box::pin(async move {
-            let body = ending(end.outcome, end.reason, &end.message);
+            let body = serde_json::to_value(end).unwrap_or_default();
             self.hear(&end.message, "finish", &body).await
         })
     }
-}
-
-fn ending(outcome: Outcome, reason: Option<RefusalClass>, message: &str) -> Json {
-    json!({"outcome": outcome, "reason": reason, "message": message})
 }
 
 /// A reply of the server as a type, or what it refuses.

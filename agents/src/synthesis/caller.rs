@@ -11,9 +11,10 @@ use diorama_proof::Candidate;
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_proof::binding::say_answer;
 use diorama_proof::candidate::{
-    CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
+    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
 };
 use diorama_proof::ground::Measures;
+use diorama_seeds::ending::Answers;
 use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::script::{Held, Script, Stage};
 use diorama_seeds::task::{Ability, Call};
@@ -140,7 +141,7 @@ impl Solving<'_> {
         self.said.push(stage.user.clone());
         self.measure_words(&stage.user);
         let mut turns = Vec::new();
-        let mut conversation = Conversation::default();
+        let mut conversation = Conversation::new(Answers::Prose);
         for step in stage.steps.clone() {
             for held in stage.held.iter().filter(|held| held.before == step) {
                 turns.extend(self.ask(stage, held, &mut conversation)?);
@@ -151,7 +152,14 @@ impl Solving<'_> {
         let parts: Vec<AnswerPart> = stage.answer.iter().map(|part| self.placed(part)).collect();
         let say = say_answer(&parts, &replies, self.world.base.world(), 0).ok_or(Unsolved::NoAnswer)?;
         let facts = stage.asked.iter().map(|asked| self.claim(asked)).collect();
-        let ends = End { outcome: stage.outcome(), reason: stage.refusal, facts };
+        let world = self.world.base.world();
+        let asks = stage.asks.iter().map(|(resource, field)| {
+            let described = world.resource(*resource);
+            let (resource, field) =
+                (described.qualified.to_string(), described.field(*field).name.to_string());
+            AskClaim { resource, field }
+        });
+        let ends = End { outcome: stage.outcome(), reason: stage.refusal, facts, asks: asks.collect() };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         let when = stage.when.as_ref().map(|shown| Opening {
             call: self.call_of_step.get(shown.step).copied(),

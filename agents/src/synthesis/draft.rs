@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use diorama_proof::answer::{AnswerPart, Asked};
-use diorama_seeds::model::{ApiId, ParameterId};
+use diorama_seeds::model::{ApiId, FieldId, ParameterId, ResourceId};
 use diorama_seeds::task::{Ability, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 
@@ -40,6 +40,8 @@ pub struct DraftStage {
     pub answer: Vec<AnswerPart>,
     /// For refusals: why.
     pub refusal: Option<RefusalClass>,
+    /// The fields asked for in vain.
+    pub asks: Vec<(ResourceId, FieldId)>,
 }
 
 /// Something that a reply must have shown for a stage to open.

@@ -41,10 +41,29 @@ pub struct Goal {
     pub api: ApiId,
     /// For goals that the world refuses: why.
     pub refusal: Option<RefusalClass>,
+    /// The fields that it asks for in vain.
+    pub asks: Vec<(ResourceId, FieldId)>,
     /// What its words tell, one by one.
     pub details: Vec<Detail>,
     /// For a question about a record: what would be asked of another one.
     pub again: Option<Again>,
+}
+
+impl Goal {
+    /// A question that can be answered.
+    fn question(api: ApiId, words: Vec<Segment>, asked: Vec<Asked>, answer: Vec<AnswerPart>) -> Self {
+        Self {
+            mood: Mood::Question,
+            words,
+            asked,
+            answer,
+            api,
+            refusal: None,
+            asks: Vec::new(),
+            details: Vec::new(),
+            again: None,
+        }
+    }
 }
 
 /// A question about a record, as it is asked of another one.

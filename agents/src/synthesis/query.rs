@@ -255,6 +255,7 @@ fn compose(mut planner: Planner<'_>, wishes: &Wishes, wish: &Wish) -> Result<Dra
             asked: goal.asked.clone(),
             answer: goal.answer.clone(),
             refusal: goal.refusal,
+            asks: goal.asks.clone(),
         });
     }
     if wish.shape == Shape::AskBack {

@@ -117,6 +117,20 @@ pub struct End {
     /// The facts asked for that the last message states, each by its place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<FactClaim>,
+    /// For refusals: the fields that the request asks for, of a record that is not there, say. They are shown where the
+    /// stage is ended by a tool, so that it looks like a stage that can be answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<AskClaim>,
+}
+
+/// A field that a request asks for in vain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskClaim {
+    /// The resource, as the world names it.
+    pub resource: String,
+    /// The field.
+    pub field: String,
 }
 
 /// A stated fact, by its place in a reply.
@@ -247,7 +261,7 @@ impl CandidateStage {
     #[must_use]
     pub fn end(&self) -> End {
         let last = self.turns.last().and_then(|turn| turn.ends.clone());
-        last.unwrap_or(End { outcome: Outcome::Done, reason: None, facts: Vec::new() })
+        last.unwrap_or(End { outcome: Outcome::Done, reason: None, facts: Vec::new(), asks: Vec::new() })
     }
 
     /// Its last message.

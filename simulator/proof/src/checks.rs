@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use diorama_seeds::model::{Api, FilterTest, ParameterId, ResourceId, World};
-use diorama_seeds::schema::Type;
+use diorama_seeds::ending::{Ask, Kind};
+use diorama_seeds::model::{Api, FieldId, FilterTest, ParameterId, ResourceId, World};
+use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
     GoldCall, KeyCheck, Matcher, Outcome, StageCheck, Variant,
@@ -149,6 +150,7 @@ impl Told<'_> {
             refusal: stage.refusal.into_iter().collect(),
             answer,
             evidence,
+            asks: stage.asks.iter().map(|(resource, field)| self.ask(*resource, *field)).collect(),
             context: self.context(entries.get(..stage.calls.end).unwrap_or(entries)),
         }
     }
@@ -213,6 +215,24 @@ impl Told<'_> {
                 Some(AnswerCheck { about: about.clone(), fact, evidence: vec![evidence] })
             }
         }
+    }
+
+    /// What is asked for in vain.
+    fn ask(&self, resource: ResourceId, field: FieldId) -> Ask {
+        let described = self.world.resource(resource);
+        let schema = self.measures.visible(described.field(field).schema.clone());
+        let unit = schema.unit.as_ref().map(ToString::to_string);
+        let kind = match schema.kind {
+            Type::Decimal { currency: Some(currency), .. } => Kind::Money { currency: currency.to_string() },
+            Type::Integer | Type::Number | Type::Decimal { .. } => Kind::Number { unit },
+            Type::Date => Kind::Date,
+            Type::Time => Kind::Time,
+            Type::DateTime => Kind::DateTime,
+            Type::Boolean => Kind::Boolean,
+            Type::Reference { key: KeyKind::Integer, .. } => Kind::Number { unit: None },
+            _ => Kind::Text,
+        };
+        Ask { about: described.about(field), kind }
     }
 
     /// What the world makes anew in each session for a new record: its key, and generated fields.

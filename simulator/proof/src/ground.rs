@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::value::Instant;
@@ -87,6 +87,8 @@ pub struct GroundedStage {
     pub refused_by: Option<usize>,
     /// The facts that its last message states.
     pub asked: Vec<Asked>,
+    /// The fields that it asks for in vain.
+    pub asks: Vec<(ResourceId, FieldId)>,
     /// Its last message, as parts.
     pub parts: Vec<AnswerPart>,
     /// Its last message.
@@ -240,6 +242,7 @@ impl Walk {
         let calls = first..self.gold.len();
         let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
         let asked = claims::facts(number, &end, seen, &mut self.faults);
+        let asks = claims::asks(number, &end, seen, &mut self.faults);
         claims::deeds(number, &end, &calls, stage.last_words(), seen, &mut self.faults);
         let parts = parts::of(stage.last_words(), &asked, seen);
         self.stages.push(GroundedStage {
@@ -249,6 +252,7 @@ impl Walk {
             refusal,
             refused_by,
             asked,
+            asks,
             parts,
             answer: stage.last_words().to_owned(),
         });

@@ -81,6 +81,16 @@ pub enum Reason {
     },
 
     // Gold.
+    /// A field that is asked for is none of the world's.
+    #[error("stage {stage} asks for `{resource}.{field}`, which the world does not have")]
+    AskNotThere {
+        /// The stage.
+        stage: usize,
+        /// The resource.
+        resource: String,
+        /// The field.
+        field: String,
+    },
     /// A fact whose place is not in the reply, or has no typed form.
     #[error("stage {stage}: call {call} shows nothing at `{path}` that can be stated")]
     FactNotThere {
@@ -394,6 +404,7 @@ impl Reason {
             Self::CurrencyFromNowhere { .. } => "currency_from_nowhere",
             Self::NameFromNowhere { .. } => "name_from_nowhere",
             Self::FactNotThere { .. } => "fact_not_there",
+            Self::AskNotThere { .. } => "ask_not_there",
             Self::FactTooEarly { .. } => "fact_too_early",
             Self::NotATool { .. } => "not_a_tool",
             Self::ReplayDiffers { .. } => "replay_differs",
@@ -432,6 +443,7 @@ impl Reason {
             | Self::CurrencyFromNowhere { .. }
             | Self::NameFromNowhere { .. } => Gate::Grounded,
             Self::FactNotThere { .. }
+            | Self::AskNotThere { .. }
             | Self::FactTooEarly { .. }
             | Self::NotATool { .. }
             | Self::ReplayDiffers { .. }
@@ -464,6 +476,7 @@ impl Reason {
             | Self::CurrencyFromNowhere { stage, .. }
             | Self::NameFromNowhere { stage, .. }
             | Self::FactNotThere { stage, .. }
+            | Self::AskNotThere { stage, .. }
             | Self::FactTooEarly { stage, .. }
             | Self::DoneThoughRefused { stage, .. }
             | Self::ReplySaysOtherwise { stage, .. }

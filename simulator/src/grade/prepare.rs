@@ -13,6 +13,7 @@ use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
 use super::names::Vocabulary;
+use super::structured;
 use crate::engine::Base;
 
 /// Checks, made ready for a world.
@@ -39,6 +40,10 @@ pub(crate) struct PreparedStage {
     /// For each answer check, its alternatives.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
+    /// The facts asked for, by the names that structured endings give them.
+    pub(crate) facts: Vec<(String, Fact)>,
+    /// For refusals: what they may be said to be about; nothing where that is not judged.
+    pub(crate) subjects: Vec<String>,
     /// The fields behind [`AnswerKey::names`].
     pub(crate) fields: Vec<(ResourceId, FieldId)>,
     /// The facts and what may stand beside them, where the world makes some of their values anew in each episode.
@@ -141,7 +146,15 @@ impl PreparedStage {
             .map_err(|error| CheckError::Fact(position, error))?;
         let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
         let made = facts.into_iter().any(is_made).then(|| (stage.answer.clone(), stage.context.clone()));
+        let named = diorama_seeds::ending::named(stage).into_iter();
+        let facts = named.zip(&stage.answer).map(|((name, _), check)| (name, check.fact.clone())).collect();
+        let subjects = match stage.outcome {
+            Outcome::Refused => structured::subjects(&stage.evidence, base),
+            _ => Vec::new(),
+        };
         Ok(Self {
+            facts,
+            subjects,
             made,
             outcome: stage.outcome,
             refusal: stage.refusal.clone(),
@@ -179,7 +192,7 @@ fn entity(value: String) -> Fact {
     Fact::Entity { value, aliases: Vec::new(), of: None }
 }
 
-fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
+pub(super) fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
     Some(match fact {
         Fact::Made { new, field } => value_of(*new, field)?,
         Fact::List { items, ordered } => Fact::List {

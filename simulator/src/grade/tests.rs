@@ -13,6 +13,7 @@ use crate::session::{Session, SessionOptions};
 mod changes;
 mod outcomes;
 mod stages;
+mod structured;
 mod texts;
 
 fn clinic() -> Arc<Base> {
@@ -56,10 +57,10 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let user = [episode.user.to_owned()];
     let ended = [Ended {
         outcome: episode.outcome,
-        reason: None,
         answer: episode.answer,
         user_turns: &user,
         calls: log.len(),
+        ..Ended::default()
     }];
     let attempt =
         Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, stages: &ended };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
+use diorama_seeds::ending::Answers;
 use diorama_seeds::value::Instant;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -19,6 +20,7 @@ use super::tasks::TaskSpec;
 use super::text::quoted;
 use super::view;
 use super::worlds::Ready;
+use crate::conversation::Conversation;
 use crate::engine::tools::SearchVersion;
 use crate::fault::{Faults, Rule};
 use crate::session::{Session, SessionOptions};
@@ -39,6 +41,7 @@ struct Create {
     n: Option<u32>,
     lease_seconds: Option<u64>,
     search: Option<String>,
+    answers: Answers,
 }
 
 #[derive(Default, Deserialize)]
@@ -82,8 +85,12 @@ impl App {
             search: search.or_else(|| task.as_ref().map(|task| task.search)),
         };
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
-        let new = (0..copies).map(|_| Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms));
-        self.add(new.collect::<Result<_, _>>()?, &[])
+        let new = (0..copies).map(|_| {
+            let mut live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms)?;
+            live.said = Conversation::new(asked.answers);
+            Ok(live)
+        });
+        self.add(new.collect::<Result<_, Problem>>()?, &[])
     }
 
     /// The world and the task of a new session.

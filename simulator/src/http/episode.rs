@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
+use diorama_seeds::ending::{self, Answers, FINISH, Finish};
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -39,6 +40,8 @@ struct Last {
     answer: Option<String>,
     outcome: Option<Outcome>,
     reason: Option<RefusalClass>,
+    about: Option<String>,
+    facts: Option<Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
@@ -47,20 +50,19 @@ struct Said {
     content: String,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Finish {
-    outcome: Outcome,
-    reason: Option<RefusalClass>,
-    #[serde(default)]
-    message: String,
-}
-
 impl App {
     /// Calls an API by name.
     pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let Named { api, arguments } = request.json()?;
         let mut live = lock(slot);
+        if api == FINISH && live.finishes() {
+            let (status, body, after) = self.finish_by_call(&mut live, arguments);
+            return Ok(after.on(text(
+                200,
+                "application/json",
+                called(status, |out| out.push_str(&body.to_string())),
+            )));
+        }
         let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
         let body =
             called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
@@ -85,10 +87,13 @@ impl App {
         let log: Vec<Arc<LogEntry>> = live.session.log().collect();
         // An episode that was not ended by a message ends here, with nothing said where nothing is given.
         let given = last.answer.is_some() || last.outcome.is_some() || !live.said.is_over();
+        // Words that are handed in to be graded are to be read.
+        let answers = if last.answer.is_some() { Answers::Prose } else { live.said.answers() };
         let answer = last.answer.unwrap_or_default();
-        let beside = Given { outcome: last.outcome, reason: last.reason };
+        let facts = last.facts.unwrap_or_default();
+        let beside = Given { outcome: last.outcome, reason: last.reason, about: last.about, facts };
         let last = given.then_some((&*answer, beside));
-        let endings = live.said.endings(&task.script, last, log.len());
+        let endings = live.said.endings(&task.script, last, log.len(), answers);
         let stages = endings.stages();
         let grade = prepared.grade(&Attempt {
             base: &live.world.base,
@@ -107,33 +112,58 @@ impl App {
     /// What the user answers to a message; nothing when they have nothing more to say.
     pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let said: Said = request.json()?;
-        self.hear(slot, &said.content, Given::default())
+        let (shown, after) = self.hear(&mut lock(slot), &said.content, Given::default())?;
+        Ok(after.on(reply(200, &shown)))
     }
 
     /// Ends the stage that is open, with its outcome; what the user says next opens another.
     pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let end: Finish = request.json()?;
-        self.hear(slot, &end.message, Given { outcome: Some(end.outcome), reason: end.reason })
+        let (shown, after) = self.end(&mut lock(slot), end)?;
+        Ok(after.on(reply(200, &shown)))
     }
 
-    fn hear(&self, slot: &Slot, said: &str, given: Given) -> Result<Response<Body>, Problem> {
-        let mut live = lock(slot);
+    /// The same, called like an API: status, body, and what is still to do.
+    pub(super) fn finish_by_call(&self, live: &mut Live, arguments: Map<String, Json>) -> (u16, Json, After) {
+        let expected = "an ending as the schema of `finish` says";
+        let end = serde_json::from_value(Json::Object(arguments));
+        let end = end.map_err(|error| Problem::new(422, format!("found {error}, expected {expected}")));
+        match end.and_then(|end| self.end(live, end)) {
+            Ok((shown, after)) => (200, shown, after),
+            Err(problem) => (problem.status(), problem.body(), After::default()),
+        }
+    }
+
+    fn end(&self, live: &mut Live, end: Finish) -> Result<(Json, After), Problem> {
+        let task = task_of(live)?;
+        let stage = live.said.progress().stage as usize;
+        ending::check(&end.facts, &task.checks, stage)
+            .map_err(|error| Problem::new(422, error.to_string()).with("parameter", "facts"))?;
+        let (message, given) = Given::of(end);
+        self.hear(live, &message, given)
+    }
+
+    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(Json, After), Problem> {
         live.takes_calls(&self.settings)?;
-        let task = task_of(&live)?;
+        let task = task_of(live)?;
         if live.said.is_over() {
-            return Ok(reply(200, &json!({"content": null, "done": true})));
+            return Ok((json!({"content": null, "done": true}), After::default()));
         }
         if live.said.exchanges().len() >= MAX_EXCHANGES {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
             return Err(Problem::new(429, detail).with("limit", MAX_EXCHANGES as u64));
         }
-        self.recall(&mut live)?;
+        self.recall(live)?;
         let log: Vec<Arc<LogEntry>> = live.session.log().collect();
         let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
-        let shown = json!({"content": exchange.answer, "done": exchange.progress.over});
-        let saved = self.note(&mut live, &Event::Said(exchange.clone()))?;
+        let mut shown = json!({"content": exchange.answer, "done": exchange.progress.over});
+        // Another stage has opened, which asks for other facts.
+        if exchange.ends && !exchange.progress.over && live.finishes() {
+            shown["finish"] = ending::tool(&task.checks, exchange.progress.stage as usize);
+        }
+        let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
-        Ok(After::saving(saved).on(reply(200, &shown)))
+        Ok((shown, After::saving(saved)))
     }
 }
 
@@ -147,6 +177,8 @@ pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
     if tools.is_empty() {
         tools.push(base.tool_searcher_schema());
     }
+    let finish = live.finish_tool();
+    tools.extend(&finish);
     let opening = task.script.opening();
     Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": opening, "tools": tools})))
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 use axum::http::request::Parts;
+use diorama_seeds::ending::FINISH;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
 use rmcp::model::{
@@ -110,6 +111,7 @@ impl ServerHandler for Mcp {
         } else {
             tools.extend(visible.into_iter().filter_map(|api| tool(base, api, shaped)));
         }
+        tools.extend(live.finish_tool().as_ref().and_then(function));
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -127,20 +129,28 @@ impl ServerHandler for Mcp {
         };
         let (result, after) = {
             let mut live = lock(slot);
-            let (entry, after) = match app.step(&mut live, &call) {
-                Ok(stepped) => stepped,
-                Err(problem) => return Ok(failed(&problem).into()),
-            };
-            let zone = &live.world.world().zone;
-            let text = entry.reply.to_json(zone);
-            let mut result = if entry.reply.is_success() {
-                CallToolResult::success(vec![ContentBlock::text(text)])
+            if call.api == FINISH && live.finishes() {
+                let (status, body, after) = app.finish_by_call(&mut live, call.arguments);
+                let text = vec![ContentBlock::text(body.to_string())];
+                let result =
+                    if status < 300 { CallToolResult::success(text) } else { CallToolResult::error(text) };
+                (result, after)
             } else {
-                CallToolResult::error(vec![ContentBlock::text(text)])
-            };
-            // Structured content is an object; replies that are lists are in the text alone.
-            result.structured_content = Some(entry.reply.json_tree(zone)).filter(Json::is_object);
-            (result, after)
+                let (entry, after) = match app.step(&mut live, &call) {
+                    Ok(stepped) => stepped,
+                    Err(problem) => return Ok(failed(&problem).into()),
+                };
+                let zone = &live.world.world().zone;
+                let text = entry.reply.to_json(zone);
+                let mut result = if entry.reply.is_success() {
+                    CallToolResult::success(vec![ContentBlock::text(text)])
+                } else {
+                    CallToolResult::error(vec![ContentBlock::text(text)])
+                };
+                // Structured content is an object; replies that are lists are in the text alone.
+                result.structured_content = Some(entry.reply.json_tree(zone)).filter(Json::is_object);
+                (result, after)
+            }
         };
         for saved in after.saved {
             saved.wait().await.map_err(refused)?;

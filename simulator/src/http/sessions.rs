@@ -12,6 +12,7 @@ use super::tasks::TaskSpec;
 use super::worlds::Ready;
 use crate::conversation::Conversation;
 use crate::session::Session;
+use diorama_seeds::ending::{self, Answers, FINISH};
 
 /// A session that is served.
 pub(super) struct Live {
@@ -76,6 +77,19 @@ impl Live {
         fork.said.cut(at);
         fork.grade = self.grade.clone().filter(|_| at == calls);
         Ok(fork)
+    }
+
+    /// Whether stages are ended by calling `finish`. A world's own API of that name goes before it.
+    pub(super) fn finishes(&self) -> bool {
+        self.task.is_some()
+            && self.said.answers() == Answers::Structured
+            && self.world.base.api_named(FINISH).is_none()
+    }
+
+    /// The tool that ends the stage that is open, where there is one.
+    pub(super) fn finish_tool(&self) -> Option<Json> {
+        let task = self.task.as_ref().filter(|_| self.finishes() && !self.said.is_over())?;
+        Some(ending::tool(&task.checks, self.said.progress().stage as usize))
     }
 
     pub(super) fn reset(&mut self) {

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+use diorama_seeds::ending::Answers;
 use diorama_seeds::task::Call;
 use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,8 @@ pub(super) struct Head {
     seed: u64,
     clock: i64,
     task: Option<String>,
+    #[serde(default)]
+    answers: Answers,
     faults: Vec<Rule>,
     token: String,
     lease_ms: u64,
@@ -118,6 +121,7 @@ impl Head {
             seed: live.session.seed(),
             clock: live.session.initial().clock().0,
             task: live.task.as_ref().map(|task| task.id.clone()),
+            answers: live.said.answers(),
             faults: live.session.faults().map(|faults| faults.rules().to_vec()).unwrap_or_default(),
             token: live.token.clone(),
             lease_ms: live.lease_ms,

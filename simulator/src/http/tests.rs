@@ -306,7 +306,7 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
     let (_, task) = ask(&app, &format!("GET /v1/sessions/{id}/task"), Json::Null);
     let names: Vec<&Json> =
         task["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(names, ["DeleteProduct", "GetProduct"]);
+    assert_eq!(names, ["DeleteProduct", "GetProduct", "finish"]);
     assert_eq!((&task["system"], &task["user"]), (&json!("Be brief."), &json!("Delete a product.")));
     assert_eq!(task.as_object().unwrap().keys().collect::<Vec<_>>(), ["id", "system", "user", "tools"]);
     let call = |id: &str, api: &str, arguments: Json| {

@@ -24,6 +24,7 @@ pub(super) fn session(live: &Live, base_url: &str) -> Json {
         "zone": zone.name(),
         "search": live.session.initial().search().name(),
         "task": live.task.as_ref().map(|task| &task.id),
+        "answers": live.said.answers(),
         "calls": live.session.calls(),
         "state_hash": live.session.digest().to_string(),
         "graded": live.grade.is_some(),

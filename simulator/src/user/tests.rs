@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::ending::Answers;
 use diorama_seeds::script::{Held, Script, Sight, Stage, StageEnd, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use serde_json::json;
@@ -40,7 +41,7 @@ fn clinic() -> Arc<Base> {
 }
 
 fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry>]) -> Answer {
-    answer(script, progress, &Heard { message, outcome: None, log, base: &clinic() })
+    answer(script, progress, &Heard { message, outcome: None, answers: Answers::Prose, log, base: &clinic() })
 }
 
 /// What the first stage answers to a message, before anything was called.

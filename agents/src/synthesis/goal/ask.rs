@@ -12,7 +12,7 @@ use rand::seq::IndexedRandom;
 
 use super::values::own_record;
 use super::words::{question, statement};
-use super::{Again, Goal, Mood, NoGoal, Result};
+use super::{Again, Goal, NoGoal, Result};
 use crate::synthesis::plan::Planner;
 use crate::synthesis::text::{Segment, literal};
 use crate::synthesis::world::refers_to;
@@ -125,24 +125,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 _ => words.push(literal(format!(" And what about the {label}?"))),
             }
         }
-        asked.push(Asked::Leaf {
-            call: step,
-            path: path.clone(),
-            about: format!("{label} of the {}", described.label),
-        });
+        asked.push(Asked::Leaf { call: step, path: path.clone(), about: described.about(*field) });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     let again = Again { resource, key, parameter: key_parameter, fields: chosen };
-    Ok(Goal {
-        mood: Mood::Question,
-        words,
-        asked,
-        answer,
-        api: id,
-        refusal: None,
-        details: Vec::new(),
-        again: Some(again),
-    })
+    Ok(Goal { again: Some(again), ..Goal::question(id, words, asked, answer) })
 }
 
 /// The same question about another record of the kind, as somebody asks it who had named the wrong one.
@@ -177,7 +164,7 @@ pub fn ask_again(planner: &mut Planner<'_>, first: &Goal) -> Result<Goal> {
         if !entry.reply.is_success() || !shown {
             return Err(NoGoal);
         }
-        let about = format!("{} of the {}", described.field(*field).label, described.label);
+        let about = described.about(*field);
         asked.push(Asked::Leaf { call: step, path: path.clone(), about });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
@@ -185,16 +172,7 @@ pub fn ask_again(planner: &mut Planner<'_>, first: &Goal) -> Result<Goal> {
     let mut words = vec![literal(*lead.choose(planner.rng).unwrap_or(&lead[0]))];
     words.extend(it);
     words.push(literal("."));
-    Ok(Goal {
-        mood: Mood::Question,
-        words,
-        asked,
-        answer,
-        api: first.api,
-        refusal: None,
-        details: Vec::new(),
-        again: None,
-    })
+    Ok(Goal::question(first.api, words, asked, answer))
 }
 
 /// Whether records of this label are people, for whom nobody says "it".
@@ -293,13 +271,8 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         _ => format!("Unfortunately no {label} with the name {shown} exists here."),
     };
     Ok(Goal {
-        mood: Mood::Question,
-        words,
-        asked: Vec::new(),
-        answer: vec![AnswerPart::Text(answer)],
-        api: id,
         refusal: Some(RefusalClass::NotFound),
-        details: Vec::new(),
-        again: None,
+        asks: vec![(*resource, asked_field)],
+        ..Goal::question(id, words, Vec::new(), vec![AnswerPart::Text(answer)])
     })
 }

@@ -68,5 +68,5 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         AnswerPart::Text(".".into()),
     ];
     let asked = vec![Asked::Leaf { call: step, path, about: name }];
-    Ok(Goal { mood, words, asked, answer, api: id, refusal: None, details, again: None })
+    Ok(Goal { mood, details, ..Goal::question(id, words, asked, answer) })
 }

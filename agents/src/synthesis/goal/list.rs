@@ -9,7 +9,7 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 
 use super::values::arguments;
-use super::{Goal, Mood, NoGoal, Result};
+use super::{Goal, NoGoal, Result};
 use crate::synthesis::draft::StepArgument;
 use crate::synthesis::plan::{Filled, Planner, array_of};
 use crate::synthesis::text::{Segment, Template, literal};
@@ -66,16 +66,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             path,
             about: format!("the {} with the {words}", described.label),
         }];
-        return Ok(Goal {
-            mood: Mood::Question,
-            words: sentence,
-            asked,
-            answer,
-            api: id,
-            refusal: None,
-            details: Vec::new(),
-            again: None,
-        });
+        return Ok(Goal::question(id, sentence, asked, answer));
     }
 
     let entry = planner.call(id, arguments);
@@ -137,16 +128,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 member,
                 about: format!("names of the {}", described.plural),
             }];
-            Ok(Goal {
-                mood: Mood::Question,
-                words,
-                asked,
-                answer,
-                api: id,
-                refusal: None,
-                details: Vec::new(),
-                again: None,
-            })
+            Ok(Goal::question(id, words, asked, answer))
         }
         (_, Some((path, value, _))) if value.as_f64().is_some_and(|total| total > 0.0) => {
             let mut words = vec![literal(
@@ -171,16 +153,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             ];
             let asked =
                 vec![Asked::Count { call: step, path, about: format!("number of {}", described.plural) }];
-            Ok(Goal {
-                mood: Mood::Question,
-                words,
-                asked,
-                answer,
-                api: id,
-                refusal: None,
-                details: Vec::new(),
-                again: None,
-            })
+            Ok(Goal::question(id, words, asked, answer))
         }
         _ => Err(NoGoal),
     }

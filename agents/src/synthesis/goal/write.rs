@@ -49,7 +49,7 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         None => done(planner, id, step),
         Some(_) => refused(planner, &entry.reply.body),
     };
-    Ok(Goal { mood, words, asked: Vec::new(), answer, api: id, refusal, details, again: None })
+    Ok(Goal { mood, refusal, details, ..Goal::question(id, words, Vec::new(), answer) })
 }
 
 /// What the assistant says of a change whose API has no phrase for it.

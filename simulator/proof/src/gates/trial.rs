@@ -198,6 +198,7 @@ impl<'a> Trial<'a> {
                 user_turns: turns.get(..stage.user_turns).unwrap_or(turns),
                 // What a fault adds at the end belongs to the last stage.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
+                ..Ended::default()
             })
             .collect();
         judge(&Attempt {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use diorama_seeds::model::{Field, World};
+use diorama_seeds::model::{Field, FieldId, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_seeds::value::Value;
@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use super::Seen;
 use super::argument::folded;
 use crate::answer::Asked;
-use crate::candidate::{End, FactClaim};
+use crate::candidate::{AskClaim, End, FactClaim};
 use crate::reason::Reason;
 
 /// The facts that a stage claims to state.
@@ -33,6 +33,29 @@ pub(crate) fn facts(stage: usize, end: &End, seen: &Seen<'_>, faults: &mut Vec<R
         }
     }
     asked
+}
+
+/// The fields that a refused stage asks for in vain.
+pub(crate) fn asks(
+    stage: usize,
+    end: &End,
+    seen: &Seen<'_>,
+    faults: &mut Vec<Reason>,
+) -> Vec<(ResourceId, FieldId)> {
+    let world = seen.premises.base.world();
+    let mut asks = Vec::new();
+    for AskClaim { resource, field } in &end.asks {
+        let id = world.resource_named(resource);
+        let found = id.and_then(|id| Some((id, world.resource(id).field_named(field)?)));
+        match found {
+            Some(found) => asks.push(found),
+            None => {
+                let (resource, field) = (resource.clone(), field.clone());
+                faults.push(Reason::AskNotThere { stage, resource, field });
+            }
+        }
+    }
+    asks
 }
 
 fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
@@ -73,8 +96,7 @@ fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     let member = member.split('[').next().unwrap_or(member).replace('_', " ");
     match body.at(path) {
         Some(Body::Leaf(_, Origin::Field { resource, field, .. })) => {
-            let described = seen.premises.base.world().resource(*resource);
-            format!("{} of the {}", described.field(*field).label, described.label)
+            seen.premises.base.world().resource(*resource).about(*field)
         }
         _ if member.is_empty() => "number of results".to_owned(),
         _ => member,

@@ -131,7 +131,12 @@ impl Measures {
     /// The schema by which a leaf is told: its field's, without a measure that nothing visible gives.
     #[must_use]
     pub fn leaf_schema(&self, origin: &Origin, world: &World) -> Schema {
-        let schema = leaf_schema(origin, world);
+        self.visible(leaf_schema(origin, world))
+    }
+
+    /// A schema without a measure that nothing visible gives.
+    #[must_use]
+    pub fn visible(&self, schema: Schema) -> Schema {
         if self.shows(&schema) { schema } else { bare(schema) }
     }
 }

@@ -1,5 +1,6 @@
 //! A candidate's conversation as a script, and whether the user of that script would have said the same.
 
+use diorama_seeds::ending::Answers;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Held, Script, Sight, Stage, StageEnd, When};
@@ -188,7 +189,7 @@ fn replay(
     stages: &[GroundedStage],
     faults: &mut Vec<Reason>,
 ) {
-    let mut conversation = Conversation::default();
+    let mut conversation = Conversation::new(Answers::Prose);
     for (number, (stage, grounded)) in candidate.stages.iter().zip(stages).enumerate() {
         let mut calls = grounded.calls.start;
         for (at, turn) in stage.turns.iter().enumerate() {
@@ -200,7 +201,7 @@ fn replay(
                 continue;
             }
             let given = if last {
-                Given { outcome: Some(grounded.outcome), reason: grounded.refusal }
+                Given { outcome: Some(grounded.outcome), reason: grounded.refusal, ..Given::default() }
             } else {
                 Given::default()
             };

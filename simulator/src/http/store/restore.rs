@@ -8,6 +8,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 
 use super::{Event, FORMAT, Head, Store, StoreError, damaged, parse};
+use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::engine::tools::SearchVersion;
 use crate::fault::Faults;
@@ -76,10 +77,12 @@ fn restore(
         .map_err(|_| damaged(id, "the machine gives no random bytes"))?;
     live.id = id.to_owned();
     live.token = head.token;
+    live.said = Conversation::new(head.answers);
     let resumed = snapshot.and_then(|snapshot| Some((live.session.resumed(&snapshot.session)?, snapshot)));
     let events = match resumed {
         Some((session, snapshot)) => {
-            (live.session, live.said, live.grade) = (session, snapshot.said, snapshot.grade);
+            (live.session, live.said, live.grade) =
+                (session, snapshot.said.with_answers(head.answers), snapshot.grade);
             live.snapshot_event = snapshot.events;
             store.events_from(id, snapshot.events)?
         }

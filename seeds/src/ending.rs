@@ -1,0 +1,325 @@
+//! Structured endings: the tool with which an agent ends a stage, and the schema of the facts that it gives there.
+//!
+//! The schema is made from the checks and tells names, types, units and currencies of the facts asked for, never a value. A
+//! stage whose request cannot be carried out asks for the facts that its request asks for ([`StageCheck::asks`]), so that
+//! its schema looks like that of a stage that can. Whether given facts are right is the grader's business.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+
+use crate::english;
+use crate::task::{Checks, Fact, Outcome, RefusalClass, StageCheck};
+
+/// The name of the tool.
+pub const FINISH: &str = "finish";
+
+/// How an agent's answers are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answers {
+    /// The agent ends each stage with [`FINISH`]; prose is not read.
+    #[default]
+    Structured,
+    /// The last message of each stage is read.
+    Prose,
+}
+
+/// How a stage ends, as an agent gives it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Finish {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// For refusals: why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RefusalClass>,
+    /// For refusals: the id or the name of what they are about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The facts asked for, by the names that [`schema`] gives them.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub facts: Map<String, Json>,
+    /// What is said to the user.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+}
+
+/// A fact that a request asks for: what it is, and of which kind, without its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ask {
+    /// What it is, for people.
+    pub about: String,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// The kind of a fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A number, in this unit where it has one.
+    Number {
+        /// Such as `km`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unit: Option<String>,
+    },
+    /// An amount of this currency.
+    Money {
+        /// ISO 4217 code.
+        currency: String,
+    },
+    /// How many.
+    Count,
+    /// A day.
+    Date,
+    /// A time of day.
+    Time,
+    /// A moment.
+    DateTime,
+    /// A name, code, or other short text.
+    Text,
+    /// Yes or no.
+    Boolean,
+    /// The id, number or code of a new record.
+    Made,
+    /// Several of a kind.
+    List(Box<Kind>),
+}
+
+impl Kind {
+    /// The kind of a fact.
+    #[must_use]
+    pub fn of(fact: &Fact) -> Self {
+        match fact {
+            Fact::Number { unit, .. } => Self::Number { unit: unit.clone() },
+            Fact::Money { currency, .. } => Self::Money { currency: currency.clone() },
+            Fact::Count { .. } => Self::Count,
+            Fact::Date { .. } => Self::Date,
+            Fact::Time { .. } => Self::Time,
+            Fact::DateTime { .. } => Self::DateTime,
+            Fact::Entity { .. } => Self::Text,
+            Fact::Boolean { .. } => Self::Boolean,
+            Fact::Made { .. } => Self::Made,
+            Fact::List { items, .. } => Self::List(Box::new(items.first().map_or(Self::Text, Self::of))),
+        }
+    }
+
+    fn schema(&self, about: Option<&str>) -> Json {
+        let mut schema = match self {
+            Self::Number { .. } | Self::Money { .. } => json!({"type": "number"}),
+            Self::Count => json!({"type": "integer", "minimum": 0}),
+            Self::Date => json!({"type": "string", "format": "date"}),
+            Self::Time => json!({"type": "string", "pattern": "^[0-2]?[0-9]:[0-5][0-9]"}),
+            Self::DateTime => json!({"type": "string", "format": "date-time"}),
+            Self::Text => json!({"type": "string"}),
+            Self::Boolean => json!({"type": "boolean"}),
+            Self::Made => json!({"type": ["string", "integer"]}),
+            Self::List(item) => json!({"type": "array", "items": item.schema(None)}),
+        };
+        let measure = match self {
+            Self::Number { unit: Some(measure) } | Self::Money { currency: measure } => Some(measure),
+            _ => None,
+        };
+        let form = match self {
+            Self::Date => Some("YYYY-MM-DD".to_owned()),
+            Self::Time => Some("HH:MM".to_owned()),
+            Self::DateTime => Some("YYYY-MM-DDTHH:MM, in the world's time zone".to_owned()),
+            _ => measure.map(|measure| format!("in {measure}")),
+        };
+        let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
+        if !parts.is_empty() {
+            schema["description"] = json!(parts.join(", "));
+        }
+        schema
+    }
+
+    /// Whether a given value is of this kind; what would be, for people, where it is not.
+    fn expects(&self, given: &Json) -> Option<&'static str> {
+        let (fits, expected) = match self {
+            Self::Number { .. } | Self::Money { .. } => (given.is_number(), "a number"),
+            Self::Count => (given.is_u64(), "a whole number from 0"),
+            Self::Date => (given.is_string(), "a day, YYYY-MM-DD"),
+            Self::Time => (given.is_string(), "a time, HH:MM"),
+            Self::DateTime => (given.is_string(), "a moment, YYYY-MM-DDTHH:MM"),
+            Self::Text => (given.is_string(), "a text"),
+            Self::Boolean => (given.is_boolean(), "true or false"),
+            Self::Made => (given.is_string() || given.is_i64(), "a text or a whole number"),
+            Self::List(item) => match given {
+                Json::Array(items) => return items.iter().find_map(|given| item.expects(given)),
+                _ => (false, "a list"),
+            },
+        };
+        (!fits).then_some(expected)
+    }
+}
+
+/// The facts that a stage asks for, each with the name that it is given by; of all variants, each name once.
+#[must_use]
+pub fn asks(checks: &Checks, stage: usize) -> Vec<(String, Ask)> {
+    let mut found: Vec<(String, Ask)> = Vec::new();
+    for stage in checks.variants.iter().filter_map(|variant| variant.stages.get(stage)) {
+        for (name, ask) in named(stage) {
+            if !found.iter().any(|(known, _)| *known == name) {
+                found.push((name, ask));
+            }
+        }
+    }
+    found
+}
+
+/// The facts that a stage asks for, with their names; first those that it answers.
+#[must_use]
+pub fn named(stage: &StageCheck) -> Vec<(String, Ask)> {
+    let answered =
+        stage.answer.iter().map(|check| Ask { about: check.about.clone(), kind: Kind::of(&check.fact) });
+    let mut found: Vec<(String, Ask)> = Vec::new();
+    for ask in answered.chain(stage.asks.iter().cloned()) {
+        let name = name_of(&ask.about);
+        let taken = |name: &str| found.iter().any(|(known, _)| known == name);
+        let free = (2..).map(|number| format!("{name}_{number}"));
+        let name = std::iter::once(name.clone()).chain(free).find(|name| !taken(name)).unwrap_or(name);
+        found.push((name, ask));
+    }
+    found
+}
+
+/// `year of study of the student` as `year_of_study_of_the_student`.
+fn name_of(about: &str) -> String {
+    let name = english::split_identifier(about).join("_");
+    let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
+    if name.is_empty() { "fact".to_owned() } else { name }
+}
+
+/// The tool's JSON Schema for a stage, in OpenAI's function format.
+#[must_use]
+pub fn tool(checks: &Checks, stage: usize) -> Json {
+    json!({
+        "type": "function",
+        "function": {
+            "name": FINISH,
+            "description": "Ends the user's present request, once it is carried out, or cannot be. Call it exactly once for each \
+                            request, after every other call; what the user says next comes back.",
+            "parameters": schema(checks, stage),
+        },
+    })
+}
+
+/// The JSON Schema of a [`Finish`] for a stage.
+#[must_use]
+pub fn schema(checks: &Checks, stage: usize) -> Json {
+    let facts: Map<String, Json> = asks(checks, stage)
+        .into_iter()
+        .map(|(name, ask)| {
+            let schema = ask.kind.schema(Some(&ask.about));
+            (name, schema)
+        })
+        .collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "outcome": {
+                "type": "string",
+                "enum": ["done", "refused", "need_input"],
+                "description": "done: carried out, or answered. refused: it cannot be. need_input: the user has to say more.",
+            },
+            "reason": {
+                "type": "string",
+                "enum": ["not_found", "conflict", "forbidden", "invalid", "no_tool"],
+                "description": "Of a refusal. not_found: what is asked about does not exist. conflict: the present state forbids \
+                                it. forbidden: the user may not. invalid: a value does not fit. no_tool: no API does it.",
+            },
+            "about": {
+                "type": "string",
+                "description": "Of a refusal: the id or the name of what it is about.",
+            },
+            "facts": {
+                "type": "object",
+                "properties": facts,
+                "additionalProperties": false,
+                "description": "What was asked for, when the outcome is done.",
+            },
+            "message": {"type": "string", "description": "What is said to the user."},
+        },
+        "required": ["outcome"],
+        "additionalProperties": false,
+    })
+}
+
+/// Why an ending is none.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FinishError {
+    /// A fact that the stage does not ask for.
+    #[error("facts: found `{found}`, expected {expected}")]
+    Unknown {
+        /// Its name.
+        found: String,
+        /// The names that there are.
+        expected: String,
+    },
+    /// A fact of another kind.
+    #[error("facts.{name}: found {found}, expected {expected}")]
+    Kind {
+        /// Its name.
+        name: String,
+        /// What was given.
+        found: String,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
+
+/// Whether the facts of an ending are those that a stage asks for, by name and kind. That none is missing is not asked.
+///
+/// # Errors
+/// The first that is not.
+pub fn check(facts: &Map<String, Json>, checks: &Checks, stage: usize) -> Result<(), FinishError> {
+    let asks = asks(checks, stage);
+    for (name, given) in facts {
+        let Some((_, ask)) = asks.iter().find(|(known, _)| known == name) else {
+            let names: Vec<String> = asks.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let expected = match names.as_slice() {
+                [] => "no facts: the request asks for none".to_owned(),
+                names => format!("one of {}", names.join(", ")),
+            };
+            return Err(FinishError::Unknown { found: name.chars().take(60).collect(), expected });
+        };
+        if let Some(expected) = ask.kind.expects(given) {
+            let found = given.to_string().chars().take(60).collect();
+            return Err(FinishError::Kind { name: name.clone(), found, expected });
+        }
+    }
+    Ok(())
+}
+
+/// The facts of a stage as an ending gives them; `made` says what the world made for a field of a new record. None where
+/// something was not made.
+#[must_use]
+pub fn facts(stage: &StageCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
+    let named = named(stage);
+    let given =
+        stage.answer.iter().zip(named).map(|(check, (name, _))| Some((name, value(&check.fact, &made)?)));
+    given.collect()
+}
+
+fn value(fact: &Fact, made: &impl Fn(u32, &str) -> Option<Json>) -> Option<Json> {
+    Some(match fact {
+        Fact::Number { value, .. } => number(*value),
+        Fact::Money { minor, scale, .. } => number(*minor as f64 / 10_f64.powi(i32::from(*scale))),
+        Fact::Count { value } => json!(value),
+        Fact::Date { value }
+        | Fact::Time { value }
+        | Fact::DateTime { value }
+        | Fact::Entity { value, .. } => {
+            json!(value)
+        }
+        Fact::Boolean { value, .. } => json!(value),
+        Fact::Made { new, field } => made(*new, field)?,
+        Fact::List { items, .. } => items.iter().map(|item| value(item, made)).collect::<Option<Json>>()?,
+    })
+}
+
+/// A whole number without a decimal point.
+fn number(value: f64) -> Json {
+    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
