@@ -10,6 +10,7 @@ pub mod error;
 pub mod eval;
 pub mod export;
 pub mod generate;
+pub mod grade;
 pub mod inputs;
 pub mod merge;
 pub mod openapi;
@@ -59,6 +60,8 @@ pub enum Command {
     Export(export::Export),
     /// Run an agent through the tasks of a dataset and grade it.
     Eval(eval::Eval),
+    /// Grade labelled episodes: how often the grader errs.
+    Grade(grade::GradeCommand),
     /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
     #[command(name = "restbench")]
     RestBench(restbench::RestBench),
@@ -127,6 +130,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Stats(command) => command.run(streams),
         Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
+        Command::Grade(command) => command.run(streams),
         Command::RestBench(command) => command.run(streams),
         Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),

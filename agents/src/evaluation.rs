@@ -8,6 +8,7 @@ pub mod adversaries;
 pub mod environment;
 pub mod guesses;
 pub mod judge;
+pub mod labelled;
 pub mod measures;
 pub mod oracle;
 pub mod remote;

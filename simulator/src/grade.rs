@@ -8,9 +8,11 @@ mod change;
 mod errors;
 mod evidence;
 pub mod extract;
+pub mod measures;
 mod names;
 pub(crate) mod outcome;
 mod prepare;
+pub mod stated;
 mod structured;
 
 use std::cell::OnceCell;

@@ -13,7 +13,6 @@ use diorama_proof::binding::say_answer;
 use diorama_proof::candidate::{
     AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
 };
-use diorama_proof::ground::Measures;
 use diorama_seeds::ending::Answers;
 use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::script::{Held, Script, Stage};
@@ -21,6 +20,7 @@ use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::Body;
 use diorama_simulator::engine::tools::{TOOL_SEARCHER, tool_search};
+use diorama_simulator::grade::measures::Measures;
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand::RngExt;
 use rand::seq::{IteratorRandom, SliceRandom};
@@ -98,7 +98,7 @@ impl CallerAgent for OfflineCaller {
             draft,
             session: Session::new(world.base.clone(), options),
             shown: visible.iter().copied().collect(),
-            measures: Measures::of_tools(world.premises(), &visible),
+            measures: Measures::of_tools(&world.base, world.premises().vocabulary, &visible),
             calls: Vec::new(),
             call_of_step: Vec::new(),
             said: Vec::new(),
@@ -226,7 +226,7 @@ impl Solving<'_> {
     fn call(&mut self, call: &Call) -> (Turn, bool) {
         let entry = self.session.call(call);
         let works = entry.reply.is_success();
-        self.measures.add_reply(self.world.premises(), &entry);
+        self.measures.add_reply(&self.world.base, self.world.premises().vocabulary, &entry);
         self.calls.push(entry);
         let made = CandidateCall { api: call.api.clone(), arguments: call.arguments.clone() };
         (Turn { calls: vec![made], ..Turn::default() }, works)
@@ -251,7 +251,8 @@ impl Solving<'_> {
                 *call = self.call_of(*call);
                 let leaf = self.calls.get(*call).and_then(|entry| entry.reply.body.at(path));
                 if let Some(Body::Leaf(_, origin)) = leaf {
-                    let schema = diorama_proof::binding::leaf_schema(origin, self.world.base.world());
+                    let schema =
+                        diorama_simulator::grade::measures::leaf_schema(origin, self.world.base.world());
                     *bare = !self.measures.shows(&schema);
                 }
             }

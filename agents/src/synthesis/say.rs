@@ -3,14 +3,13 @@
 //! Owns the words for values in requests; those in answers are [`diorama_proof::render`]'s. What reads them back shares no
 //! code with either: that is what makes grounding a check.
 
+pub use diorama_seeds::english::enumerate;
 use diorama_seeds::model::Parameter;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
 use diorama_seeds::value::{Date, Instant, Time, Value, Zone};
 
-pub use diorama_proof::render::{
-    MONTHS, WEEKDAYS, enumerate, money, plain_number, time_told, told, weekday, with_unit,
-};
+pub use diorama_proof::render::{MONTHS, WEEKDAYS, money, plain_number, time_told, told, weekday, with_unit};
 use indexmap::IndexMap;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::english::enumerate;
 use diorama_seeds::model::World;
-use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::engine::Body;
+use diorama_simulator::grade::measures::{self, leaf_schema};
 use diorama_simulator::session::LogEntry;
 
 use crate::answer::AnswerPart;
@@ -92,15 +93,6 @@ pub fn each<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Bod
     items.iter().map(|item| if member.is_empty() { Some(item) } else { item.at(member) }).collect()
 }
 
-/// The schema by which a leaf is told: its field's, or one guessed from a computed value.
-#[must_use]
-pub fn leaf_schema(origin: &Origin, world: &World) -> Schema {
-    match origin {
-        Origin::Field { resource, field, .. } => world.resource(*resource).field(*field).schema.clone(),
-        Origin::Computed | Origin::Constant => Schema::of(Type::Any),
-    }
-}
-
 fn leaf_words(leaf: &Body, world: &World, style: u32, bare: bool) -> Option<String> {
     let Body::Leaf(value, origin) = leaf else { return None };
     if value.is_missing() {
@@ -108,13 +100,13 @@ fn leaf_words(leaf: &Body, world: &World, style: u32, bare: bool) -> Option<Stri
     }
     // A list of references or texts is told by its items; the schema is the field's.
     let schema = leaf_schema(origin, world);
-    let schema = if bare { crate::ground::bare(schema) } else { schema };
+    let schema = if bare { measures::bare(schema) } else { schema };
     Some(say::told(value, &schema, &world.zone, style))
 }
 
 fn joined(words: &[String], style: u32) -> String {
     match style % 3 {
-        0 => say::enumerate(words),
+        0 => enumerate(words),
         1 if words.len() > 1 => format!("\n- {}", words.join("\n- ")),
         _ => words.join("; "),
     }

@@ -15,6 +15,7 @@ use diorama_seeds::task::{
 };
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin, RecordChange};
+use diorama_simulator::grade::measures::Measures;
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::Value as Json;
 
@@ -22,7 +23,7 @@ use crate::Premises;
 use crate::answer::Asked;
 use crate::binding::each;
 use crate::gates::Trial;
-use crate::ground::{GroundedStage, Measures};
+use crate::ground::GroundedStage;
 use crate::render::WEEKDAYS;
 use crate::survey::query_of;
 

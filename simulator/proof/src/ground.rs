@@ -6,11 +6,9 @@
 
 mod argument;
 mod claims;
-mod measures;
 mod order;
 mod parts;
 mod script;
-mod stated;
 mod text;
 
 use std::collections::BTreeMap;
@@ -25,6 +23,8 @@ use diorama_simulator::engine::State;
 use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_simulator::grade::extract::Clock;
 use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::grade::measures::Measures;
+use diorama_simulator::grade::stated::{Kind, Shown, Unfounded, unfounded};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 
 use crate::answer::{AnswerPart, Asked};
@@ -32,7 +32,6 @@ use crate::candidate::{Candidate, CandidateError};
 use crate::reason::Reason;
 use crate::{Premises, checks};
 
-pub use self::measures::{Measures, bare};
 pub use self::script::names_of;
 
 /// A candidate that was run, with the source of everything in it.
@@ -141,7 +140,7 @@ pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, 
         turns: Vec::new(),
         calls_before: Vec::new(),
         entries: Vec::new(),
-        measures: Measures::of_tools(premises, &visible),
+        measures: Measures::of_tools(premises.base, premises.vocabulary, &visible),
     };
     let mut run = Walk::default();
     for (number, stage) in candidate.stages.iter().enumerate() {
@@ -208,7 +207,7 @@ impl Walk {
                 seen.hear(text);
             }
             if let Some(said) = &turn.say {
-                stated::check(number, said, seen, &mut self.faults);
+                seen.check_stated(number, &Prose::read(said, &seen.clock), &mut self.faults);
             }
             let of_message = self.gold.len();
             let mut made = Vec::new();
@@ -260,6 +259,33 @@ impl Walk {
 }
 
 impl Seen<'_> {
+    /// The same, for the reading of what is stated.
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            base: self.premises.base,
+            vocabulary: self.premises.vocabulary,
+            clock: &self.clock,
+            now: self.now,
+            system: &self.system,
+            turns: &self.turns,
+            entries: &self.entries,
+            measures: &self.measures,
+        }
+    }
+
+    /// What nothing visible gives of what an assistant says.
+    fn check_stated(&self, stage: usize, prose: &Prose, faults: &mut Vec<Reason>) {
+        faults.extend(unfounded(prose, &self.shown()).into_iter().map(|Unfounded { what, span }| {
+            let words = prose.words_at(span).to_owned();
+            match what {
+                Kind::Currency => Reason::CurrencyFromNowhere { stage, words },
+                Kind::Unit => Reason::UnitFromNowhere { stage, words },
+                Kind::Value => Reason::StatedFromNowhere { stage, words },
+                Kind::Name => Reason::NameFromNowhere { stage, words },
+            }
+        }));
+    }
+
     /// The user says something.
     fn hear(&mut self, text: &str) {
         let prose = Prose::read(text, &self.clock);
@@ -270,7 +296,7 @@ impl Seen<'_> {
 
     /// A call was answered.
     fn add(&mut self, entry: Arc<LogEntry>) {
-        self.measures.add_reply(self.premises, &entry);
+        self.measures.add_reply(self.premises.base, self.premises.vocabulary, &entry);
         self.entries.push(entry);
     }
 }

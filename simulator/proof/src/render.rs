@@ -59,19 +59,11 @@ pub fn told(value: &Value, schema: &Schema, zone: &Zone, style: u32) -> String {
             if items.is_empty() {
                 return "none".into();
             }
-            enumerate(&items.iter().map(|value| told(value, &item, zone, style)).collect::<Vec<_>>())
+            diorama_seeds::english::enumerate(
+                &items.iter().map(|value| told(value, &item, zone, style)).collect::<Vec<_>>(),
+            )
         }
         Value::Object(_) => value.to_text(zone),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-#[must_use]
-pub fn enumerate(words: &[String]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => one.clone(),
-        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 

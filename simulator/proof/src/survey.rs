@@ -6,8 +6,6 @@ use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, ParameterId, Query, ResourceId, World,
 };
 use diorama_seeds::schema::Type;
-use diorama_simulator::grade::extract::units::{Currency, Unit};
-use std::sync::OnceLock;
 
 /// Which API can find, show and change what.
 #[derive(Clone, Debug)]
@@ -24,8 +22,6 @@ pub struct Survey {
     pub computers: Vec<ApiId>,
     /// For each domain, its sign-in API.
     pub sign_in: Vec<Option<ApiId>>,
-    /// For each API, the units and currencies that its description names, read when first asked for.
-    measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
 }
 
 /// A way to a record's key.
@@ -48,7 +44,6 @@ impl Survey {
             writers: Vec::new(),
             computers: Vec::new(),
             sign_in: vec![None; world.domains.len()],
-            measures: world.apis.iter().map(|_| OnceLock::new()).collect(),
         };
         for (index, api) in world.apis.iter().enumerate() {
             survey.add(world, ApiId(index as u16), api);
@@ -79,21 +74,6 @@ impl Survey {
             BehaviourKind::Compute(_) | BehaviourKind::Aggregate { .. } => self.computers.push(id),
             BehaviourKind::SignIn { .. } => self.sign_in[api.domain.index()] = Some(id),
             _ => {}
-        }
-    }
-
-    /// The units and currencies of an API's description.
-    pub(crate) fn measures(
-        &self,
-        api: ApiId,
-        read: impl FnOnce() -> (Vec<Unit>, Vec<Currency>),
-    ) -> (&[Unit], &[Currency]) {
-        match self.measures.get(api.index()) {
-            Some(slot) => {
-                let (units, currencies) = slot.get_or_init(read);
-                (units, currencies)
-            }
-            None => (&[], &[]),
         }
     }
 

@@ -6,13 +6,14 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::extract::lexicon::{HASH_START, Roles, WordMap, word};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Marks, Text, Token};
+use super::extract::units::{Currency, Unit};
 use crate::engine::Base;
 
 /// The names of all text fields of a world, each made when it is first asked for. Share one between all tasks of
@@ -20,6 +21,8 @@ use crate::engine::Base;
 #[derive(Debug)]
 pub struct Vocabulary {
     fields: Vec<Vec<OnceLock<Arc<Names>>>>,
+    /// The units and currencies of each API's description.
+    measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
 }
 
 impl Vocabulary {
@@ -29,7 +32,23 @@ impl Vocabulary {
         let resources = &base.world().resources;
         let fields =
             resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
-        Self { fields: fields.collect() }
+        let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
+        Self { fields: fields.collect(), measures }
+    }
+
+    /// The units and currencies of an API's description.
+    pub(crate) fn measures(
+        &self,
+        api: ApiId,
+        read: impl FnOnce() -> (Vec<Unit>, Vec<Currency>),
+    ) -> (&[Unit], &[Currency]) {
+        match self.measures.get(api.index()) {
+            Some(slot) => {
+                let (units, currencies) = slot.get_or_init(read);
+                (units, currencies)
+            }
+            None => (&[], &[]),
+        }
     }
 
     /// The names of a field.

@@ -490,7 +490,7 @@ impl Argument<'_> {
         let wanted = value.as_f64()?;
         let near = |found: f64| (found - wanted).abs() < 1e-9;
         let said = self.seen.turns.iter().enumerate().rev().flat_map(|(turn, prose)| {
-            text::numbers(prose).map(move |(number, span)| {
+            prose.numbers().map(move |(number, span)| {
                 let (start, end) = (span.start as u32, span.end as u32);
                 (number, ArgumentSource::User { turn: turn as u32, start, end, by: Derivation::Verbatim })
             })

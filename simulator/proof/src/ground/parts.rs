@@ -1,6 +1,7 @@
 //! A last message as parts: where the facts it was asked for stand in it, so that they can be said again over the
 //! replies of another run.
 
+use diorama_seeds::english::enumerate;
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin};
 use diorama_simulator::grade::extract::prose::{Prose, Span};
@@ -8,8 +9,9 @@ use diorama_simulator::grade::extract::{Mention, What};
 
 use super::{Seen, text};
 use crate::answer::{AnswerPart, Asked};
-use crate::binding::{each, leaf_schema};
-use crate::ground::bare;
+use diorama_simulator::grade::measures::{bare, leaf_schema};
+
+use crate::binding::each;
 use crate::render;
 
 /// So many styles of saying a value are told apart.
@@ -22,7 +24,7 @@ pub(crate) fn of(words: &str, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerPar
     let mut placed: Vec<(Span, AnswerPart)> = Vec::new();
     for fact in asked {
         let free = |span: Span, placed: &[(Span, AnswerPart)]| {
-            !placed.iter().any(|(other, _)| span.start < other.end && other.start < span.end)
+            !placed.iter().any(|(other, _)| span.overlaps(*other))
         };
         match fact {
             Asked::Leaf { call, path, .. } | Asked::Count { call, path, .. } => {
@@ -75,7 +77,7 @@ fn made_up(words: &str, seen: &Seen<'_>, placed: &mut Vec<(Span, AnswerPart)>) {
                 words.match_indices(&told).filter(|(start, _)| is_whole(words, *start, told.len()))
             {
                 let span = Span { start, end: start + told.len() };
-                if !placed.iter().any(|(other, _)| span.start < other.end && other.start < span.end) {
+                if !placed.iter().any(|(other, _)| span.overlaps(*other)) {
                     placed.push((span, AnswerPart::Leaf { call, path: path.clone(), style: 0, bare: true }));
                 }
             }
@@ -107,7 +109,7 @@ fn spans_of(leaf: &Body, prose: &Prose, words: &str, seen: &Seen<'_>) -> Vec<(Sp
         let mentioned = prose.mentions().iter().filter(|mention| tells(mention, value, seen));
         found.extend(mentioned.map(|mention| {
             let bare = matches!(&mention.what, What::Number(number) if number.unit.is_none());
-            (Span { start: mention.start, end: mention.end }, 0, bare)
+            (mention.span(), 0, bare)
         }));
         if let Value::String(name) = value {
             found.extend(prose.find(name).into_iter().map(|span| (span, 0, true)));
@@ -157,7 +159,7 @@ fn whole_list(
         _ => None,
     };
     let told: Vec<String> = items.iter().map(said).collect::<Option<_>>()?;
-    let forms = [render::enumerate(&told), format!("\n- {}", told.join("\n- ")), told.join("; ")];
+    let forms = [enumerate(&told), format!("\n- {}", told.join("\n- ")), told.join("; ")];
     let exact = forms.iter().zip(0..).find_map(|(form, style)| {
         let start = words.find(form.as_str())?;
         Some((Span { start, end: start + form.len() }, style))

@@ -38,11 +38,7 @@ pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &S
         Value::Integer(key) if matches!(parameter.schema.kind, Type::Reference { .. }) => {
             // A key of one or two digits is said with what it is the key of: `room 12`.
             let named = |mention: &&Mention| matches!(&mention.what, What::Number(number) if number.role == NumberRole::Identifier && number.value == *key as f64);
-            let span = prose
-                .mentions()
-                .iter()
-                .find(named)
-                .map(|mention| Span { start: mention.start, end: mention.end });
+            let span = prose.mentions().iter().find(named).map(|mention| mention.span());
             let long = (key.abs() >= 100).then(|| number(prose, *key as f64, &parameter.schema)).flatten();
             span.map(verbatim).or(long)
         }
@@ -142,25 +138,13 @@ fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
     Some(Found { span, by: Derivation::Verbatim })
 }
 
-/// All numbers and amounts of a text, with their places.
-pub(crate) fn numbers(prose: &Prose) -> impl Iterator<Item = (f64, Span)> {
-    prose.mentions().iter().filter_map(|mention| {
-        let span = Span { start: mention.start, end: mention.end };
-        match &mention.what {
-            What::Number(number) => Some((number.value, span)),
-            What::Money(money) => Some((money.amount.as_f64(), span)),
-            _ => None,
-        }
-    })
-}
-
 fn mention(prose: &Prose, fits: impl Fn(&What) -> bool) -> Option<Found> {
     let found = prose.mentions().iter().find(|mention| fits(&mention.what))?;
     Some(of_mention(prose, found, Derivation::DatePhrase, Derivation::DatePhrase))
 }
 
 fn of_mention(prose: &Prose, mention: &Mention, digits: Derivation, words: Derivation) -> Found {
-    let span = Span { start: mention.start, end: mention.end };
+    let span = mention.span();
     let spelt = prose.words_at(span).contains(|c: char| c.is_ascii_digit());
     Found { span, by: if spelt { digits } else { words } }
 }
@@ -356,7 +340,7 @@ pub(crate) fn told(value: &Value, said: &[Prose], clock: &Clock) -> usize {
             }
             Value::Integer(_) | Value::Number(_) | Value::Decimal(_) => value
                 .as_f64()
-                .is_some_and(|wanted| numbers(prose).any(|(number, _)| (number - wanted).abs() < 1e-9)),
+                .is_some_and(|wanted| prose.numbers().any(|(number, _)| (number - wanted).abs() < 1e-9)),
             _ => false,
         }
     }))

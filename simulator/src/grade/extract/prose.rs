@@ -5,7 +5,7 @@
 use super::lexicon::Roles;
 use super::tokens::{Kind, Marks, Text, Token};
 use super::units::{Currency, Unit};
-use super::{Clock, Mention, Stance, read, stance};
+use super::{Clock, Mention, Stance, What, read, stance};
 use crate::grade::names::{Name, Names};
 
 /// A text that was read.
@@ -23,6 +23,22 @@ pub struct Span {
     pub start: usize,
     /// Byte after the last.
     pub end: usize,
+}
+
+impl Span {
+    /// Whether two places have something in common.
+    #[must_use]
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
+impl Mention {
+    /// Where it stands.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        Span { start: self.start, end: self.end }
+    }
 }
 
 impl Prose {
@@ -50,6 +66,15 @@ impl Prose {
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
         &self.mentions
+    }
+
+    /// All numbers and amounts, with their places.
+    pub fn numbers(&self) -> impl Iterator<Item = (f64, Span)> {
+        self.mentions.iter().filter_map(|mention| match &mention.what {
+            What::Number(number) => Some((number.value, mention.span())),
+            What::Money(money) => Some((money.amount.as_f64(), mention.span())),
+            _ => None,
+        })
     }
 
     /// Where a name stands: the same words in the same order, whatever the case, accents, title or article.

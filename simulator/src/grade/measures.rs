@@ -3,14 +3,13 @@
 use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::extract::prose::{Prose, measures};
-use diorama_simulator::grade::extract::units::{Currency, Dimension, Unit};
-use diorama_simulator::session::LogEntry;
 
-use crate::Premises;
-use crate::binding::leaf_schema;
+use super::extract::prose::{Prose, measures};
+use super::extract::units::{Currency, Dimension, Unit};
+use super::names::Vocabulary;
+use crate::engine::tools::TOOL_SEARCHER;
+use crate::engine::{Base, Body, Origin};
+use crate::session::LogEntry;
 
 /// What is measured in, as far as it is visible.
 #[derive(Clone, Debug, Default)]
@@ -22,21 +21,22 @@ pub struct Measures {
 impl Measures {
     /// Of the tools that are visible at the start.
     #[must_use]
-    pub fn of_tools(premises: Premises<'_>, visible: &[ApiId]) -> Self {
+    pub fn of_tools(base: &Base, vocabulary: &Vocabulary, visible: &[ApiId]) -> Self {
         let mut found = Self::default();
-        visible.iter().for_each(|api| found.add_tool(premises, *api));
+        visible.iter().for_each(|api| found.add_tool(base, vocabulary, *api));
         found
     }
 
     /// Of the name of a member.
-    pub(crate) fn of_name(name: &str) -> Self {
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
         let (units, currencies) = measures(&spaced(name));
         Self { units, currencies }
     }
 
-    fn add_tool(&mut self, premises: Premises<'_>, api: ApiId) {
-        let schema = || premises.base.tool_schema(api).map(ToString::to_string).unwrap_or_default();
-        let (units, currencies) = premises.survey.measures(api, || measures(&schema()));
+    fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
+        let schema = || base.tool_schema(api).map(ToString::to_string).unwrap_or_default();
+        let (units, currencies) = vocabulary.measures(api, || measures(&schema()));
         self.add(units, currencies);
     }
 
@@ -56,12 +56,12 @@ impl Measures {
     }
 
     /// Of what a reply shows: the names of its members, short values that spell a measure, and the tools it shows.
-    pub fn add_reply(&mut self, premises: Premises<'_>, entry: &LogEntry) {
+    pub fn add_reply(&mut self, base: &Base, vocabulary: &Vocabulary, entry: &LogEntry) {
         if entry.api.is_none() && entry.call.api == TOOL_SEARCHER {
             let names = entry.reply.body.member("tools").into_iter().flat_map(Body::leaves);
             let apis = names.filter(|(path, ..)| path.ends_with("].name"));
-            for api in apis.filter_map(|(_, value, _)| premises.base.world().api_named(value.as_str()?)) {
-                self.add_tool(premises, api);
+            for api in apis.filter_map(|(_, value, _)| base.world().api_named(value.as_str()?)) {
+                self.add_tool(base, vocabulary, api);
             }
             return;
         }
@@ -173,4 +173,13 @@ fn spaced(name: &str) -> String {
     }
     let codes = words.split(' ').filter(|word| word.len() == 3).map(str::to_uppercase).collect::<Vec<_>>();
     format!("{words} {}", codes.join(" "))
+}
+
+/// The schema of the field that a leaf came from.
+#[must_use]
+pub fn leaf_schema(origin: &Origin, world: &World) -> Schema {
+    match origin {
+        Origin::Field { resource, field, .. } => world.resource(*resource).field(*field).schema.clone(),
+        Origin::Computed | Origin::Constant => Schema::of(Type::Any),
+    }
 }

@@ -1,85 +1,119 @@
 //! What an assistant states: every number, amount, day and time, every unit and currency, and every name of a record
 //! must stand in something visible, or follow from it.
 
-use diorama_seeds::value::{Date, Time, Value};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::extract::prose::{Prose, Span};
-use diorama_simulator::grade::extract::units::Unit;
-use diorama_simulator::grade::extract::{Mention, Number, NumberRole, What};
+use diorama_seeds::model::ApiId;
+use diorama_seeds::value::{Date, Instant, Time, Value};
+use std::sync::Arc;
 
-use super::{Measures, Seen, text};
-use crate::reason::Reason;
+use super::extract::prose::{Prose, Span};
+use super::extract::units::Unit;
+use super::extract::{Clock, Mention, Number, NumberRole, What};
+use super::measures::Measures;
+use super::names::Vocabulary;
+use crate::engine::tools::TOOL_SEARCHER;
+use crate::engine::{Base, Body, Origin};
+use crate::session::LogEntry;
 
-/// Names everything in an assistant's words that nothing visible gives.
-pub(crate) fn check(stage: usize, said: &str, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
-    let prose = Prose::read(said, &seen.clock);
-    for mention in prose.mentions() {
-        let span = Span { start: mention.start, end: mention.end };
-        let words = || prose.words_at(span).to_owned();
-        match &mention.what {
-            What::Money(money) => {
-                if !seen.measures.has_currency(money.currency) {
-                    faults.push(Reason::CurrencyFromNowhere { stage, words: words() });
-                } else if !is_number(money.amount.as_f64(), money.other.map(|other| other.as_f64()), seen) {
-                    faults.push(Reason::StatedFromNowhere { stage, words: words() });
-                }
-            }
-            What::Number(number) => check_number(stage, number, mention, &prose, seen, faults),
-            What::Date(day) => {
-                if !day.derived
-                    && !dates(seen).any(|date| day.means(date, seen.clock.today))
-                    && !said_by_user(mention, &prose, seen)
-                {
-                    faults.push(Reason::StatedFromNowhere { stage, words: words() });
-                }
-            }
-            What::Time(time) => {
-                let told = times(seen).any(|known| known == time.time || time.other == Some(known));
-                if !told && !is_duration(time.time, seen) && !said_by_user(mention, &prose, seen) {
-                    faults.push(Reason::StatedFromNowhere { stage, words: words() });
-                }
-            }
-            What::None => {}
-        }
-    }
-    strange_names(stage, &prose, seen, faults);
+/// What is visible to an assistant when it speaks.
+#[derive(Clone, Copy)]
+pub struct Shown<'a> {
+    /// The world.
+    pub base: &'a Base,
+    /// The names of its records.
+    pub vocabulary: &'a Vocabulary,
+    /// The clock it reads by.
+    pub clock: &'a Clock,
+    /// The present moment.
+    pub now: Instant,
+    /// The system message.
+    pub system: &'a Prose,
+    /// The user's turns so far.
+    pub turns: &'a [Prose],
+    /// The calls so far.
+    pub entries: &'a [Arc<LogEntry>],
+    /// The units and currencies that are visible.
+    pub measures: &'a Measures,
 }
 
-fn check_number(
-    stage: usize,
-    number: &Number,
-    mention: &Mention,
-    prose: &Prose,
-    seen: &Seen<'_>,
-    faults: &mut Vec<Reason>,
-) {
+/// Something that is stated and nowhere given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfounded {
+    /// What kind of thing it is.
+    pub what: Kind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What is nowhere given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A currency.
+    Currency,
+    /// A unit.
+    Unit,
+    /// A number, an amount, a day or a time.
+    Value,
+    /// The name of a record.
+    Name,
+}
+
+/// Everything in an assistant's words that nothing visible gives.
+#[must_use]
+pub fn unfounded(prose: &Prose, seen: &Shown<'_>) -> Vec<Unfounded> {
+    let judged = prose.mentions().iter().filter_map(|mention| {
+        let span = mention.span();
+        Some(Unfounded { what: lacks(mention, prose, seen)?, span })
+    });
+    judged.chain(strange_names(prose, seen)).collect()
+}
+
+/// What of a mention nothing visible gives.
+fn lacks(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
+    let known = match &mention.what {
+        What::Money(money) => {
+            if !seen.measures.has_currency(money.currency) {
+                return Some(Kind::Currency);
+            }
+            is_number(money.amount.as_f64(), money.other.map(|other| other.as_f64()), seen)
+        }
+        What::Number(number) => return lacks_number(number, mention, prose, seen),
+        What::Date(day) => {
+            day.derived
+                || dates(seen).any(|date| day.means(date, seen.clock.today))
+                || said_by_user(mention, prose, seen)
+        }
+        What::Time(time) => {
+            times(seen).any(|known| known == time.time || time.other == Some(known))
+                || is_duration(time.time, seen)
+                || said_by_user(mention, prose, seen)
+        }
+        What::None => true,
+    };
+    (!known).then_some(Kind::Value)
+}
+
+fn lacks_number(number: &Number, mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
     // `one`, `a day`: seldom meant as a number. `option 2`, `1.`: names a place in the list that was told.
     if matches!(number.role, NumberRole::Weak | NumberRole::Identifier) && number.value < 20.0 {
-        return;
+        return None;
     }
-    let span = Span { start: mention.start, end: mention.end };
-    let words = prose.words_at(span).to_owned();
     if said_by_user(mention, prose, seen) {
-        return;
+        return None;
     }
     let known = match number.unit {
         Some(unit) => {
             if !seen.measures.has_unit(unit.dimension) {
-                faults.push(Reason::UnitFromNowhere { stage, words });
-                return;
+                return Some(Kind::Unit);
             }
             is_measured(number.value, unit, seen) || is_converted(number.value, unit, seen)
         }
         None => is_number(number.value, number.other, seen),
     };
-    if !known && !stands_in_a_text(&words, seen) {
-        faults.push(Reason::StatedFromNowhere { stage, words });
-    }
+    (!known && !stands_in_a_text(prose.words_at(mention.span()), seen)).then_some(Kind::Value)
 }
 
 /// The user said the same thing before.
-fn said_by_user(mention: &Mention, prose: &Prose, seen: &Seen<'_>) -> bool {
+fn said_by_user(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> bool {
     let said = |turn: &Prose| {
         turn.mentions().iter().any(|other| match (&other.what, &mention.what) {
             (What::Number(a), What::Number(b)) => {
@@ -97,23 +131,23 @@ fn said_by_user(mention: &Mention, prose: &Prose, seen: &Seen<'_>) -> bool {
             _ => false,
         })
     };
-    let words = prose.words_at(Span { start: mention.start, end: mention.end });
+    let words = prose.words_at(mention.span());
     seen.turns.iter().any(|turn| said(turn) || turn.find_digits(words).is_some())
 }
 
 /// The replies that say something of the world.
-fn replies<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = &'a Body> {
+fn replies<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = &'a Body> {
     let of_world = seen.entries.iter().filter(|entry| entry.call.api != TOOL_SEARCHER);
     of_world.map(|entry| &entry.reply.body)
 }
 
 /// Their values.
-fn leaves<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
+fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
     replies(seen).flat_map(Body::values)
 }
 
 /// Numbers that a reply shows, an argument sends, or a list counts; their sums and differences.
-fn is_number(value: f64, other: Option<f64>, seen: &Seen<'_>) -> bool {
+fn is_number(value: f64, other: Option<f64>, seen: &Shown<'_>) -> bool {
     // People round: what is said to two decimals is what is shown to more.
     let near = |known: f64| {
         let close = |said: f64| {
@@ -137,9 +171,9 @@ fn is_number(value: f64, other: Option<f64>, seen: &Seen<'_>) -> bool {
 }
 
 /// A number with a unit, as a reply shows it or an argument sends it: what is counted has no unit, but for sums.
-fn is_measured(value: f64, unit: Unit, seen: &Seen<'_>) -> bool {
+fn is_measured(value: f64, unit: Unit, seen: &Shown<'_>) -> bool {
     let near = |known: f64| (known - value).abs() <= 0.005_000_1;
-    let world = seen.premises.base.world();
+    let world = seen.base.world();
     // Its field has such a unit, or the name of its member, or its value spells one.
     let fits = |path: &str, value: &Value, origin: &Origin| {
         let declared = match origin {
@@ -176,9 +210,9 @@ fn number_of(value: &Value) -> Option<f64> {
 }
 
 /// How many items lists have, how many of them share a value, and how many calls were made of an API.
-fn counts(seen: &Seen<'_>) -> impl Iterator<Item = usize> {
+fn counts(seen: &Shown<'_>) -> impl Iterator<Item = usize> {
     let mut found = Vec::new();
-    for entry in &seen.entries {
+    for entry in seen.entries {
         for part in entry.reply.body.parts() {
             if let Body::List(items) = part {
                 found.push(items.len());
@@ -210,20 +244,20 @@ fn shared(items: &[Body]) -> Vec<usize> {
 }
 
 /// A sum of all, a sum or difference of two, or a product with what the user said.
-fn follows(shown: &[f64], seen: &Seen<'_>, near: impl Fn(f64) -> bool) -> bool {
+fn follows(shown: &[f64], seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
     let mut few: Vec<f64> = Vec::new();
     for number in shown {
         if few.len() < 40 && !few.contains(number) {
             few.push(*number);
         }
     }
-    for entry in &seen.entries {
+    for entry in seen.entries {
         if sums(&entry.reply.body).into_iter().any(&near) {
             return true;
         }
     }
     let said: Vec<f64> =
-        seen.turns.iter().flat_map(text::numbers).map(|(number, _)| number).take(20).collect();
+        seen.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number).take(20).collect();
     let pairs = few.iter().enumerate().any(|(at, a)| {
         few.iter().skip(at + 1).any(|b| *a > 1.0 && *b > 1.0 && (near(a + b) || near((a - b).abs())))
     });
@@ -252,7 +286,7 @@ fn sums(body: &Body) -> Vec<f64> {
 }
 
 /// A number in another unit of a visible one: an hour and a half of 90 minutes.
-fn is_converted(value: f64, said: Unit, seen: &Seen<'_>) -> bool {
+fn is_converted(value: f64, said: Unit, seen: &Shown<'_>) -> bool {
     let shown: Vec<f64> = leaves(seen).filter_map(|(value, _)| number_of(value)).collect();
     seen.measures.units_of(said.dimension).any(|unit| {
         said.convert(value, unit).is_some_and(|converted| {
@@ -262,7 +296,7 @@ fn is_converted(value: f64, said: Unit, seen: &Seen<'_>) -> bool {
 }
 
 /// Part of a longer text that is visible: a title with a number in it, an address, a code.
-fn stands_in_a_text(words: &str, seen: &Seen<'_>) -> bool {
+fn stands_in_a_text(words: &str, seen: &Shown<'_>) -> bool {
     let digits: String = words.chars().filter(char::is_ascii_digit).collect();
     let has = |text: &str| {
         text.contains(words.trim())
@@ -271,7 +305,8 @@ fn stands_in_a_text(words: &str, seen: &Seen<'_>) -> bool {
     let shown = leaves(seen).any(|(value, _)| value.as_str().is_some_and(has));
     let by_refusal = seen.entries.iter().filter(|entry| !entry.reply.is_success());
     let zone = &seen.clock.zone;
-    let described = seen.premises.apis().filter_map(|api| seen.premises.base.tool_schema(api));
+    let apis = (0..seen.base.world().apis.len()).map(|index| ApiId(index as u16));
+    let described = apis.filter_map(|api| seen.base.tool_schema(api));
     shown
         || has(seen.system.source())
         || seen.turns.iter().any(|turn| has(turn.source()))
@@ -282,7 +317,7 @@ fn stands_in_a_text(words: &str, seen: &Seen<'_>) -> bool {
 }
 
 /// The days that are visible: in replies, and today.
-fn dates<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = Date> + 'a {
+fn dates<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
     let zone = &seen.clock.zone;
     let shown = leaves(seen).filter_map(move |(value, _)| match value {
         Value::Date(date) => Some(*date),
@@ -295,7 +330,7 @@ fn dates<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = Date> + 'a {
     std::iter::once(seen.clock.today).chain(shown).chain(sent)
 }
 
-fn times<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = Time> + 'a {
+fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
     let zone = &seen.clock.zone;
     let shown = leaves(seen).filter_map(move |(value, _)| match value {
         Value::Time(time) => Some(*time),
@@ -312,7 +347,7 @@ fn times<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = Time> + 'a {
 }
 
 /// `2:14` for a running time of 134 minutes or seconds.
-fn is_duration(time: Time, seen: &Seen<'_>) -> bool {
+fn is_duration(time: Time, seen: &Shown<'_>) -> bool {
     let seconds = f64::from(time.0);
     leaves(seen).filter_map(|(value, _)| value.as_f64()).any(|known| {
         known > 0.0
@@ -323,8 +358,8 @@ fn is_duration(time: Time, seen: &Seen<'_>) -> bool {
 }
 
 /// Names of records that no reply has shown, no user has said and no argument has sent.
-fn strange_names(stage: usize, prose: &Prose, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
-    let known = |words: &str| {
+fn strange_names<'a>(prose: &'a Prose, seen: &'a Shown<'_>) -> impl Iterator<Item = Unfounded> + 'a {
+    let known = move |words: &str| {
         leaves(seen).any(|(value, _)| value.as_str().is_some_and(|text| contains(text, words)))
             || seen.turns.iter().any(|turn| !turn.find(words).is_empty() || contains(turn.source(), words))
             || !seen.system.find(words).is_empty()
@@ -334,12 +369,8 @@ fn strange_names(stage: usize, prose: &Prose, seen: &Seen<'_>, faults: &mut Vec<
                 .filter(|entry| !entry.reply.is_success())
                 .any(|entry| contains(&entry.reply.to_json(&seen.clock.zone), words))
     };
-    for (span, _) in seen.premises.vocabulary.proper_names(prose, seen.premises.base) {
-        let words = prose.words_at(span);
-        if !known(words) {
-            faults.push(Reason::NameFromNowhere { stage, words: words.to_owned() });
-        }
-    }
+    let names = seen.vocabulary.proper_names(prose, seen.base).into_iter().map(|(span, _)| span);
+    names.filter(move |span| !known(prose.words_at(*span))).map(|span| Unfounded { what: Kind::Name, span })
 }
 
 fn contains(text: &str, words: &str) -> bool {

@@ -1,0 +1,103 @@
+//! `diorama grade`
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use diorama_output::folder::Folder;
+
+use super::error::CliError;
+use super::eval::AnswersName;
+use super::{Done, Streams};
+use crate::episode::{Task, Worlds};
+use crate::evaluation::labelled::{self, Agreement, Label};
+use crate::evaluation::measures::class_name;
+
+/// Grade labelled episodes, and say how often the grader and the labels differ.
+///
+/// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls` and `answer`, or
+/// `stages` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
+#[derive(Debug, Args)]
+pub struct GradeCommand {
+    /// The episodes, one JSON object a line.
+    #[arg(value_name = "FILE", required = true)]
+    pub episodes: Vec<PathBuf>,
+    /// Folder of the dataset that holds the tasks.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: PathBuf,
+    /// Read the messages, or take the reference solution's facts in their stead.
+    #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
+    pub answers: AnswersName,
+    /// List so many episodes on which grader and label differ.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub show: usize,
+    /// Exit with 3 when more than this share of either kind differs.
+    #[arg(long, value_name = "SHARE")]
+    pub max_error: Option<f64>,
+}
+
+impl GradeCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or names a task that the dataset does not have.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
+        for row in Folder::open(&self.tasks)?.rows() {
+            let row = row?;
+            tasks.insert(row.id.clone(), (Task::of(&row)?, row.world_id.clone()));
+        }
+        let worlds = Worlds::of(&self.tasks);
+        let mut agreement = Agreement::default();
+        let mut shown = 0;
+        for file in &self.episodes {
+            for labelled in labelled::read(file).map_err(|error| CliError::Usage(error.to_string()))? {
+                let Some((task, world)) = tasks.get(&labelled.task) else {
+                    let (file, tasks) = (file.display(), self.tasks.display());
+                    let what = format!("{file}: found the task {}, expected a row of {tasks}", labelled.task);
+                    return Err(CliError::Usage(what));
+                };
+                let grade = labelled.grade(task, &worlds.get(world)?, self.answers.into())?;
+                agreement.add(&labelled, grade.success);
+                if grade.success != (labelled.label == Label::Right) && shown < self.show {
+                    shown += 1;
+                    let said: Vec<&str> = labelled
+                        .stages
+                        .iter()
+                        .chain([&labelled.only])
+                        .filter_map(|stage| stage.answer.as_deref())
+                        .collect();
+                    let errors = grade.errors.iter();
+                    let errors: Vec<String> = errors
+                        .map(|error| format!("{}: {}", class_name(error.class), error.message))
+                        .collect();
+                    let _ = writeln!(
+                        streams.err,
+                        "{:?} {} {}\n  user: {}\n  said: {}\n  grader: {}\n",
+                        labelled.label,
+                        labelled.kind,
+                        labelled.task,
+                        task.turns.join(" / "),
+                        said.join(" / "),
+                        errors.join("; ")
+                    );
+                }
+            }
+        }
+        streams.print(&agreement, || {
+            let mut text = format!(
+                "right episodes that fail: {}\nwrong episodes that pass: {}\n",
+                agreement.false_reject, agreement.false_accept
+            );
+            for (kind, share) in &agreement.kinds {
+                text.push_str(&format!("  {kind:<28} {} of {}\n", share.of, share.all));
+            }
+            text
+        })?;
+        let above = |share: labelled::Share| {
+            self.max_error.is_some_and(|most| share.all > 0 && share.of as f64 / share.all as f64 > most)
+        };
+        let met = !above(agreement.false_reject) && !above(agreement.false_accept);
+        Ok(if met { Done::Met } else { Done::NotMet })
+    }
+}

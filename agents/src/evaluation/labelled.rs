@@ -1,0 +1,228 @@
+//! Labelled episodes: what an agent did and said, and what a careful reader says of it. They measure the grader.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use diorama_seeds::ending;
+use diorama_seeds::ending::Answers;
+use diorama_seeds::task::Call;
+use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared};
+use diorama_simulator::session::LogEntry;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::episode::{EpisodeError, Task, World};
+
+/// What a careful reader says of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Label {
+    /// The task was done.
+    Right,
+    /// It was not.
+    Wrong,
+}
+
+/// An episode with its label.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Labelled {
+    /// The id of the task's row.
+    pub task: String,
+    /// The seed of the session; that of the row when not given.
+    pub seed: Option<u64>,
+    /// What the label says.
+    pub label: Label,
+    /// What is right or wrong with it.
+    pub kind: String,
+    /// Calls and last message of each stage.
+    #[serde(default)]
+    pub stages: Vec<Said>,
+    /// The same for a task of one stage.
+    #[serde(flatten)]
+    pub only: Said,
+}
+
+/// What was done and said in a stage.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Said {
+    /// The calls.
+    #[serde(default)]
+    pub calls: Vec<Made>,
+    /// The last message.
+    #[serde(default)]
+    pub answer: Option<String>,
+}
+
+/// A call that was made.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Made {
+    /// The API.
+    pub api: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Json>,
+}
+
+/// Why labelled episodes cannot be graded.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelledError {
+    /// The file cannot be read.
+    #[error("{file}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A line is no labelled episode.
+    #[error("{file}, line {line}: {what}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+/// Reads a file of labelled episodes, one JSON object a line.
+///
+/// # Errors
+/// When the file cannot be read, or a line is none.
+pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
+    let file = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|source| LabelledError::Read { file: file.clone(), source })?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let read = lines.map(|(at, line)| {
+        serde_json::from_str(line).map_err(|error| LabelledError::Line {
+            file: file.clone(),
+            line: at + 1,
+            what: error.to_string(),
+        })
+    });
+    read.collect()
+}
+
+impl Labelled {
+    /// Makes the calls again and grades the episode. With structured answers, each stage ends as the reference solution
+    /// does: what is measured then is whether other calls than its own are judged rightly.
+    ///
+    /// # Errors
+    /// When the task does not fit its world.
+    pub fn grade(&self, task: &Task, world: &Arc<World>, answers: Answers) -> Result<Grade, EpisodeError> {
+        let mut session = task.session(world, self.seed.unwrap_or(task.episode.session_seed))?;
+        let stages = if self.stages.is_empty() { std::slice::from_ref(&self.only) } else { &self.stages };
+        let mut calls = Vec::new();
+        for stage in stages {
+            for Made { api, arguments } in &stage.calls {
+                session.call(&Call { api: api.clone(), arguments: arguments.clone() });
+            }
+            calls.push(session.calls());
+        }
+        let log: Vec<Arc<LogEntry>> = session.log().collect();
+        let given: Vec<Map<String, Json>> = (0..stages.len())
+            .map(|number| {
+                let check = task.checks.variants.first().and_then(|variant| variant.stages.get(number));
+                check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default()
+            })
+            .collect();
+        let ended: Vec<Ended<'_>> = stages
+            .iter()
+            .enumerate()
+            .map(|(number, said)| {
+                let gold = task.stages.get(number);
+                let structured = gold.filter(|_| answers == Answers::Structured);
+                Ended {
+                    answers,
+                    outcome: structured.map(|gold| gold.outcome),
+                    reason: structured.and_then(|gold| gold.reason),
+                    about: structured.and(task.turns.last().map(String::as_str)),
+                    facts: given.get(number),
+                    answer: said.answer.as_deref().unwrap_or_default(),
+                    user_turns: gold
+                        .and_then(|gold| task.turns.get(..gold.user_turns))
+                        .unwrap_or(&task.turns),
+                    calls: calls.get(number).copied().unwrap_or_default(),
+                }
+            })
+            .collect();
+        let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary).map_err(|error| {
+            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
+        })?;
+        Ok(prepared.grade(&Attempt {
+            base: &world.base,
+            initial: session.initial(),
+            last: session.state(),
+            log: &log,
+            stages: &ended,
+        }))
+    }
+}
+
+/// How often the grader and the labels differ.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Agreement {
+    /// Right episodes that fail.
+    pub false_reject: Share,
+    /// Wrong episodes that pass.
+    pub false_accept: Share,
+    /// The same by kind: label, kind, misjudged, all.
+    pub kinds: BTreeMap<String, Share>,
+}
+
+/// So many of so many, with the 95 % interval of Wilson (1927).
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Share {
+    /// Misjudged.
+    pub of: u64,
+    /// All.
+    pub all: u64,
+}
+
+impl Agreement {
+    /// Adds a verdict.
+    pub fn add(&mut self, labelled: &Labelled, success: bool) {
+        let right = labelled.label == Label::Right;
+        let wrong_verdict = u64::from(right != success);
+        let side = if right { &mut self.false_reject } else { &mut self.false_accept };
+        let name = format!("{} {}", if right { "right" } else { "wrong" }, labelled.kind);
+        for share in [side, self.kinds.entry(name).or_default()] {
+            share.of += wrong_verdict;
+            share.all += 1;
+        }
+    }
+}
+
+impl Share {
+    /// Wilson's interval at 95 %.
+    #[must_use]
+    pub fn interval(self) -> (f64, f64) {
+        const Z: f64 = 1.959_964;
+        if self.all == 0 {
+            return (0.0, 1.0);
+        }
+        let (n, p) = (self.all as f64, self.of as f64 / self.all as f64);
+        let scale = 1.0 + Z * Z / n;
+        let centre = (p + Z * Z / (2.0 * n)) / scale;
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+        ((centre - half).max(0.0), (centre + half).min(1.0))
+    }
+}
+
+impl std::fmt::Display for Share {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (low, high) = self.interval();
+        let share = if self.all == 0 { 0.0 } else { 100.0 * self.of as f64 / self.all as f64 };
+        write!(
+            formatter,
+            "{} of {} = {share:.1} % [{:.1}, {:.1}]",
+            self.of,
+            self.all,
+            100.0 * low,
+            100.0 * high
+        )
+    }
+}
