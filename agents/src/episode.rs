@@ -2,6 +2,7 @@
 //!
 //! Owns reading a row's JSON columns back into types, once, at the edge. `verify`, `eval` and `serve` go through here.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -12,9 +13,10 @@ use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
 use diorama_seeds::answer::GoldAnswer;
+use diorama_seeds::ending::Kind;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
+use diorama_seeds::task::{Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
 use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
@@ -115,6 +117,36 @@ pub struct GoldStage {
 }
 
 impl Task {
+    /// Whether it is answered, and changes nothing.
+    #[must_use]
+    pub fn is_answer_only(&self) -> bool {
+        self.checks.variants.iter().all(|variant| variant.changes.is_empty())
+            && self.stages.iter().any(|stage| stage.outcome == Outcome::Done)
+    }
+
+    /// How likely it is that each fact asked for is picked out of the values of its kind in the replies.
+    #[must_use]
+    pub fn chance(&self) -> f64 {
+        let Some(variant) = self.checks.variants.first() else { return 0.0 };
+        let mut kinds: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for reply in &self.replies {
+            if let Ok(body) = serde_json::from_str(reply) {
+                add_kinds(&body, &mut kinds);
+            }
+        }
+        let among = |fact: &Fact| {
+            let kind = match Kind::of(fact) {
+                Kind::Number { .. } | Kind::Money { .. } | Kind::Count => "number",
+                Kind::Boolean => return 0.5,
+                // A list is not picked.
+                Kind::List(_) => return 0.0,
+                _ => "text",
+            };
+            1.0 / kinds.get(kind).map_or(1, BTreeSet::len).max(1) as f64
+        };
+        variant.stages.iter().flat_map(|stage| &stage.answer).map(|check| among(&check.fact)).product()
+    }
+
     /// The end of each stage as the grader takes it; `calls` says how many calls there were by the end of each.
     #[must_use]
     pub fn endings(&self, calls: impl Fn(&GoldStage) -> usize) -> Vec<Ended<'_>> {
@@ -258,6 +290,21 @@ impl Task {
         })?;
         let options = SessionOptions { seed, clock: Some(clock), visible, search: Some(search) };
         Ok(Session::new(world.base.clone(), options))
+    }
+}
+
+/// The values of a reply by kind.
+fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeSet<String>>) {
+    match body {
+        serde_json::Value::Array(items) => items.iter().for_each(|item| add_kinds(item, kinds)),
+        serde_json::Value::Object(members) => members.values().for_each(|member| add_kinds(member, kinds)),
+        serde_json::Value::Number(number) => {
+            kinds.entry("number").or_default().insert(number.to_string());
+        }
+        serde_json::Value::String(text) => {
+            kinds.entry("text").or_default().insert(text.clone());
+        }
+        _ => {}
     }
 }
 

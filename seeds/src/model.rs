@@ -592,6 +592,30 @@ pub struct Reply {
 }
 
 impl Api {
+    /// What a list or an aggregate looks through; none for other behaviours.
+    #[must_use]
+    pub const fn query(&self) -> Option<&Query> {
+        match &self.behaviour.kind {
+            BehaviourKind::List(query)
+            | BehaviourKind::Members { query, .. }
+            | BehaviourKind::Aggregate { query, .. } => Some(query),
+            _ => None,
+        }
+    }
+
+    /// Whether a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
+    #[must_use]
+    pub fn chooses_view(&self, id: ParameterId) -> bool {
+        let Some(query) = self.query() else { return false };
+        let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
+        let sorts = query.sort_parameter.as_ref().is_some_and(|(sorts, _)| *sorts == id);
+        let searches = query
+            .filters
+            .iter()
+            .any(|filter| filter.parameter == id && matches!(filter.test, FilterTest::Text(_)));
+        pages || sorts || searches
+    }
+
     /// Whether a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
     /// reply is 204 without a body.
     #[must_use]

@@ -5,13 +5,16 @@
 
 pub mod answer;
 mod change;
+mod claims;
+pub mod deeds;
 mod errors;
-mod evidence;
+pub mod evidence;
 pub mod extract;
 pub mod measures;
 mod names;
 pub(crate) mod outcome;
 mod prepare;
+mod refusal;
 pub mod stated;
 mod structured;
 
@@ -34,12 +37,14 @@ pub use self::prepare::Prepared;
 
 use self::answer::FactState;
 use self::change::{Compared, Damage};
+use self::claims::{AskedNumber, Known};
 use self::evidence::{Leaves, NewRecords};
 use self::extract::Clock;
-use self::extract::tokens::Text;
+use self::extract::prose::Prose;
 use self::names::{Builder, Names};
 use self::outcome::Ending;
 use self::prepare::{PreparedStage, PreparedVariant};
+use self::refusal::Ground;
 use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
@@ -214,7 +219,7 @@ impl Prepared {
             let mut deeds = Judgement::default();
             self.judge_deeds(variant, &episode, &mut deeds);
             let reached = variant.stages.len() <= episode.stages.len();
-            let new = variant.new_records(attempt.base, &deeds.keys);
+            let new = variant.new_records(attempt, &deeds.keys);
             for (stage, ended) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
                 judge_evidence(stage, &episode, ended, &new, &mut deeds.errors);
             }
@@ -226,7 +231,10 @@ impl Prepared {
         let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
         Episode {
             attempt,
-            stages: attempt.stages.iter().map(|ended| Stage::new(ended, attempt, &self.leaves)).collect(),
+            stages: (0..)
+                .zip(attempt.stages)
+                .map(|(number, ended)| Stage::new(number, ended, attempt, &self.leaves))
+                .collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
             damage: Damage::new(attempt.log, opened),
         }
@@ -236,7 +244,7 @@ impl Prepared {
         let mut judged = Judgement::default();
         self.judge_deeds(variant, episode, &mut judged);
         let keys = std::mem::take(&mut judged.keys);
-        let new = variant.new_records(episode.attempt.base, &keys);
+        let new = variant.new_records(episode.attempt, &keys);
         for (number, stage) in variant.stages.iter().enumerate() {
             let Some(ended) = episode.stages.get(number) else {
                 let message = format!("stage {number} of the conversation was not reached");
@@ -244,7 +252,12 @@ impl Prepared {
                 judged.stages.push(StageGrade { outcome: Verdict::Failed, ..StageGrade::default() });
                 continue;
             };
-            let answer = judge_answer(stage, episode, ended, &new, &mut judged.errors);
+            let mut answer = judge_answer(stage, episode, ended, &new, &mut judged.errors);
+            let lies = self.judge_claims(stage, episode, ended, &new);
+            if !lies.is_empty() {
+                answer = Verdict::Failed;
+                judged.errors.extend(lies);
+            }
             let evidence = judge_evidence(stage, episode, ended, &new, &mut judged.errors);
             let outcome = ended.outcome(stage, answer, episode, &mut judged.errors);
             judged.stages.push(StageGrade { outcome, answer, evidence });
@@ -254,6 +267,59 @@ impl Prepared {
         judged.components.answer = over(|stage| stage.answer);
         judged.components.evidence = over(|stage| stage.evidence);
         judged
+    }
+
+    /// What the last message of a stage claims that is not so.
+    fn judge_claims(
+        &self,
+        stage: &PreparedStage,
+        episode: &Episode<'_>,
+        ended: &Stage<'_>,
+        new: &NewRecords<'_>,
+    ) -> Vec<GradeError> {
+        if ended.ended.answers == Answers::Structured || ended.ended.answer.is_empty() {
+            return Vec::new();
+        }
+        let attempt = episode.attempt;
+        let value_of = |number: u32, field: &str| episode.made(new, number, field);
+        let counted = ended.ended.user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
+        let facts = stage.key.tops.iter().zip(&stage.facts).filter_map(|(top, (_, fact))| {
+            let mut more = "";
+            let value = match prepare::filled_fact(fact, value_of)? {
+                Fact::Number { value, .. } => value,
+                Fact::Count { value } => {
+                    more = &counted;
+                    value as f64
+                }
+                Fact::Money { minor, scale, .. } => minor as f64 / 10_f64.powi(i32::from(scale)),
+                _ => return None,
+            };
+            let about = top.about.split(" of the ").next().unwrap_or_default();
+            Some(AskedNumber { about, more, value })
+        });
+        let facts: Vec<AskedNumber<'_>> = facts.collect();
+        let known = Known::new(
+            attempt.base,
+            &self.vocabulary,
+            ended.log(attempt),
+            ended.ended.user_turns,
+            attempt.last.clock(),
+            &facts,
+        );
+        let prose = &ended.said(attempt).prose;
+        let opened = ended.opened.min(attempt.log.len());
+        let own = ended.log(attempt).get(opened..).unwrap_or_default();
+        let deeds = match stage.outcome {
+            Outcome::Done => deeds::untold(prose, own, ended.ended.user_turns, attempt.base.world()),
+            _ => None,
+        };
+        let dump = known.is_dump(prose, stage.key.atoms.len());
+        let lies = known.falsehoods(prose).into_iter().chain(deeds);
+        lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what))
+            .chain(
+                dump.then(|| GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned())),
+            )
+            .collect()
     }
 
     /// What was changed: as expected, when it was asked for, and nothing else.
@@ -300,8 +366,8 @@ fn judge_answer(
         return Verdict::Failed;
     };
     let extra = stage.new_names(&episode.changes, episode.attempt.base);
-    let Said { text, clock, .. } = ended.said(episode.attempt);
-    let reading = key.read_text(text, ended.ended.answer, ended.ended.user_turns, clock, &extra);
+    let Said { prose, clock, .. } = ended.said(episode.attempt);
+    let reading = key.read_text(prose.text(), ended.ended.answer, ended.ended.user_turns, clock, &extra);
     for (top, state) in key.tops.iter().zip(&reading.facts) {
         if *state == FactState::NotStated {
             let message = format!("the answer does not state the {}", top.about);
@@ -401,22 +467,26 @@ impl Episode<'_> {
 struct Stage<'a> {
     ended: &'a Ended<'a>,
     said: OnceCell<Said>,
+    /// How many calls the episode had when it opened.
+    opened: usize,
     /// Which leaves the replies up to its end show.
     seen: Vec<bool>,
 }
 
 /// What the answer says, before it is held against facts.
 struct Said {
-    text: Text,
+    prose: Prose,
     ending: Ending,
     clock: Clock,
 }
 
 impl<'a> Stage<'a> {
-    fn new(ended: &'a Ended<'a>, attempt: &'a Attempt<'a>, leaves: &Leaves) -> Self {
+    fn new(number: usize, ended: &'a Ended<'a>, attempt: &'a Attempt<'a>, leaves: &Leaves) -> Self {
+        let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
+        let opened = before.map_or(0, |before| before.calls);
         let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
         let seen = leaves.seen(log.iter().map(|entry| &**entry));
-        Self { ended, said: OnceCell::new(), seen }
+        Self { ended, said: OnceCell::new(), opened, seen }
     }
 
     /// The calls up to its end.
@@ -426,20 +496,23 @@ impl<'a> Stage<'a> {
 
     fn said(&self, attempt: &Attempt<'_>) -> &Said {
         self.said.get_or_init(|| {
-            let text = Text::read(self.ended.answer);
             let clock = Clock::at(attempt.last.clock(), &attempt.base.world().zone);
-            Said { ending: outcome::read(&text), clock, text }
+            let prose = Prose::read(self.ended.answer, &clock);
+            Said { ending: outcome::read(prose.text()), clock, prose }
         })
     }
 
-    /// Whether the answer says again why the world refused a call for a reason of this class.
-    fn restates(&self, class: RefusalClass, attempt: &'a Attempt<'a>) -> bool {
-        let refused = self.log(attempt).iter().filter(|entry| {
-            entry.api.is_some() && RefusalClass::of_status(entry.reply.status) == Some(class)
-        });
-        refused
-            .filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str())
-            .any(|detail| outcome::restates(&self.said(attempt).text, detail))
+    /// Why the answer is no right refusal.
+    fn refusal_fault(&self, stage: &PreparedStage, attempt: &'a Attempt<'a>) -> Option<String> {
+        let ground = Ground {
+            world: attempt.base.world(),
+            evidence: &stage.rests_on,
+            classes: &stage.refusal,
+            entries: self.log(attempt).get(self.opened..).unwrap_or_default(),
+            user_turns: self.ended.user_turns,
+            subjects: &stage.subjects,
+        };
+        ground.fault(&self.said(attempt).prose)
     }
 
     /// How the agent says that the stage ended.
@@ -485,31 +558,28 @@ impl<'a> Stage<'a> {
             (expected, Some(given)) if given != expected => {
                 wrong(format!("the outcome given is {}, expected {}", name(given), name(expected)))
             }
-            (Outcome::Refused, _) => {
-                let right = |class: &RefusalClass| match self.ended.reason {
-                    Some(given) => given == *class,
-                    None => ending.reasons.contains(class) || self.restates(*class, episode.attempt),
-                };
-                if given.is_none() && !ending.is_refusal() {
-                    wrong("the answer does not say that the request could not be carried out".to_owned())
-                } else if stage.refusal.is_empty() || stage.refusal.iter().any(right) {
+            (Outcome::Refused, _) => match self.ended.reason {
+                Some(reason) if stage.refusal.is_empty() || stage.refusal.contains(&reason) => {
                     Ok(Verdict::Passed)
-                } else {
-                    let given =
-                        self.ended.reason.map_or_else(|| reasons(&ending.reasons), |one| reasons(&[one]));
-                    wrong(format!("the answer gives {given}, expected {}", reasons(&stage.refusal)))
                 }
-            }
+                Some(reason) => wrong(format!(
+                    "the answer gives {}, expected {}",
+                    reasons(&[reason]),
+                    reasons(&stage.refusal)
+                )),
+                None => match self.refusal_fault(stage, episode.attempt) {
+                    Some(fault) => wrong(fault),
+                    None => Ok(Verdict::Passed),
+                },
+            },
             (Outcome::NeedInput, None) if !ending.is_question() => {
                 wrong("the answer does not ask the user for what is missing".to_owned())
             }
             (Outcome::Done, None) if ending.silent => Ok(Verdict::NotEvaluated),
-            // Facts and changes show that it was done; a refusal or a question speaks against it only without them.
+            // Facts show that it was done, and so do changes that the answer does not deny; a question speaks against it
+            // only without them.
             (Outcome::Done, None) if answer != Verdict::Passed && ending.asks && !ending.done => {
                 wrong("the answer asks the user instead of carrying out the request".to_owned())
-            }
-            (Outcome::Done, None) if answer != Verdict::Passed && ending.refuses && !ending.done => {
-                wrong("the answer refuses the request".to_owned())
             }
             _ => Ok(Verdict::Passed),
         };
@@ -522,8 +592,9 @@ impl<'a> Stage<'a> {
 
 impl PreparedVariant {
     /// Which record each new one is.
-    fn new_records<'a>(&'a self, base: &'a Base, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
-        NewRecords { world: base.world(), resources: &self.changes.created, keys }
+    fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
+        let said = attempt.stages.last().map_or(&[][..], |stage| stage.user_turns);
+        NewRecords { world: attempt.base.world(), said, resources: &self.changes.created, keys }
     }
 }
 

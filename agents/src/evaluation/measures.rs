@@ -38,6 +38,13 @@ pub struct Results {
     pub success_by_ability: BTreeMap<String, f64>,
     /// Success of tasks whose reference outcome is not a refusal.
     pub success_without_refusals: f64,
+    /// Success of tasks that are answered and change nothing.
+    pub success_answer_only: f64,
+    /// Success of tasks whose stages are all refused.
+    pub success_refused: f64,
+    /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
+    /// the mean over the tasks that are answered and change nothing.
+    pub chance_answer_only: f64,
 }
 
 /// Adds episodes up.
@@ -56,6 +63,9 @@ pub struct Tally {
     shown: (u64, u64),
     by_ability: BTreeMap<String, (u64, u64)>,
     not_refused: (u64, u64),
+    answer_only: (u64, u64),
+    refused: (u64, u64),
+    chance: f64,
 }
 
 impl Tally {
@@ -83,6 +93,13 @@ impl Tally {
             if !task.stages.iter().any(|stage| stage.outcome == Outcome::Refused) {
                 self.not_refused.0 += u64::from(success);
                 self.not_refused.1 += 1;
+            }
+            if task.is_answer_only() {
+                self.answer_only = (self.answer_only.0 + u64::from(success), self.answer_only.1 + 1);
+                self.chance += task.chance();
+            }
+            if task.stages.iter().all(|stage| stage.outcome == Outcome::Refused) {
+                self.refused = (self.refused.0 + u64::from(success), self.refused.1 + 1);
             }
             self.path(task, judged, success);
             let told: Vec<&str> = task.stages.iter().map(|stage| &*stage.answer).collect();
@@ -119,8 +136,11 @@ impl Tally {
             let ability = self.by_ability.entry(name.clone()).or_default();
             *ability = (ability.0 + part, ability.1 + of);
         }
-        self.not_refused =
-            (self.not_refused.0 + other.not_refused.0, self.not_refused.1 + other.not_refused.1);
+        let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        self.not_refused = add(self.not_refused, other.not_refused);
+        self.answer_only = add(self.answer_only, other.answer_only);
+        self.refused = add(self.refused, other.refused);
+        self.chance += other.chance;
     }
 
     fn path(&mut self, task: &Task, judged: &Judged, success: bool) {
@@ -187,6 +207,13 @@ impl Tally {
                 .map(|(name, (part, of))| (name.clone(), share(*part, *of)))
                 .collect(),
             success_without_refusals: share(self.not_refused.0, self.not_refused.1),
+            success_answer_only: share(self.answer_only.0, self.answer_only.1),
+            success_refused: share(self.refused.0, self.refused.1),
+            chance_answer_only: if self.answer_only.1 == 0 {
+                0.0
+            } else {
+                self.chance / self.answer_only.1 as f64
+            },
         }
     }
 }

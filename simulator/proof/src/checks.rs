@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use diorama_seeds::ending::{Ask, Kind};
-use diorama_seeds::model::{Api, FieldId, FilterTest, ParameterId, ResourceId, World};
+use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::{KeyKind, Type};
 use diorama_seeds::task::{
     Allowance, AnswerCheck, ArgumentSource, CHECKS_VERSION, ChangeCheck, ChangeKind, Checks, Evidence, Fact,
@@ -25,7 +25,6 @@ use crate::binding::each;
 use crate::gates::Trial;
 use crate::ground::GroundedStage;
 use crate::render::WEEKDAYS;
-use crate::survey::query_of;
 
 /// An answer may state so many facts beside those asked for.
 const MOST_CONTEXT: usize = 40;
@@ -52,18 +51,6 @@ pub fn build(
         variants: vec![Variant { stages, changes }],
         allowed: allowances(told.world, entries),
     }
-}
-
-/// Whether a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
-fn chooses_view(api: &Api, id: ParameterId) -> bool {
-    let Some(query) = query_of(api) else { return false };
-    let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
-    let sorts = query.sort_parameter.as_ref().is_some_and(|(sorts, _)| *sorts == id);
-    let searches = query
-        .filters
-        .iter()
-        .any(|filter| filter.parameter == id && matches!(filter.test, FilterTest::Text(_)));
-    pages || sorts || searches
 }
 
 /// Fields that the reference solution itself changes and changes back, at the user's wish.
@@ -170,7 +157,7 @@ impl Told<'_> {
                     chosen,
                     Some(ArgumentSource::Choice | ArgumentSource::Dictated { .. } | ArgumentSource::Default)
                 )
-                && !chooses_view(api, id)
+                && !api.chooses_view(id)
                 && value.is_ok_and(|value| !self.new.keys().any(|(_, key)| *key == value))
         };
         entry

@@ -98,17 +98,6 @@ fn name_parameter(world: &World, query: &Query) -> Option<ParameterId> {
     })
 }
 
-/// The query of an API that lists.
-#[must_use]
-pub const fn query_of(api: &Api) -> Option<&Query> {
-    match &api.behaviour.kind {
-        BehaviourKind::List(query)
-        | BehaviourKind::Members { query, .. }
-        | BehaviourKind::Aggregate { query, .. } => Some(query),
-        _ => None,
-    }
-}
-
 /// Whether an API only reads: neither changes records nor signs anyone in or out.
 #[must_use]
 pub fn reads(api: &Api) -> bool {

@@ -26,7 +26,7 @@ use crate::engine::Base;
 /// An answer fails as a dump above so many mentions beside what is expected and allowed, or twice the expected.
 pub const MAX_UNASKED: usize = 4;
 /// At most so many facts in all may be stated beside the expected ones, or three for each expected fact.
-pub const MAX_CONTEXT: usize = 5;
+pub const MAX_CONTEXT: usize = 12;
 /// An answer of more words and marks than these, and those for each expected fact, is a dump whatever they say.
 pub const MAX_WORDS: usize = 300;
 /// Words for each expected fact.

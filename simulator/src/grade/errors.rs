@@ -27,6 +27,8 @@ pub enum ErrorClass {
     MissingFact,
     /// Something stated cannot be true beside an expected fact.
     Contradiction,
+    /// The answer claims something that is not so, of what was asked or beside it.
+    FalseClaim,
     /// More is stated than was asked for.
     Dump,
     /// A list does not come in its order.

@@ -1,9 +1,11 @@
 //! Evidence: whether a reply of the episode holds what a statement rests on.
 
-use diorama_seeds::model::{FieldId, ParameterId, ResourceId, World};
+use diorama_seeds::model::{Api, FieldId, ParameterId, ResourceId, World};
+use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::engine::{Body, Origin};
 use crate::session::LogEntry;
@@ -34,7 +36,8 @@ pub(crate) enum Ready {
 }
 
 /// Arguments as values of their parameters; what is none says nothing.
-fn parsed(
+#[must_use]
+pub fn parsed(
     api: &str,
     arguments: &serde_json::Map<String, serde_json::Value>,
     world: &World,
@@ -83,6 +86,8 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
 /// Which record each new one is in an episode.
 pub(crate) struct NewRecords<'a> {
     pub(crate) world: &'a World,
+    /// What the user has said.
+    pub(crate) said: &'a [String],
     /// The resource of each, by number.
     pub(crate) resources: &'a [(u32, ResourceId)],
     /// The key of each that was made.
@@ -193,12 +198,19 @@ impl Ready {
                     && entry.reply.is_success()
                     && has_all(entry, arguments, new.world)
                     && shows(&entry.reply.body, path, value, zone)
+            }) || new.world.api_named(api).zip(value.parse().ok()).is_some_and(|(api, value)| {
+                let computes = new.world.api(api);
+                log.clone().any(|entry| derives(entry, value, computes, arguments, new.said, new.world))
             }),
             Self::Refused { api, status, arguments } => log.clone().any(|entry| {
                 entry.call.api == *api
                     && entry.api.is_some()
                     && entry.reply.status == *status
                     && has_all(entry, arguments, new.world)
+            }) || new.world.api_named(api).map(|id| new.world.api(id)).is_some_and(|refusing| {
+                log.clone().any(|entry| {
+                    tells_beforehand(entry, refusing, *status, arguments, new.said, new.world)
+                })
             }),
             Self::Empty { api, arguments } => log.clone().any(|entry| {
                 entry.call.api == *api
@@ -246,6 +258,232 @@ impl Leaves {
             }
         }
         seen
+    }
+}
+
+/// Whether a read shows beforehand what another call is refused for: a look-up that did not find what that call names, or
+/// a reply that shows the record that it names.
+#[must_use]
+pub fn tells_beforehand(
+    entry: &LogEntry,
+    refusing: &Api,
+    status: u16,
+    arguments: &[(ParameterId, Value)],
+    said: &[String],
+    world: &World,
+) -> bool {
+    let Some(api) = entry.api.map(|id| world.api(id)).filter(|api| !api.writes()) else { return false };
+    if status == 404 {
+        let looked_for = |wanted: &Value| {
+            entry.call.arguments.iter().any(|(name, json)| {
+                let parameter = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()));
+                let given = parameter.and_then(|one| one.schema.parse_json(json, &world.zone).ok());
+                given.is_some_and(|given| alike(&given, wanted))
+            })
+        };
+        // Without arguments in the checks: what the user named was looked for.
+        let named = |json: &serde_json::Value| {
+            json.as_str().is_some_and(|text| {
+                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
+            })
+        };
+        let by_user = arguments.is_empty() && entry.call.arguments.values().any(named);
+        let absent = entry.reply.status == 404 || (entry.reply.is_success() && is_empty(&entry.reply.body));
+        return absent && (by_user || arguments.iter().any(|(_, wanted)| looked_for(wanted)));
+    }
+    let body = &entry.reply.body;
+    let text = |value: &Value| value.to_text(&world.zone).to_lowercase();
+    // It is about what the call names; where the checks do not say what that is, about what the user named.
+    let subject = |value: &Value| match arguments {
+        [] => {
+            let shown = text(value);
+            shown.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&shown))
+        }
+        arguments => arguments.iter().any(|(_, wanted)| wanted == value),
+    };
+    entry.reply.is_success()
+        && body.values().any(|(value, _)| subject(value))
+        && rules(refusing, status).iter().any(|rule| rule.is_shown(body, world))
+}
+
+/// What the rules say, by which an API refuses with a status, of which reads have shown what they look at.
+pub(super) fn shown_rules<'a>(
+    entries: &[Arc<LogEntry>],
+    api: &'a Api,
+    status: u16,
+    world: &World,
+) -> Vec<&'a str> {
+    let bodies = || entries.iter().filter(|entry| entry.reply.is_success()).map(|entry| &entry.reply.body);
+    let shown = rules(api, status).into_iter().filter(|rule| bodies().any(|body| rule.is_shown(body, world)));
+    shown.map(|rule| rule.message).collect()
+}
+
+impl Rule<'_> {
+    /// Whether a reply shows something that it looks at.
+    fn is_shown(&self, body: &Body, world: &World) -> bool {
+        body.values().any(|(_, origin)| match origin {
+            Origin::Field { resource, field, .. } => {
+                let declared = world.resource(*resource);
+                let names = declared.field(*field);
+                let plain = !matches!(names.schema.kind, Type::Reference { .. }) && *field != declared.key;
+                (plain && self.words.iter().any(|word| **word == *names.name))
+                    || self.folds.iter().any(|folded| *folded == &*declared.name)
+            }
+            Origin::Computed => !self.folds.is_empty(),
+            Origin::Constant => false,
+        })
+    }
+}
+
+/// What a rule of an API looks at: the names in it, and the resources whose records it counts.
+pub(super) struct Rule<'a> {
+    /// What it says when it does not hold.
+    pub(super) message: &'a str,
+    pub(super) words: Vec<&'a str>,
+    folds: Vec<&'a str>,
+}
+
+/// The rules by which an API refuses with a status.
+pub(super) fn rules(api: &Api, status: u16) -> Vec<Rule<'_>> {
+    let of_status = api.behaviour.require.iter().filter(|rule| rule.status == status);
+    of_status
+        .map(|rule| {
+            // The names that `let` gives are looked through too.
+            let bound = api.behaviour.bindings.iter().map(|(_, bound)| &*bound.source);
+            let texts = std::iter::once(&*rule.that.source).chain(bound);
+            let mut read = Rule { message: &rule.message, words: Vec::new(), folds: Vec::new() };
+            for text in texts {
+                let mut before = "";
+                for word in
+                    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+                {
+                    if matches!(word, "any" | "all" | "count" | "sum" | "first" | "max" | "min") {
+                        read.folds.push(before);
+                    }
+                    read.words.push(word);
+                    before = word;
+                }
+            }
+            read
+        })
+        .collect()
+}
+
+/// Whether a number follows from another read than the one that computes it: from the items of a list, or from two
+/// numbers of a record. The read must be about the same: no argument that it shares with the other differs, and each that it
+/// lacks is shown by its reply or leaves it with more items than the number counts.
+#[must_use]
+pub fn derives(
+    entry: &LogEntry,
+    wanted: f64,
+    computes: &Api,
+    arguments: &[(ParameterId, Value)],
+    said: &[String],
+    world: &World,
+) -> bool {
+    let Some(api) = entry.api.map(|id| world.api(id)).filter(|api| !api.writes()) else { return false };
+    if !entry.reply.is_success() {
+        return false;
+    }
+    let sent: Vec<Value> = entry
+        .call
+        .arguments
+        .iter()
+        .filter_map(|(name, json)| {
+            let parameter = api.parameters.get(api.parameter_named(name)?.index())?;
+            parameter.schema.parse_json(json, &world.zone).ok()
+        })
+        .collect();
+    let shown = |body: &Body, value: &Value| body.values().any(|(known, _)| known == value);
+    let body = &entry.reply.body;
+    let met = |value: &Value| sent.iter().any(|given| alike(given, value)) || shown(body, value);
+    // Checks of the first version do not say of which arguments: then of what the user named.
+    let all = !arguments.is_empty() && arguments.iter().all(|(_, value)| met(value));
+    if !arguments.is_empty() && !arguments.iter().any(|(_, value)| met(value)) {
+        return false;
+    }
+    // What neither the call nor the reply shows cannot be told from the items, unless it is a bound.
+    let is_bound = |id: ParameterId| {
+        let kind = computes.parameters.get(id.index()).map(|parameter| &parameter.schema.kind);
+        matches!(
+            kind,
+            Some(
+                Type::Integer
+                    | Type::Number
+                    | Type::Decimal { .. }
+                    | Type::Date
+                    | Type::DateTime
+                    | Type::Time
+            )
+        )
+    };
+    if arguments.iter().any(|(id, value)| !met(value) && !is_bound(*id)) {
+        return false;
+    }
+    // What it was asked beside must not be another choice.
+    let strange =
+        |given: &Value| !arguments.iter().any(|(_, value)| alike(given, value)) && !shown(body, given);
+    let chosen = entry.call.arguments.keys().filter_map(|name| api.parameter_named(name));
+    let free = |id: &ParameterId| api.token == Some(*id) || api.chooses_view(*id);
+    let beside = chosen.zip(&sent).filter(|(id, given)| !free(id) && strange(given)).count();
+    if beside > 0 && !all {
+        return false;
+    }
+    let near = |found: f64| (found - wanted).abs() <= 0.005_000_1;
+    body.parts().any(|part| match part {
+        Body::List(items) => {
+            let count = items.len() as f64;
+            let whole = wanted.fract() == 0.0 && wanted >= 1.0;
+            near(count)
+                || (whole && !all && count >= wanted)
+                || (whole && count >= wanted && shares(items, arguments, wanted))
+                || over(items).any(near)
+        }
+        Body::Object(members) => {
+            let numbers: Vec<f64> =
+                members.iter().filter_map(|(_, member)| member.value()?.as_f64()).take(12).collect();
+            let pairs = numbers
+                .iter()
+                .enumerate()
+                .flat_map(|(at, a)| numbers.iter().skip(at + 1).flat_map(move |b| [(a - b).abs(), a + b]));
+            let named = members.iter().filter_map(|(_, member)| member.value()?.as_str()).any(|text| {
+                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
+            });
+            (all || (arguments.is_empty() && named)) && pairs.into_iter().any(near)
+        }
+        Body::Leaf(..) => false,
+    })
+}
+
+/// Whether so many items at most show an argument's value each.
+fn shares(items: &[Body], arguments: &[(ParameterId, Value)], wanted: f64) -> bool {
+    arguments.iter().any(|(_, value)| {
+        let with = items.iter().filter(|item| item.values().any(|(known, _)| known == value));
+        with.count() as f64 >= wanted
+    })
+}
+
+/// The least, the greatest, the sum and the mean of each numeric member of a list's items.
+fn over(items: &[Body]) -> impl Iterator<Item = f64> {
+    let members = match items.first() {
+        Some(Body::Object(members)) => members.as_slice(),
+        _ => &[],
+    };
+    members.iter().flat_map(move |(name, _)| {
+        let values: Vec<f64> = items.iter().filter_map(|item| item.member(name)?.value()?.as_f64()).collect();
+        let sum: f64 = values.iter().sum();
+        let mean = if values.is_empty() { f64::NAN } else { sum / values.len() as f64 };
+        let least = values.iter().copied().fold(f64::NAN, f64::min);
+        let most = values.iter().copied().fold(f64::NAN, f64::max);
+        [sum, mean, least, most]
+    })
+}
+
+/// Whether two values are one, strings in any case.
+fn alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a.to_lowercase() == b.to_lowercase(),
+        _ => a == b,
     }
 }
 

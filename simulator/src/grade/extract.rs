@@ -68,6 +68,13 @@ pub enum What {
     None,
 }
 
+impl What {
+    /// Whether it is a number or an amount of money.
+    pub(crate) const fn is_amount(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::Money(_))
+    }
+}
+
 /// A number as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Number {

@@ -35,7 +35,11 @@ impl Measures {
     }
 
     fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
-        let schema = || base.tool_schema(api).map(ToString::to_string).unwrap_or_default();
+        let schema = || {
+            let mut words = String::new();
+            base.tool_schema(api).into_iter().for_each(|schema| add_words(schema, &mut words));
+            words
+        };
         let (units, currencies) = vocabulary.measures(api, || measures(&schema()));
         self.add(units, currencies);
     }
@@ -92,6 +96,31 @@ impl Measures {
         }
     }
 
+    /// Of a schema: its unit, and its currency.
+    pub(crate) fn add_schema(&mut self, schema: &Schema) {
+        let unit = schema.unit.as_deref().and_then(Unit::named);
+        let code = match &schema.kind {
+            Type::Decimal { currency: Some(code), .. } => &**code,
+            _ => "",
+        };
+        self.add(unit.as_slice(), &measures(code).1);
+    }
+
+    /// The units.
+    pub(crate) fn units(&self) -> impl Iterator<Item = Unit> {
+        self.units.iter().copied()
+    }
+
+    /// Whether this very unit is visible.
+    pub(crate) fn has_exactly(&self, unit: Unit) -> bool {
+        self.units.contains(&unit)
+    }
+
+    /// Whether a currency is visible.
+    pub(crate) const fn has_any_currency(&self) -> bool {
+        !self.currencies.is_empty()
+    }
+
     /// Whether something visible is measured in this dimension.
     pub(crate) fn has_unit(&self, dimension: Dimension) -> bool {
         self.units.iter().any(|unit| unit.dimension == dimension)
@@ -138,6 +167,25 @@ impl Measures {
     #[must_use]
     pub fn visible(&self, schema: Schema) -> Schema {
         if self.shows(&schema) { schema } else { bare(schema) }
+    }
+}
+
+/// The names and texts of a schema; a pattern is none, and its signs are no currency's.
+fn add_words(schema: &serde_json::Value, words: &mut String) {
+    match schema {
+        serde_json::Value::String(text) => {
+            words.push_str(text);
+            words.push_str(" . ");
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| add_words(item, words)),
+        serde_json::Value::Object(members) => {
+            for (name, member) in members.iter().filter(|(name, _)| *name != "pattern") {
+                words.push_str(name);
+                words.push_str(" . ");
+                add_words(member, words);
+            }
+        }
+        _ => {}
     }
 }
 

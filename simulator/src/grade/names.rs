@@ -18,8 +18,11 @@ use crate::engine::Base;
 
 /// The names of all text fields of a world, each made when it is first asked for. Share one between all tasks of
 /// a world: building a field's names costs more than grading an answer.
+#[derive(Clone, Debug)]
+pub struct Vocabulary(Arc<Words>);
+
 #[derive(Debug)]
-pub struct Vocabulary {
+struct Words {
     fields: Vec<Vec<OnceLock<Arc<Names>>>>,
     /// The units and currencies of each API's description.
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
@@ -33,7 +36,7 @@ impl Vocabulary {
         let fields =
             resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
         let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        Self { fields: fields.collect(), measures }
+        Self(Arc::new(Words { fields: fields.collect(), measures }))
     }
 
     /// The units and currencies of an API's description.
@@ -42,7 +45,7 @@ impl Vocabulary {
         api: ApiId,
         read: impl FnOnce() -> (Vec<Unit>, Vec<Currency>),
     ) -> (&[Unit], &[Currency]) {
-        match self.measures.get(api.index()) {
+        match self.0.measures.get(api.index()) {
             Some(slot) => {
                 let (units, currencies) = slot.get_or_init(read);
                 (units, currencies)
@@ -53,7 +56,7 @@ impl Vocabulary {
 
     /// The names of a field.
     pub(crate) fn field(&self, base: &Base, resource: ResourceId, field: FieldId) -> Arc<Names> {
-        let slot = self.fields.get(resource.index()).and_then(|fields| fields.get(field.index()));
+        let slot = self.0.fields.get(resource.index()).and_then(|fields| fields.get(field.index()));
         match slot {
             Some(slot) => Arc::clone(slot.get_or_init(|| Arc::new(of_field(base, resource, field)))),
             None => Arc::default(),

@@ -106,23 +106,6 @@ impl Ending {
     }
 }
 
-/// Whether an answer says again why a call was refused: two thirds of the words with meaning and of the numbers in
-/// the reply's own reason stand in it, and at least two of them where there are two.
-pub(crate) fn restates(answer: &Text, reason: &str) -> bool {
-    let reason = Text::of_value(reason);
-    let mut wanted: Vec<u64> =
-        reason.tokens.iter().filter(|token| tells(token)).map(|token| token.stem).collect();
-    wanted.sort_unstable();
-    wanted.dedup();
-    let told = |stem: &&u64| answer.tokens.iter().any(|token| token.stem == **stem);
-    let found = wanted.iter().filter(told).count();
-    found >= wanted.len().min(2) && found * 3 >= wanted.len() * 2 && found > 0
-}
-
-fn tells(token: &Token) -> bool {
-    token.has_content() || token.is_digits()
-}
-
 fn spells(text: &Text, at: usize, words: &[u64]) -> bool {
     let Some(first) = text.get(at) else { return false };
     let mut place = at;

@@ -22,6 +22,7 @@ pub struct Prepared {
     pub(crate) variants: Vec<PreparedVariant>,
     pub(crate) allowed: Allowed,
     pub(crate) leaves: Leaves,
+    pub(crate) vocabulary: Vocabulary,
     /// Whether any API of the world can change a record.
     pub(crate) writes: bool,
 }
@@ -44,6 +45,8 @@ pub(crate) struct PreparedStage {
     pub(crate) facts: Vec<(String, Fact)>,
     /// For refusals: what they may be said to be about; nothing where that is not judged.
     pub(crate) subjects: Vec<String>,
+    /// For refusals: what they rest on, as the checks name it.
+    pub(crate) rests_on: Vec<diorama_seeds::task::Evidence>,
     /// The fields behind [`AnswerKey::names`].
     pub(crate) fields: Vec<(ResourceId, FieldId)>,
     /// The facts and what may stand beside them, where the world makes some of their values anew in each episode.
@@ -81,6 +84,7 @@ impl Prepared {
             variants,
             allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
             leaves,
+            vocabulary: vocabulary.clone(),
             writes: world.apis.iter().any(diorama_seeds::model::Api::writes),
         })
     }
@@ -155,6 +159,7 @@ impl PreparedStage {
         Ok(Self {
             facts,
             subjects,
+            rests_on: if stage.outcome == Outcome::Refused { stage.evidence.clone() } else { Vec::new() },
             made,
             outcome: stage.outcome,
             refusal: stage.refusal.clone(),

@@ -74,12 +74,13 @@ fn lacks(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
             if !seen.measures.has_currency(money.currency) {
                 return Some(Kind::Currency);
             }
-            is_number(money.amount.as_f64(), money.other.map(|other| other.as_f64()), seen)
+            is_number(money.amount.as_f64(), money.other.map(|other| other.as_f64()), 2, seen)
         }
         What::Number(number) => return lacks_number(number, mention, prose, seen),
         What::Date(day) => {
             day.derived
                 || dates(seen).any(|date| day.means(date, seen.clock.today))
+                || days_after(seen).any(|date| day.means(date, seen.clock.today))
                 || said_by_user(mention, prose, seen)
         }
         What::Time(time) => {
@@ -107,7 +108,10 @@ fn lacks_number(number: &Number, mention: &Mention, prose: &Prose, seen: &Shown<
             }
             is_measured(number.value, unit, seen) || is_converted(number.value, unit, seen)
         }
-        None => is_number(number.value, number.other, seen),
+        None => {
+            is_number(number.value, number.other, number.decimals, seen)
+                || dates(seen).any(|date| f64::from(date.civil().year()) == number.value)
+        }
     };
     (!known && !stands_in_a_text(prose.words_at(mention.span()), seen)).then_some(Kind::Value)
 }
@@ -147,12 +151,14 @@ fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origi
 }
 
 /// Numbers that a reply shows, an argument sends, or a list counts; their sums and differences.
-fn is_number(value: f64, other: Option<f64>, seen: &Shown<'_>) -> bool {
-    // People round: what is said to two decimals is what is shown to more.
+fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> bool {
+    // People round: what is said to two decimals is what is shown to more, and `2.1 million` hides digits. What was spent
+    // is told without the sign that a list of bookings gives it.
+    let step = if decimals < 0 { 0.5 * 10_f64.powi(-i32::from(decimals)) } else { 0.005 };
     let near = |known: f64| {
         let close = |said: f64| {
-            (known - said).abs() <= 0.005_000_1
-                || (known.abs() >= 100.0 && (known.round() - said).abs() < 1e-9)
+            (known.abs() - said.abs()).abs() <= step + 0.000_000_1
+                || (known.abs() >= 100.0 && (known.abs().round() - said.abs()).abs() < 1e-9)
         };
         close(value) || other.is_some_and(close)
     };
@@ -274,7 +280,8 @@ fn sums(body: &Body) -> Vec<f64> {
                 let Some(Body::Object(members)) = items.first() else { continue };
                 for (name, _) in members {
                     let values = items.iter().filter_map(|item| item.member(name)?.value()?.as_f64());
-                    found.push(values.sum());
+                    let sum: f64 = values.sum();
+                    found.extend([sum, sum / items.len() as f64]);
                 }
                 stack.extend(items);
             }
@@ -328,6 +335,23 @@ fn dates<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
     let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
     let sent = sent.filter_map(|json| Date::parse(json.as_str()?.get(..10)?));
     std::iter::once(seen.clock.today).chain(shown).chain(sent)
+}
+
+/// The days that lie as many days after a visible one as a user or a reply says: a departure, three nights on.
+fn days_after<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
+    let said = seen.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number);
+    let shown = leaves(seen).filter_map(|(value, _)| value.as_f64());
+    let mut ahead: Vec<i32> = said
+        .chain(shown)
+        .filter(|number| number.fract() == 0.0 && (1.0..=60.0).contains(number))
+        .map(|number| number as i32)
+        .collect();
+    ahead.sort_unstable();
+    ahead.dedup();
+    let days: Vec<Date> = dates(seen).collect();
+    ahead
+        .into_iter()
+        .flat_map(move |ahead| days.clone().into_iter().map(move |day| Date(day.0.saturating_add(ahead))))
 }
 
 fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {

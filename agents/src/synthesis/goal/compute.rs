@@ -38,7 +38,8 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         .leaves()
         .filter(|(path, value, origin)| {
             matches!(origin, Origin::Computed)
-                && value.as_f64().is_some_and(|number| number.abs() > 1e-9)
+                // One and two are guessed.
+                && value.as_f64().is_some_and(|number| number.abs() > 2.0 || number.fract() != 0.0)
                 && !path.ends_with("_id")
                 && !path.contains('[')
         })

@@ -40,6 +40,14 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         let entry = planner.call(id, arguments);
         let step = planner.steps.len() - 1;
         let (path, array) = display_of_first(planner, &entry.reply.body, resource).ok_or(NoGoal)?;
+        // The best of one or two is no question.
+        let among = match entry.reply.body.at(&array) {
+            Some(Body::List(items)) => items.len(),
+            _ => 0,
+        };
+        if among < FEW {
+            return Err(NoGoal);
+        }
         let member = member_of(&entry.reply.body, &array, resource, field).ok_or(NoGoal)?;
         let value_path = format!("{array}[0]{}{member}", if member.is_empty() { "" } else { "." });
         planner.phenomena.push("superlative");
@@ -91,8 +99,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         let member = path.split_once("].").map(|(_, member)| member.to_owned())?;
         complete.then_some((array, member))
     });
+    let counted = is_worth_counting(total.as_ref().map(|(_, value, _)| *value));
     match (names, total) {
-        (Some((array, member)), _) if planner.rng.random_bool(0.7) => {
+        (Some((array, member)), _) if planner.rng.random_bool(0.7) || !counted => {
             let mut words = vec![literal(
                 *[
                     "Which ",
@@ -130,7 +139,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             }];
             Ok(Goal::question(id, words, asked, answer))
         }
-        (_, Some((path, value, _))) if value.as_f64().is_some_and(|total| total > 0.0) => {
+        (_, Some((path, value, _))) if counted => {
             let mut words = vec![literal(
                 *["How many ", "Can you count the ", "What is the number of "]
                     .choose(planner.rng)
@@ -157,6 +166,14 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         }
         _ => Err(NoGoal),
     }
+}
+
+/// Fewer things than these are neither counted nor compared: the answer would be a guess.
+const FEW: usize = 3;
+
+/// Whether a number of things is one that nobody guesses.
+fn is_worth_counting(total: Option<&Value>) -> bool {
+    total.and_then(Value::as_f64).is_some_and(|total| total >= FEW as f64)
 }
 
 /// Whether the things are some that both know: "my playlists", "the tracks of the album".

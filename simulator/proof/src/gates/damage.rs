@@ -49,7 +49,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         if let Some(other) = neighbour(world, call, &trial.grounded.visible) {
             judge(Fault::OtherApi, &Put::Api(other))?;
         }
-        if !counted && !is_search(call) {
+        if !counted && !is_search(call) && !is_told_without(trial, index) {
             return Err(Reason::Unprovable { call: index, api: call.api.clone() });
         }
         let call = bind_what_is_there(call, &before.replies, world);
@@ -60,6 +60,23 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         judge(trial, report, gold.len(), Fault::AddWrite, &run)?;
     }
     Ok(())
+}
+
+/// Whether the stage of a call is refused for what its reads tell without that call: what need not be tried cannot prove
+/// itself, nor can the signing in that it needs.
+fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
+    let entries = &trial.grounded.entries;
+    let stage = trial.grounded.stages.iter().find(|stage| stage.calls.contains(&index));
+    let Some((stage, refusing)) = stage.and_then(|stage| Some((stage, stage.refused_by?))) else {
+        return false;
+    };
+    let others: Vec<Arc<LogEntry>> = entries
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != index && *other != refusing && *other < stage.calls.end)
+        .map(|(_, entry)| Arc::clone(entry))
+        .collect();
+    entries.get(refusing).is_some_and(|entry| reach::is_told(trial, entry, &others))
 }
 
 /// A search that found the tools in another try is no call of the solution that has to prove itself.

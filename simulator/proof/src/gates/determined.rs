@@ -17,7 +17,7 @@ use super::{GateReport, Trial};
 use crate::answer::Asked;
 use crate::ground::{Sought, places, readings};
 use crate::reason::Reason;
-use crate::survey::{query_of, reads};
+use crate::survey::reads;
 
 /// Runs the gate.
 ///
@@ -391,7 +391,7 @@ fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
     let world = trial.world();
     let gold = trial.grounded.gold.get(call)?;
     let api = world.api(world.api_named(&gold.api)?);
-    let query = query_of(api)?;
+    let query = api.query()?;
     let (parameter, _) = query.sort_parameter.as_ref()?;
     let parameter = &api.parameters[parameter.index()];
     let value = parameter.schema.parse_json(gold.arguments.get(&*parameter.name)?, &world.zone).ok()?;
@@ -405,7 +405,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
     let said = turns.before(gold);
     let asked = said.iter().any(|prose| sought.asked_in(prose).is_some());
     if !asked && said.iter().any(|prose| sought.is_other_in(prose)) {
-        let parameter = query_of(api).and_then(|query| query.sort_parameter.as_ref());
+        let parameter = api.query().and_then(|query| query.sort_parameter.as_ref());
         let name = parameter.map(|(id, _)| &api.parameters[id.index()].name);
         let order = name.and_then(|name| gold.arguments.get(&**name)).and_then(|json| json.as_str());
         return Err(Reason::OtherOrder { call, order: order.unwrap_or_default().to_owned() });

@@ -14,7 +14,7 @@ use super::text::{self, Found};
 use super::{GroundedStage, Seen, Sources, order};
 use crate::candidate::CandidateCall;
 use crate::reason::Reason;
-use crate::survey::{query_of, reads};
+use crate::survey::reads;
 
 /// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
 pub(crate) struct Unsourced {
@@ -368,7 +368,7 @@ impl Argument<'_> {
 
     /// The next page, after the same call for the page before; the size of a page.
     fn in_paging(&self, value: &Value) -> Option<ArgumentSource> {
-        let page = query_of(self.api)?.page.as_ref()?;
+        let page = self.api.query()?.page.as_ref()?;
         let is = |id: diorama_seeds::model::ParameterId| {
             self.api.parameters.get(id.index()).is_some_and(|other| other.name == self.parameter.name)
         };
@@ -563,7 +563,7 @@ impl Argument<'_> {
 
     /// Whether the parameter takes words to look for.
     fn searches_text(&self) -> bool {
-        let filters = query_of(self.api).map(|query| &query.filters);
+        let filters = self.api.query().map(|query| &query.filters);
         filters.into_iter().flatten().any(|filter| {
             matches!(filter.test, diorama_seeds::model::FilterTest::Text(_))
                 && self.api.parameters[filter.parameter.index()].name == self.parameter.name

@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use diorama_seeds::model::{Field, FieldId, ResourceId, World};
-use diorama_seeds::schema::Type;
+use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin};
-use diorama_simulator::grade::extract::Stance;
-use diorama_simulator::grade::extract::prose::{Prose, Span};
+use diorama_simulator::grade::deeds::misspoken;
+use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
@@ -192,21 +191,11 @@ pub(crate) fn deeds(
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && touches(other, entry));
-        if let Some((words, member, shown)) = misspoken(entry, &prose, seen).filter(|_| is_last) {
+        if let Some((span, member, shown)) = misspoken(entry, &prose, world).filter(|_| is_last) {
+            let words = prose.words_at(span).to_owned();
             faults.push(Reason::WordsSayOtherwise { stage, words, call, member, shown });
         }
     }
-}
-
-/// A word alone before a stop: `Done.`, `Done: ...` acknowledges, and states nothing of a record.
-fn is_remark(prose: &Prose, span: Span) -> bool {
-    let source = prose.source();
-    let before = source.get(..span.start).unwrap_or_default().trim_end();
-    let after = source.get(span.end..).unwrap_or_default();
-    (before.is_empty() || before.ends_with(['.', '!', '?', ',']))
-        && (after.is_empty()
-            || after.starts_with(['.', '!', ':', ',', ';', ' '])
-                && !after.trim_start().starts_with(char::is_alphanumeric))
 }
 
 fn touches(later: &LogEntry, entry: &LogEntry) -> bool {
@@ -288,50 +277,4 @@ fn alike(sent: &Value, shown: &Value) -> bool {
             _ => sent == shown,
         },
     }
-}
-
-/// The field of a changed record that a leaf shows: by where it came from, or by its name where the world computed it.
-fn field_of<'a>(path: &str, origin: &Origin, entry: &LogEntry, world: &'a World) -> Option<&'a Field> {
-    let mut changes = entry.changes.iter();
-    match origin {
-        Origin::Field { resource, key, field } => changes
-            .any(|change| change.resource == *resource && change.key == *key)
-            .then(|| world.resource(*resource).field(*field)),
-        Origin::Computed => {
-            let member = folded(path.rsplit('.').next().unwrap_or(path));
-            changes.find_map(|change| {
-                world.resource(change.resource).fields.iter().find(|field| folded(&field.name) == member)
-            })
-        }
-        Origin::Constant => None,
-    }
-}
-
-/// Words that assert another state of a changed record than its reply shows: another value of an enum field, and not the
-/// one that is there.
-fn misspoken(entry: &LogEntry, prose: &Prose, seen: &Seen<'_>) -> Option<(String, String, Json)> {
-    let world = seen.premises.base.world();
-    for (path, value, origin) in entry.reply.body.leaves() {
-        let Some(declared) = field_of(&path, origin, entry, world) else { continue };
-        let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { continue };
-        let says = |other: &str| {
-            let synonyms = declared.synonyms.get(other).into_iter().flatten().map(|word| &**word);
-            let spaced = other.replace('_', " ");
-            let spans = prose.find(&spaced);
-            spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
-                prose.stance(*span) == Stance::Asserted && !prose.is_denied(*span) && !is_remark(prose, *span)
-            })
-        };
-        if says(shown).is_some() {
-            continue;
-        }
-        // A word that the user chose as another argument says nothing of this field.
-        let chosen = |other: &str| entry.call.arguments.values().any(|json| json.as_str() == Some(other));
-        let wrong =
-            values.iter().filter(|other| &***other != shown && !chosen(other)).find_map(|other| says(other));
-        if let Some(span) = wrong {
-            return Some((prose.words_at(span).to_owned(), path, value.to_json(&world.zone)));
-        }
-    }
-    None
 }

@@ -6,7 +6,6 @@ use diorama_seeds::value::Value;
 use diorama_simulator::grade::extract::prose::{Prose, Span};
 
 use super::argument::folded;
-use crate::survey::query_of;
 
 /// An order that a sort parameter asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,7 @@ enum End {
 impl Sought {
     /// What the value of a sort parameter asks for; none where the parameter orders nothing.
     pub(crate) fn of(api: &Api, parameter: &Parameter, value: &Value, world: &World) -> Option<Self> {
-        let query = query_of(api)?;
+        let query = api.query()?;
         let (sorts, fields) = query.sort_parameter.as_ref()?;
         if api.parameters[sorts.index()].name != parameter.name {
             return None;

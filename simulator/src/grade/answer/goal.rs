@@ -28,6 +28,8 @@ pub(crate) struct Entity {
     pub(crate) names: Vec<Name>,
     /// What they mean; the value's own first.
     pub(crate) identities: Vec<u64>,
+    /// The stem of a common word: of `carpentry`.
+    pub(crate) common: Option<String>,
     /// Digits of a value that is a long number.
     pub(crate) digits: String,
     /// Position of its field's names among the key's.
@@ -161,6 +163,20 @@ impl Goal {
         }
     }
 
+    /// What is below zero, without its sign.
+    pub(crate) fn negated(&self) -> Option<Self> {
+        match self {
+            Self::Number { value, unit, tolerance } if *value < 0.0 => {
+                Some(Self::Number { value: -value, unit: *unit, tolerance: *tolerance })
+            }
+            Self::Money { amount, currency } if amount.minor < 0 => Some(Self::Money {
+                amount: Decimal { minor: -amount.minor, scale: amount.scale },
+                currency: currency.clone(),
+            }),
+            _ => None,
+        }
+    }
+
     /// Whether a mention is part of this, so that it does not contradict anything.
     pub(crate) fn covers(&self, mention: &Mention, clock: &Clock) -> bool {
         self.is_stated_by(mention, clock)
@@ -223,7 +239,9 @@ impl Entity {
         } else {
             String::new()
         };
-        Ok(Self { names, identities, digits, field: field.map(|(position, _)| position) })
+        let plain = value.chars().all(|c| c.is_ascii_lowercase()) && value.len() > 4;
+        let common = plain.then(|| diorama_seeds::english::stem(value));
+        Ok(Self { names, identities, common, digits, field: field.map(|(position, _)| position) })
     }
 
     pub(crate) fn is(&self, identity: u64) -> bool {

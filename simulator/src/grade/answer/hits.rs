@@ -53,6 +53,7 @@ pub(crate) fn find<'a>(
         hits.push(Hit { start: at, end, identity, field, stance: Stance::Asserted, aside: false });
         at = end;
     }
+    inflected(key, text, source, &mut hits);
     let taken = taken(text, &hits);
     let mut text = Cow::Borrowed(text);
     if !taken.is_empty() {
@@ -65,6 +66,37 @@ pub(crate) fn find<'a>(
         hit.aside = is_aside(&text, hit.start, hit.end);
     }
     (text, hits)
+}
+
+/// Adds expected common words with another ending, where they do not stand as they are: a `carpenter` for `carpentry`.
+fn inflected(key: &AnswerKey, text: &Text, source: &str, hits: &mut Vec<Hit>) {
+    for atom in &key.atoms {
+        let Goal::Entity(entity) = &atom.goal else { continue };
+        let Some(common) = &entity.common else { continue };
+        let rival = |hit: &Hit| hit.field.is_some() && hit.field == entity.field;
+        if hits.iter().any(|hit| rival(hit) || entity.is(hit.identity)) {
+            continue;
+        }
+        let found = text.tokens.iter().position(|token| {
+            let spelt = source.get(token.start as usize..token.end as usize).unwrap_or_default();
+            let stem = diorama_seeds::english::stem(&spelt.to_lowercase());
+            let alike = stem.chars().zip(common.chars()).take_while(|(a, b)| a == b).count();
+            token.is_word() && alike >= 5 && alike * 3 >= stem.len().max(common.len()) * 2
+        });
+        if let Some(at) = found {
+            let identity = entity.identities.first().copied().unwrap_or_default();
+            let (start, end) = (at, at + 1);
+            hits.push(Hit {
+                start,
+                end,
+                identity,
+                field: entity.field,
+                stance: Stance::Asserted,
+                aside: false,
+            });
+        }
+    }
+    hits.sort_unstable_by_key(|hit| hit.start);
 }
 
 fn longest(

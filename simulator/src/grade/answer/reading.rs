@@ -5,7 +5,8 @@ use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, comparable, is_listed, is_picked, label, speaks_for_all};
 use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, yes_no};
-use crate::grade::extract::tokens::{Kind, LineKind, Text};
+use crate::grade::extract::lexicon::word;
+use crate::grade::extract::tokens::{Kind, LineKind, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 use crate::grade::names::Names;
 
@@ -173,7 +174,7 @@ impl Reader<'_> {
                 goal => {
                     let states = |mention: &Mention| {
                         (goal.accepts(mention.stance) || (several && mention.stance == Stance::Compared))
-                            && goal.is_stated_by(mention, self.clock)
+                            && (goal.is_stated_by(mention, self.clock) || self.is_spent(goal, mention))
                     };
                     let mut found: Vec<usize> = Vec::new();
                     for (at, mention) in self.mentions.iter().enumerate() {
@@ -193,6 +194,7 @@ impl Reader<'_> {
                     anchors.owner(self.text, at, &places).is_none_or(|owner| owner == position)
                 });
             }
+            own.retain(|source| !self.is_alternative(*source));
             candidates.push(own);
         }
         assign(&candidates, |source| speaks_for_all(self.text, self.token_of(source)))
@@ -206,6 +208,101 @@ impl Reader<'_> {
             .iter()
             .enumerate()
             .any(|(other, atom)| other != position && anchors::alike(&own.goal, &atom.goal))
+    }
+
+    /// Whether an amount is told as spent or paid, where bookings show it below zero.
+    fn is_spent(&self, goal: &Goal, mention: &Mention) -> bool {
+        let Some(token) = self.text.get(mention.tokens.0) else { return false };
+        let spends = |other: &Token| {
+            [
+                word!("spent"),
+                word!("spend"),
+                word!("spending"),
+                word!("paid"),
+                word!("pay"),
+                word!("cost"),
+                word!("costs"),
+            ]
+            .contains(&other.hash)
+                && other.sentence == token.sentence
+        };
+        goal.negated().is_some_and(|goal| goal.is_stated_by(mention, self.clock))
+            && self.text.tokens.iter().any(spends)
+    }
+
+    /// Whether a value is one of several that the answer leaves open: `60 or 116`, `either Ana or Rui`.
+    fn is_alternative(&self, source: Source) -> bool {
+        let range = |source: Source| match source {
+            Source::Mention(at) => self.mentions.get(at).map(|mention| mention.tokens),
+            Source::Hit(at) => self.hits.get(at).map(|hit| (hit.start, hit.end)),
+        };
+        let like: Vec<Source> = match source {
+            Source::Mention(at) => {
+                let Some(own) = self.mentions.get(at) else { return false };
+                let like = |other: &Mention| {
+                    std::mem::discriminant(&other.what) == std::mem::discriminant(&own.what)
+                        || other.what.is_amount() && own.what.is_amount()
+                };
+                let all = self.mentions.iter().enumerate();
+                all.filter(|(_, other)| like(other)).map(|(at, _)| Source::Mention(at)).collect()
+            }
+            Source::Hit(_) => (0..self.hits.len()).map(Source::Hit).collect(),
+        };
+        // Runs of values with nothing but commas and small words between them.
+        let position = like.iter().position(|other| *other == source);
+        let Some(position) = position else { return false };
+        let joint = |left: Source, right: Source| {
+            let ((_, end), (start, _)) = (range(left)?, range(right)?);
+            // `The Whale's Ghost (1962) or ...`
+            let mut depth = 0;
+            let mut between: Vec<&Token> = Vec::new();
+            for token in self.text.tokens.get(end..start)? {
+                depth += i32::from(token.is_symbol('('));
+                if depth == 0 {
+                    between.push(token);
+                }
+                depth -= i32::from(token.is_symbol(')'));
+            }
+            let plain = |token: &&Token| {
+                matches!(token.kind, Kind::Symbol(_)) || !token.has_content() || token.hash == word!("dr")
+            };
+            let apart = |token: &&Token| matches!(token.kind, Kind::Symbol('.' | ';'));
+            let fits = between.len() <= 5 && between.iter().all(plain) && !between.iter().any(apart);
+            fits.then(|| between.iter().any(|token| token.hash == word!("or")))
+        };
+        let mut open = false;
+        let mut members = vec![source];
+        for pair in like[position..].windows(2) {
+            let Some(or) = joint(pair[0], pair[1]) else { break };
+            open |= or;
+            members.push(pair[1]);
+        }
+        for pair in like[..=position].windows(2).rev() {
+            let Some(or) = joint(pair[0], pair[1]) else { break };
+            open |= or;
+            members.push(pair[0]);
+        }
+        open && members.iter().any(|other| self.differs(source, *other))
+    }
+
+    /// Whether two values of one kind are not the same, in another unit or form.
+    fn differs(&self, one: Source, other: Source) -> bool {
+        match (one, other) {
+            (Source::Hit(a), Source::Hit(b)) => {
+                let identity = |at: usize| self.hits.get(at).map(|hit| hit.identity);
+                identity(a) != identity(b)
+            }
+            (Source::Mention(a), Source::Mention(b)) => {
+                let what = |at: usize| self.mentions.get(at).map(|mention| &mention.what);
+                match (what(a), what(b)) {
+                    (Some(a), Some(b)) => {
+                        !super::rivals::same(a, b, self.clock.today) && !are_measured_apart(a, b)
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        }
     }
 
     fn token_of(&self, source: Source) -> usize {
@@ -319,6 +416,10 @@ impl Reader<'_> {
             if key.atoms.iter().any(|atom| atom.goal.covers(mention, self.clock)) {
                 continue;
             }
+            if let Some(top) = self.takes_back(mention, served) {
+                reading.contradictions.push((top, self.words(mention.start, mention.end)));
+                continue;
+            }
             if let Some(around) = key.context.iter().position(|goal| goal.covers(mention, self.clock)) {
                 context[around] = true;
                 continue;
@@ -354,7 +455,7 @@ impl Reader<'_> {
             if hit.aside || hits::is_deed(self.text, hit) {
                 continue;
             }
-            let Some(top) = self.rival_name(stated, hit).or_else(|| self.other_subject(hit)) else {
+            let Some(top) = self.rival_name(stated, hit) else {
                 continue;
             };
             let list = key.tops.get(top).is_some_and(|top| top.list);
@@ -363,7 +464,8 @@ impl Reader<'_> {
             } else {
                 !is_picked(self.text, &self.hits, position)
             };
-            if excused && echo.names(hit.identity) {
+            let sentence = self.text.get(hit.start).map_or(0, |token| token.sentence);
+            if excused && !is_retraction(self.text, sentence) && echo.names(hit.identity) {
                 continue;
             }
             let bytes = |at: usize| {
@@ -374,6 +476,36 @@ impl Reader<'_> {
                 .push((top, self.words(bytes(hit.start).0, bytes(hit.end.saturating_sub(1)).1)));
         }
         (unasked, context.iter().filter(|used| **used).count())
+    }
+
+    /// The fact that a later sentence takes back: it has another value of the kind, and no words that say of what.
+    fn takes_back(&self, mention: &Mention, served: &[Option<Source>]) -> Option<usize> {
+        let sentence = self.text.get(mention.tokens.0)?.sentence;
+        let own = |at: usize| mention.tokens.0 <= at && at < mention.tokens.1;
+        let words: Vec<u64> = self
+            .text
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|(at, token)| token.sentence == sentence && !own(*at) && token.has_content())
+            .map(|(_, token)| token.stem)
+            .collect();
+        self.key.atoms.iter().enumerate().find_map(|(position, atom)| {
+            let serving = served.get(position).copied().flatten()?;
+            let at = self.token_of(serving);
+            let before = self.text.get(at)?;
+            let like = atom.goal.rivals(mention)
+                || (atom.goal.takes_bare_numbers()
+                    && matches!(&mention.what, What::Number(number) if number.unit.is_none() && number.role == NumberRole::Plain));
+            let list = self.key.tops.get(atom.top).is_some_and(|top| top.list);
+            // What the sentence says beside the value, the sentence before has said of its own.
+            let said = |stem: &u64| {
+                self.text.tokens.iter().any(|token| token.sentence == before.sentence && token.stem == *stem)
+            };
+            let strange = words.iter().filter(|stem| !said(stem)).count();
+            (like && !list && before.sentence < sentence && strange <= 1 && words.len() <= 3 && is_retraction(self.text, sentence))
+                .then_some(atom.top)
+        })
     }
 
     /// The fact that a mention contradicts; one that is not stated before one that is.
@@ -418,20 +550,6 @@ impl Reader<'_> {
         of_field(false).or_else(|| of_field(true)).map(|(_, atom)| atom.top)
     }
 
-    /// The first fact, when a name rivals one that is allowed, which is not there: the answer speaks of another record.
-    fn other_subject(&self, hit: &Hit) -> Option<usize> {
-        let field = hit.field?;
-        let mut allowed = self.key.context.iter().filter_map(|goal| match goal {
-            Goal::Entity(entity) if entity.field == Some(field) => Some(entity),
-            _ => None,
-        });
-        let first = allowed.next()?;
-        let named = std::iter::once(first)
-            .chain(allowed)
-            .any(|entity| self.hits.iter().any(|hit| entity.is(hit.identity)));
-        (!named).then_some(0)
-    }
-
     /// Whether the atoms of an ordered list can be found one after another.
     fn in_order(&self, atoms: std::ops::Range<usize>) -> bool {
         let mut from = 0;
@@ -468,6 +586,14 @@ impl Reader<'_> {
     }
 }
 
+/// Whether two numbers are measured in different units, so that both can be so.
+fn are_measured_apart(a: &What, b: &What) -> bool {
+    match (a, b) {
+        (What::Number(a), What::Number(b)) => a.unit.is_some() && b.unit.is_some() && a.unit != b.unit,
+        _ => false,
+    }
+}
+
 const fn states_name(stance: Stance) -> bool {
     matches!(stance, Stance::Asserted | Stance::Limit)
 }
@@ -488,6 +614,30 @@ fn no_noun(mention: &Mention) -> bool {
     matches!(&mention.what, What::Number(number) if number.noun[0] == 0)
 }
 
+/// Whether a sentence takes back what was said before it.
+fn is_retraction(text: &Text, sentence: u32) -> bool {
+    const TAKING_BACK: [u64; 16] = [
+        word!("correction"),
+        word!("wrong"),
+        word!("actually"),
+        word!("sorry"),
+        word!("mistake"),
+        word!("mistaken"),
+        word!("rather"),
+        word!("meant"),
+        word!("mean"),
+        word!("oops"),
+        word!("scratch"),
+        word!("wait"),
+        word!("incorrect"),
+        word!("misread"),
+        word!("apologies"),
+        word!("no"),
+    ];
+    let near = |token: &Token| token.sentence == sentence || token.sentence + 1 == sentence;
+    text.tokens.iter().any(|token| near(token) && TAKING_BACK.contains(&token.hash))
+}
+
 /// Numbers that are not meant to tell anything: `one of them`, `option 2`, `the 3rd`.
 fn is_chatter(mention: &Mention) -> bool {
     match &mention.what {
@@ -500,7 +650,6 @@ fn is_chatter(mention: &Mention) -> bool {
 
 /// The number of items of the longest enumeration `X, Y and Z` of capitalised items in a sentence.
 fn enumerated(text: &Text) -> Option<usize> {
-    use crate::grade::extract::lexicon::word;
     let mut best = None;
     let mut items = 0;
     let mut open = false;

@@ -55,7 +55,7 @@ impl<'a> Echo<'a> {
     }
 }
 
-fn same(a: &What, b: &What, today: diorama_seeds::value::Date) -> bool {
+pub(super) fn same(a: &What, b: &What, today: diorama_seeds::value::Date) -> bool {
     match (a, b) {
         (What::Number(a), What::Number(b)) => {
             a.unit.map(|unit| unit.dimension) == b.unit.map(|unit| unit.dimension)

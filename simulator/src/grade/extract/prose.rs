@@ -50,6 +50,11 @@ impl Prose {
         Self { source: source.to_owned(), text, mentions }
     }
 
+    /// Its tokens.
+    pub(crate) const fn text(&self) -> &Text {
+        &self.text
+    }
+
     /// The text itself.
     #[must_use]
     pub fn source(&self) -> &str {
@@ -153,7 +158,9 @@ impl Prose {
         };
         let Some(here) = self.text.get(at) else { return false };
         let before = self.text.tokens.iter().take(at).rev().take(4);
-        before.take_while(|token| token.sentence == here.sentence).any(|token| token.is(Roles::NEGATOR))
+        before
+            .take_while(|token| token.sentence == here.sentence)
+            .any(|token| token.is(Roles::NEGATOR.and(Roles::ZERO)))
     }
 
     /// How the words at a place stand in the text.

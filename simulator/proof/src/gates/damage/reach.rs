@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::grade::evidence::{derives, parsed, tells_beforehand};
 use diorama_simulator::session::LogEntry;
 
 use crate::answer::Asked;
@@ -52,8 +53,9 @@ fn shown(trial: &Trial<'_>, leaf: &Body, entry: &LogEntry, path: &str, log: &[Ar
         }
         // What the world computes is the same when the same was asked.
         Origin::Computed | Origin::Constant => successes.any(|other| {
-            asks_the_same(trial, entry, other)
-                && other.reply.body.at(path).and_then(Body::value) == Some(wanted)
+            (asks_the_same(trial, entry, other)
+                && other.reply.body.at(path).and_then(Body::value) == Some(wanted))
+                || wanted.as_f64().is_some_and(|wanted| follows(trial, entry, other, wanted))
         }),
     }
 }
@@ -68,19 +70,52 @@ fn is_new(trial: &Trial<'_>, resource: diorama_seeds::model::ResourceId, key: &V
 /// Whether the same was counted.
 fn counted(trial: &Trial<'_>, entry: &LogEntry, path: &str, log: &[Arc<LogEntry>]) -> bool {
     log.iter().any(|other| {
-        asks_the_same(trial, entry, other) && other.reply.body.at(path) == entry.reply.body.at(path)
+        (asks_the_same(trial, entry, other) && other.reply.body.at(path) == entry.reply.body.at(path))
+            || entry
+                .reply
+                .body
+                .at(path)
+                .and_then(Body::value)
+                .and_then(Value::as_f64)
+                .is_some_and(|wanted| follows(trial, entry, other, wanted))
     })
+}
+
+/// Whether a number that a reference call computes follows from another read.
+fn follows(trial: &Trial<'_>, reference: &LogEntry, other: &LogEntry, wanted: f64) -> bool {
+    let world = trial.world();
+    let arguments = parsed(&reference.call.api, &arguments_of(trial, reference), world);
+    let Some(computes) = reference.api.map(|id| world.api(id)) else { return false };
+    derives(other, wanted, computes, &arguments, &trial.grounded.user_turns, world)
 }
 
 /// Whether a call asks for the same as a reference call: all of its arguments but those that choose the view.
 fn asks_the_same(trial: &Trial<'_>, reference: &LogEntry, other: &LogEntry) -> bool {
-    let gold = trial.grounded.entries.iter().position(|entry| std::ptr::eq(&**entry, reference));
-    let arguments = gold.map(|call| crate::checks::binding_arguments(trial, call)).unwrap_or_default();
+    let arguments = arguments_of(trial, reference);
     other.call.api == reference.call.api
         && arguments.iter().all(|(name, json)| other.call.arguments.get(name) == Some(json))
 }
 
+fn arguments_of(trial: &Trial<'_>, reference: &LogEntry) -> serde_json::Map<String, serde_json::Value> {
+    let gold = trial.grounded.entries.iter().position(|entry| std::ptr::eq(&**entry, reference));
+    gold.map(|call| crate::checks::binding_arguments(trial, call)).unwrap_or_default()
+}
+
+/// Whether reads before a call told that it would be refused.
+pub(super) fn is_told(trial: &Trial<'_>, entry: &LogEntry, log: &[Arc<LogEntry>]) -> bool {
+    let world = trial.world();
+    let Some(api) = entry.api.map(|id| world.api(id)).filter(|_| !entry.reply.is_success()) else {
+        return false;
+    };
+    let arguments = parsed(&entry.call.api, &arguments_of(trial, entry), world);
+    let said = &trial.grounded.user_turns;
+    log.iter().any(|other| tells_beforehand(other, api, entry.reply.status, &arguments, said, world))
+}
+
 /// Whether the same was refused, or came back empty; the keys of new records and tokens aside.
 fn refused(trial: &Trial<'_>, entry: &LogEntry, log: &[Arc<LogEntry>]) -> bool {
+    if is_told(trial, entry, log) {
+        return true;
+    }
     log.iter().any(|other| other.reply.status == entry.reply.status && asks_the_same(trial, entry, other))
 }

@@ -1,0 +1,337 @@
+//! What an answer says was done: claimed, denied, or neither; and whether that is what was done.
+//!
+//! The words for a deed are those of the API that does it: its name, its description, the state that it leaves behind. A deed is
+//! claimed where such a word is asserted as done, and denied where it is denied.
+
+use std::sync::Arc;
+
+use diorama_seeds::english;
+use diorama_seeds::model::{Api, Field, World};
+use diorama_seeds::schema::Type;
+use serde_json::Value as Json;
+
+use super::extract::Stance;
+use super::extract::lexicon::{Roles, word};
+use super::extract::prose::{Prose, Span};
+use super::extract::tokens::{Kind, Token};
+use crate::engine::Origin;
+use crate::session::LogEntry;
+
+/// How far before a word what denies or imagines it may stand.
+const REACH: usize = 6;
+
+/// What an answer says of a deed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// That it was done.
+    pub(super) claimed: bool,
+    /// That it was not.
+    pub(super) denied: bool,
+    /// It is offered.
+    pub(super) offered: bool,
+}
+
+/// Words that stand for any deed.
+const ANY: [&str; 9] =
+    ["done", "complet", "success", "process", "succeed", "finish", "sort", "carri", "happen"];
+
+/// The stems of the words for what an API does.
+pub(super) fn words_for(api: &Api) -> Vec<String> {
+    let name = english::split_identifier(&api.name);
+    let verb = api.description.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+    let mut words: Vec<String> = name.first().into_iter().chain([&verb]).map(|word| base(word)).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// A word for a deed as the others are compared with it: `cancelled`, `cancels` and `cancelling` are `cancel`.
+pub(super) fn base(word: &str) -> String {
+    const IRREGULAR: [(&str, &str); 22] = [
+        ("paid", "pay"),
+        ("sent", "send"),
+        ("made", "make"),
+        ("put", "put"),
+        ("set", "set"),
+        ("lent", "lend"),
+        ("took", "take"),
+        ("taken", "take"),
+        ("gave", "give"),
+        ("given", "give"),
+        ("bought", "buy"),
+        ("sold", "sell"),
+        ("withdrawn", "withdraw"),
+        ("withdrew", "withdraw"),
+        ("written", "write"),
+        ("left", "leave"),
+        ("froze", "freeze"),
+        ("frozen", "freeze"),
+        ("put", "put"),
+        ("begun", "begin"),
+        ("undone", "undo"),
+        ("chosen", "choose"),
+    ];
+    let word = IRREGULAR.iter().find(|(form, _)| *form == word).map_or(word, |(_, base)| base);
+    let stem = english::stem(word);
+    // `cancell` and `cancel`.
+    let mut letters: Vec<char> = stem.chars().collect();
+    if letters.len() > 4 && letters.last() == letters.get(letters.len() - 2) {
+        letters.pop();
+    }
+    letters.into_iter().collect()
+}
+
+/// What an answer says of the deeds that words stand for; of any deed, where `any` is set.
+pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
+    let text = prose.text();
+    let mut said = Said::default();
+    for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
+        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
+        let spelt = spelt.to_lowercase();
+        let stem = base(&spelt);
+        let generic = any && ANY.contains(&stem.as_str());
+        if !generic && !words.contains(&stem) {
+            continue;
+        }
+        if text.asks(token) {
+            said.offered = true;
+            continue;
+        }
+        let near = || {
+            let before = text.tokens[..at].iter().rev().take(REACH);
+            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
+        };
+        if near().any(|other| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other)) {
+            said.denied = true;
+        } else if !near().any(is_imagined) && is_done_form(&spelt, at, prose) && !is_earlier(token, prose) {
+            said.claimed = true;
+        }
+    }
+    said
+}
+
+/// Whether the answer says that something was tried and refused.
+pub(super) fn claims_attempt(prose: &Prose) -> bool {
+    const ATTEMPTS: [u64; 5] =
+        [word!("refused"), word!("rejected"), word!("declined"), word!("blocked"), word!("tried")];
+    prose.text().tokens.iter().any(|token| ATTEMPTS.contains(&token.hash))
+}
+
+/// Whether the speaker says of themselves that they cannot, or could not.
+fn is_unable(prose: &Prose) -> bool {
+    let text = prose.text();
+    text.tokens.iter().enumerate().any(|(at, token)| {
+        let cannot = [
+            word!("cant"),
+            word!("cannot"),
+            word!("couldnt"),
+            word!("unable"),
+            word!("wont"),
+            word!("wasnt"),
+        ];
+        cannot.contains(&token.hash)
+            && !text.asks(token)
+            && text.tokens[..at]
+                .iter()
+                .rev()
+                .take(2)
+                .any(|before| before.sentence == token.sentence && before.is(Roles::FIRST_PERSON))
+    })
+}
+
+fn is_clause_end(token: &Token) -> bool {
+    matches!(token.kind, Kind::Symbol(';' | ':' | '—' | '–' | '(' | ')')) || token.hash == word!("but")
+}
+
+fn is_failure(token: &Token) -> bool {
+    [
+        word!("unable"),
+        word!("failed"),
+        word!("couldnt"),
+        word!("refused"),
+        word!("impossible"),
+        word!("tried"),
+    ]
+    .contains(&token.hash)
+}
+
+/// Words before a deed that is not said to be done: it may, will or can be, or would be if.
+fn is_imagined(token: &Token) -> bool {
+    const IMAGINED: [u64; 19] = [
+        word!("can"),
+        word!("could"),
+        word!("will"),
+        word!("would"),
+        word!("should"),
+        word!("shall"),
+        word!("may"),
+        word!("might"),
+        word!("must"),
+        word!("to"),
+        word!("if"),
+        word!("unless"),
+        word!("when"),
+        word!("once"),
+        word!("until"),
+        word!("before"),
+        word!("only"),
+        word!("ill"),
+        word!("id"),
+    ];
+    IMAGINED.contains(&token.hash)
+}
+
+/// Said of earlier times: `already`, `earlier`, `before`.
+fn is_earlier(token: &Token, prose: &Prose) -> bool {
+    const EARLIER: [u64; 5] =
+        [word!("already"), word!("earlier"), word!("previously"), word!("still"), word!("before")];
+    let text = prose.text();
+    text.tokens.iter().any(|other| other.sentence == token.sentence && EARLIER.contains(&other.hash))
+}
+
+/// Whether a word is spelt as something done is: a past form, or a form of success.
+fn is_done_form(spelt: &str, at: usize, prose: &Prose) -> bool {
+    let past = spelt.ends_with("ed");
+    let irregular = base(spelt) != english::stem(spelt);
+    let shared = matches!(spelt, "put" | "set" | "done" | "successfully" | "successful" | "success" | "left");
+    let text = prose.text();
+    let after_have = text.before(at).is_some_and(|before| {
+        before.is(Roles::COPULA) || before.is(Roles::FIRST_PERSON) || before.hash == word!("been")
+    });
+    past || irregular || (shared && (spelt != "set" || after_have))
+}
+
+/// Words that assert another state of a changed record than its reply shows: another value of an enum field, and not the
+/// one that is there. Gives the place, the member and what it shows.
+#[must_use]
+pub fn misspoken(entry: &LogEntry, prose: &Prose, world: &World) -> Option<(Span, String, Json)> {
+    for (path, value, origin) in entry.reply.body.leaves() {
+        let Some(declared) = field_of(&path, origin, entry, world) else { continue };
+        let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { continue };
+        let says = |other: &str| {
+            // Whole phrases such as `on its way` are said loosely.
+            let synonyms = declared.synonyms.get(other).into_iter().flatten().map(|word| &**word);
+            let synonyms = synonyms.filter(|words| !words.contains(' '));
+            let spaced = other.replace('_', " ");
+            let spans = prose.find(&spaced);
+            spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
+                prose.stance(*span) == Stance::Asserted && !prose.is_denied(*span) && !is_remark(prose, *span)
+            })
+        };
+        if says(shown).is_some() {
+            continue;
+        }
+        // A word that the user chose as another argument says nothing of this field.
+        let chosen = |other: &str| entry.call.arguments.values().any(|json| json.as_str() == Some(other));
+        let wrong =
+            values.iter().filter(|other| &***other != shown && !chosen(other)).find_map(|other| says(other));
+        if let Some(span) = wrong {
+            return Some((span, path, value.to_json(&world.zone)));
+        }
+    }
+    None
+}
+
+/// The field of a changed record that a leaf shows: by where it came from, or by its name where the world computed it.
+fn field_of<'a>(path: &str, origin: &Origin, entry: &LogEntry, world: &'a World) -> Option<&'a Field> {
+    let mut changes = entry.changes.iter();
+    match origin {
+        Origin::Field { resource, key, field } => changes
+            .any(|change| change.resource == *resource && change.key == *key)
+            .then(|| world.resource(*resource).field(*field)),
+        Origin::Computed => {
+            let member = bare(path.rsplit('.').next().unwrap_or(path));
+            changes.find_map(|change| {
+                world.resource(change.resource).fields.iter().find(|field| bare(&field.name) == member)
+            })
+        }
+        Origin::Constant => None,
+    }
+}
+
+/// A name without case and underscores.
+fn bare(name: &str) -> String {
+    english::fold(name).replace(['_', '-', ' '], "")
+}
+
+/// A word alone before a stop: `Done.`, `Done: ...` acknowledges, and states nothing of a record.
+fn is_remark(prose: &Prose, span: Span) -> bool {
+    let source = prose.source();
+    let before = source.get(..span.start).unwrap_or_default().trim_end();
+    let after = source.get(span.end..).unwrap_or_default();
+    (before.is_empty() || before.ends_with(['.', '!', '?', ',']))
+        && (after.is_empty()
+            || after.starts_with(['.', '!', ':', ',', ';', ' '])
+                && !after.trim_start().starts_with(char::is_alphanumeric))
+}
+
+/// Why what an answer says of the changes of a stage is not so. `entries` are the calls of the stage.
+pub(super) fn untold(
+    prose: &Prose,
+    entries: &[Arc<LogEntry>],
+    user_turns: &[String],
+    world: &World,
+) -> Option<String> {
+    let written = |entry: &&Arc<LogEntry>| entry.api.is_some_and(|id| world.api(id).writes());
+    let done: Vec<&Arc<LogEntry>> =
+        entries.iter().filter(written).filter(|entry| entry.reply.is_success()).collect();
+    let apis = || done.iter().filter_map(|entry| Some(world.api(entry.api?)));
+    for (at, entry) in done.iter().enumerate() {
+        let touches = |later: &&Arc<LogEntry>| {
+            later.changes.iter().any(|change| {
+                entry.changes.iter().any(|own| (own.resource, &own.key) == (change.resource, &change.key))
+            })
+        };
+        let later = done.get(at + 1..).unwrap_or_default();
+        let of_another = |span: Span| {
+            let words = prose.words_at(span).to_lowercase();
+            let others = done.iter().enumerate().filter(|(other, _)| *other != at);
+            others.flat_map(|(_, other)| &other.changes).any(|change| {
+                let after = change.after.iter().flat_map(|record| record.iter());
+                after.filter_map(|value| value.as_str()).any(|text| text.replace('_', " ") == words)
+            })
+        };
+        let misspoken = misspoken(entry, prose, world).filter(|(span, ..)| !of_another(*span));
+        if let Some((span, member, shown)) = misspoken.filter(|_| !later.iter().any(touches)) {
+            return Some(format!("{}: {member} is {shown}", prose.words_at(span)));
+        }
+    }
+    if done.is_empty() {
+        return None;
+    }
+    for api in apis() {
+        let own = said(prose, &words_for(api), true);
+        if (own.denied || own.offered || is_unable(prose)) && !own.claimed {
+            return Some(format!("{} was done, which the answer does not say", api.name));
+        }
+    }
+    // Another deed than those that were done: one of another API that changes records of the same domain.
+    let mut own: Vec<String> = apis().flat_map(words_for).collect();
+    own.extend(user_turns.iter().flat_map(|turn| english::words(turn)).map(|word| base(&word)));
+    let told =
+        entries.iter().flat_map(|entry| entry.reply.body.values()).filter_map(|(value, _)| value.as_str());
+    own.extend(
+        told.flat_map(|text| text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase))
+            .map(|word| base(&word)),
+    );
+    let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
+    own.extend(after.flat_map(|record| record.iter()).filter_map(|value| value.as_str()).map(base));
+    let domains: Vec<_> = apis().map(|api| api.domain).collect();
+    let others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
+    for other in others {
+        let words: Vec<String> = words_for(other).into_iter().filter(|word| !own.contains(word)).collect();
+        // Adding and making are said of many deeds.
+        let words: Vec<String> = words
+            .into_iter()
+            .filter(|word| !["add", "make", "chang", "updat", "set", "put"].contains(&word.as_str()))
+            .collect();
+        if words.is_empty() {
+            continue;
+        }
+        let said = said(prose, &words, false);
+        if said.claimed {
+            return Some(format!("{} was not done, which the answer says", other.name));
+        }
+    }
+    None
+}

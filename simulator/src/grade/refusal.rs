@@ -1,0 +1,424 @@
+//! Whether an answer refuses, and for the reason that the episode shows.
+//!
+//! The reasons that an API can refuse for are those that its world declares. A told reason is the one among them that it is
+//! nearest to, by its words, by the values that it names, and by its meaning; a reason that fits none is none. That
+//! something is not there is told by denying it.
+
+use std::sync::Arc;
+
+use diorama_seeds::english;
+use diorama_seeds::model::{Api, World};
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::{Evidence, RefusalClass};
+use diorama_seeds::value::Value;
+
+use super::deeds;
+use super::evidence::{Rule, rules, shown_rules};
+use super::extract::lexicon::{Roles, word};
+use super::extract::prose::Prose;
+use super::extract::tokens::{Kind, Token};
+use crate::embed::{StaticEmbedder, embedded};
+use crate::engine::Origin;
+use crate::session::LogEntry;
+
+/// From this cosine on, words may give a reason; set on labelled episodes (docs/grading.md).
+const NEAR: f32 = 0.18;
+/// So much nearer another reason of the same API must be to be taken for it, and one of another API.
+const APART: f32 = 0.02;
+const FAR: f32 = 0.20;
+/// From this cosine on, it does.
+const SURE: f32 = 0.28;
+
+/// What a refusal rests on.
+pub(super) struct Ground<'a> {
+    pub(super) world: &'a World,
+    pub(super) evidence: &'a [Evidence],
+    pub(super) classes: &'a [RefusalClass],
+    /// The calls of the stage.
+    pub(super) entries: &'a [Arc<LogEntry>],
+    pub(super) user_turns: &'a [String],
+    /// The words that what is asked about is known by: its id, its names.
+    pub(super) subjects: &'a [String],
+}
+
+impl Ground<'_> {
+    /// The refusing call's API and status, as the checks name them.
+    fn refused(&self) -> impl Iterator<Item = (&Api, u16)> {
+        self.evidence.iter().filter_map(|evidence| match evidence {
+            Evidence::Refused { api, status, .. } => {
+                Some((self.world.api(self.world.api_named(api)?), *status))
+            }
+            Evidence::Empty { api, .. } => Some((self.world.api(self.world.api_named(api)?), 404)),
+            _ => None,
+        })
+    }
+
+    /// Why an answer is no right refusal, where it is not.
+    pub(super) fn fault(&self, prose: &Prose) -> Option<String> {
+        let mut verbs: Vec<String> = self.refused().flat_map(|(api, _)| deeds::words_for(api)).collect();
+        let requested = self.user_turns.last().into_iter().flat_map(|turn| english::words(turn));
+        verbs.extend(requested.filter(|word| word.len() > 3).map(|word| deeds::base(&word)));
+        let said = deeds::said(prose, &verbs, true);
+        if said.claimed && !said.denied && !has_inability(prose) {
+            return Some("the answer says that it was done".to_owned());
+        }
+        if deeds::claims_attempt(prose) && !self.entries.iter().any(|entry| !entry.reply.is_success()) {
+            return Some("the answer says that a call was refused, which none was".to_owned());
+        }
+        let right = match self.classes {
+            [] => has_signal(prose),
+            [RefusalClass::NotFound] => self.is_absence(prose),
+            _ => self.gives_reason(prose),
+        };
+        (!right).then(|| "the answer does not give the reason for which it could not be done".to_owned())
+    }
+
+    /// Whether a sentence denies that what was asked about is there: a denial whose next word is the kind of thing, its
+    /// name, or a word of finding and being.
+    fn is_absence(&self, prose: &Prose) -> bool {
+        const BEING: [&str; 28] = [
+            "call", "name", "find", "found", "exist", "match", "locat", "see", "have", "has", "list",
+            "appear", "seem", "regist", "know", "recogn", "result", "record", "anyth", "entri", "one",
+            "such", "there", "regist", "file", "set", "trace", "luck",
+        ];
+        let text = prose.text();
+        let mut names: Vec<String> = self.subjects.to_vec();
+        let unmet = self.entries.iter().filter(|entry| {
+            RefusalClass::of_status(entry.reply.status) == Some(RefusalClass::NotFound)
+                || entry.reply.is_success()
+        });
+        let sent = unmet.flat_map(|entry| entry.call.arguments.values()).filter_map(|json| json.as_str());
+        let asked_for = sent.filter(|sent| self.user_turns.iter().any(|turn| turn.contains(*sent)));
+        names.extend(asked_for.map(english::fold));
+        names.retain(|name| name.len() > 2);
+        let nouns: Vec<String> = self.nouns();
+        let asked: Vec<String> = self
+            .user_turns
+            .iter()
+            .flat_map(|turn| english::words(turn))
+            .map(|word| english::stem(&word))
+            .collect();
+        let spelt = |token: &Token| {
+            let word = prose.source().get(token.start as usize..token.end as usize).unwrap_or_default();
+            english::stem(&word.to_lowercase())
+        };
+        let of_name = |stem: &String| {
+            names.iter().any(|name| english::words(name).any(|word| english::stem(&word) == *stem))
+        };
+        let sentences = text.tokens.last().map_or(0, |token| token.sentence + 1);
+        (0..sentences).any(|sentence| {
+            let tokens: Vec<&Token> = text.tokens.iter().filter(|token| token.sentence == sentence).collect();
+            let start = tokens.first().map_or(0, |token| token.start as usize);
+            let end = tokens.last().map_or(0, |token| token.end as usize);
+            let said = english::fold(prose.source().get(start..end).unwrap_or_default());
+            let named = names.iter().any(|name| said.contains(name.as_str()));
+            let noun = tokens.iter().any(|token| token.has_content() && nouns.contains(&spelt(token)));
+            let mut next_of_denials =
+                tokens.iter().enumerate().filter(|(_, token)| denies(token)).map(|(at, denial)| {
+                    let next = tokens.iter().skip(at + 1).take(4).find(|next| next.has_content());
+                    (denial.is(Roles::ZERO), next.map(|next| spelt(next)))
+                });
+            (named || noun)
+                && next_of_denials.any(|(zero, next)| {
+                    next.is_none_or(|next| {
+                        // `It isn't enabled` answers what was asked; it does not say that nothing is there.
+                        let answers = asked.contains(&next) && !nouns.contains(&next) && !of_name(&next);
+                        !answers
+                            && (nouns.contains(&next)
+                                || BEING.iter().any(|being| next.starts_with(being))
+                                || (of_name(&next) && (noun || zero)))
+                    })
+                })
+        })
+    }
+
+    /// The words for the kind of thing that is looked for.
+    fn nouns(&self) -> Vec<String> {
+        let words = self.refused().flat_map(|(api, _)| {
+            let of_name = english::split_identifier(&api.name).into_iter().skip(1);
+            let of_parameters = api.parameters.iter().flat_map(|one| english::split_identifier(&one.label));
+            let of_kinds = self.world.resources.iter().filter(|resource| resource.domain == api.domain);
+            let of_kinds = of_kinds.filter(|resource| {
+                english::split_identifier(&api.name)
+                    .iter()
+                    .any(|word| english::singular(word) == *resource.label)
+            });
+            let of_kinds = of_kinds.flat_map(|resource| english::split_identifier(&resource.label));
+            of_name.chain(of_parameters).chain(of_kinds).collect::<Vec<_>>()
+        });
+        words.map(|word| english::stem(&word)).collect()
+    }
+
+    /// Whether the answer gives the reason, and not another that there could have been.
+    fn gives_reason(&self, prose: &Prose) -> bool {
+        let refusals = self.entries.iter().filter(|entry| {
+            let class = RefusalClass::of_status(entry.reply.status);
+            entry.api.is_some() && class.is_some_and(|class| self.classes.contains(&class))
+        });
+        let mut right: Vec<String> = refusals
+            .filter_map(|entry| entry.reply.body.member("detail")?.value()?.as_str().map(str::to_owned))
+            .collect();
+        if right.is_empty() {
+            // Learned by reads: what they show that a rule looks at.
+            let shown = self.refused().flat_map(|(api, status)| {
+                shown_rules(self.entries, api, status, self.world)
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect::<Vec<_>>()
+            });
+            right.extend(shown);
+        }
+        let strange = |reason: &&str| !right.iter().any(|known| is_alike(known, reason));
+        let own_api =
+            self.refused().flat_map(|(api, _)| api.behaviour.require.iter().map(|reason| &*reason.message));
+        let others: Vec<&str> = own_api.chain(EXCUSES).filter(strange).collect();
+        let told = parts(prose);
+        // Every reason at once is none.
+        let restated = |reason: &str| told.iter().any(|part| restates(part, reason));
+        if others.iter().filter(|other| restated(other)).count() > 1 {
+            return false;
+        }
+        if right.iter().any(|reason| restated(reason)) {
+            return true;
+        }
+        if has_signal(prose) && self.tells_the_facts(prose, &right) {
+            return true;
+        }
+        let Ok(model) = embedded() else { return false };
+        // What could not be done is no reason, unless nothing else is said.
+        let reasons: Vec<&String> = told.iter().filter(|part| !is_inability(part)).collect();
+        let reasons = if reasons.is_empty() { told.iter().collect() } else { reasons };
+        let shared = shared_stems(right.iter().map(String::as_str).chain(others.iter().copied()));
+        let said: Vec<Vec<f32>> = reasons.iter().map(|part| self.vector(&model, part, &shared)).collect();
+        let nearest = |reason: &str| {
+            let reason = self.vector(&model, reason, &shared);
+            said.iter().map(|said| cosine(said, &reason)).fold(0.0, f32::max)
+        };
+        let own = right.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
+        let other = others.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
+        if own < NEAR || other > own + APART || (own < SURE && !has_signal(prose)) {
+            return false;
+        }
+        if own >= SURE {
+            return true;
+        }
+        // The reasons of all the world's APIs: one of them that is much nearer is meant.
+        let all = self
+            .world
+            .apis
+            .iter()
+            .flat_map(|api| api.behaviour.require.iter().map(|reason| &*reason.message));
+        all.filter(strange).map(nearest).fold(0.0, f32::max) <= own + FAR
+    }
+
+    /// Whether the answer tells the values of the fields that the refusing rule looks at, as replies show them.
+    fn tells_the_facts(&self, prose: &Prose, right: &[String]) -> bool {
+        let words: Vec<String> = prose.words().map(|(word, _)| english::stem(&word.to_lowercase())).collect();
+        let mut rules: Vec<Rule<'_>> = self.refused().flat_map(|(api, status)| rules(api, status)).collect();
+        rules.retain(|rule| right.iter().any(|right| is_alike(right, rule.message)));
+        let told = |value: &Value| {
+            value.as_str().is_some_and(|text| {
+                english::words(text).any(|word| {
+                    let stem = english::stem(&word);
+                    words.iter().any(|said| *said == stem || is_inflected(said, &stem))
+                })
+            })
+        };
+        let of_rule = |origin: &Origin| match origin {
+            Origin::Field { resource, field, .. } => {
+                let declared = self.world.resource(*resource).field(*field);
+                let kind = matches!(declared.schema.kind, Type::Enum(_));
+                kind && rules.iter().any(|rule| rule.words.iter().any(|word| **word == *declared.name))
+            }
+            _ => false,
+        };
+        let successes = self.entries.iter().filter(|entry| entry.reply.is_success());
+        successes
+            .flat_map(|entry| entry.reply.body.values())
+            .any(|(value, origin)| of_rule(origin) && told(value))
+    }
+
+    /// A text as a vector, without what tells no reason from another: names, numbers, and words that several reasons have.
+    fn vector(&self, model: &StaticEmbedder, text: &str, shared: &[u64]) -> Vec<f32> {
+        let mut kept = String::with_capacity(text.len());
+        for word in text.split_whitespace() {
+            let plain = english::fold(word.trim_matches(|c: char| !c.is_alphanumeric()));
+            let named = self.subjects.iter().any(|subject| subject.split(' ').any(|part| part == plain));
+            let common = Prose::stems_of(&plain).iter().any(|stem| shared.contains(stem));
+            if !named && !common && !plain.chars().any(|c| c.is_ascii_digit()) {
+                kept.push_str(word);
+                kept.push(' ');
+            }
+        }
+        model.vector(if kept.is_empty() { text } else { &kept })
+    }
+}
+
+/// What anybody may say who does not know why.
+const EXCUSES: [&str; 5] = [
+    "something went wrong, please try again later",
+    "a technical problem with the system",
+    "it was not found, is not allowed, or is not valid",
+    "you lack the permission",
+    "I can't help with that",
+];
+
+/// The sentences of a text and their parts.
+fn parts(prose: &Prose) -> Vec<String> {
+    let mut found: Vec<(u32, usize, usize)> = Vec::new();
+    for token in &prose.text().tokens {
+        match found.last_mut() {
+            Some((sentence, _, end)) if *sentence == token.sentence => *end = token.end as usize,
+            _ => found.push((token.sentence, token.start as usize, token.end as usize)),
+        }
+    }
+    let mut told: Vec<String> = Vec::new();
+    for (_, start, end) in found {
+        let sentence = prose.source().get(start..end).unwrap_or_default();
+        told.push(sentence.to_owned());
+        let marked = sentence.split([',', ';', ':', '—', '–', '(']);
+        // What follows `because` is a reason of its own.
+        let causes =
+            [" because ", " since ", " as ", " so "].into_iter().flat_map(|joint| sentence.split(joint));
+        for part in marked.chain(causes) {
+            let part = part.trim();
+            let part = ["because ", "since ", "as ", "so "]
+                .iter()
+                .find_map(|lead| part.strip_prefix(lead))
+                .unwrap_or(part);
+            if part.len() < sentence.len() && part.split_whitespace().count() > 1 {
+                told.push(part.to_owned());
+            }
+        }
+    }
+    told
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Stems that several reasons have.
+fn shared_stems<'a>(reasons: impl Iterator<Item = &'a str>) -> Vec<u64> {
+    let mut once: Vec<u64> = Vec::new();
+    let mut shared: Vec<u64> = Vec::new();
+    for reason in reasons {
+        let mut own = Prose::stems_of(reason);
+        own.sort_unstable();
+        own.dedup();
+        for stem in own {
+            let known = if once.contains(&stem) { &mut shared } else { &mut once };
+            known.push(stem);
+        }
+    }
+    shared
+}
+
+/// Whether two reasons are one, with other values in their places.
+fn is_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (Prose::stems_of(a), Prose::stems_of(b));
+    let common = a.iter().filter(|stem| b.contains(stem)).count();
+    common * 4 >= a.len().max(b.len()) * 3
+}
+
+/// Whether a part has two thirds of the words with meaning of a reason, and two at least where there are two.
+fn restates(part: &str, reason: &str) -> bool {
+    let mut wanted = Prose::stems_of(reason);
+    wanted.sort_unstable();
+    wanted.dedup();
+    let said = Prose::stems_of(part);
+    let found = wanted.iter().filter(|stem| said.contains(stem)).count();
+    found >= wanted.len().min(2) && found * 3 >= wanted.len() * 2 && found > 0
+}
+
+/// Whether one stem is another with another ending: `carpent` and `carpentri`.
+fn is_inflected(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    common >= 5 && common * 3 >= a.chars().count().max(b.chars().count()) * 2
+}
+
+/// Whether a part of a sentence only says that something could not be done.
+fn is_inability(part: &str) -> bool {
+    const INABILITY: [&str; 14] = [
+        "can't",
+        "cannot",
+        "couldn't",
+        "could not",
+        "can not",
+        "unable",
+        "wasn't able",
+        "not able",
+        "won't",
+        "refused",
+        "rejected",
+        "declined",
+        "failed",
+        "would you",
+    ];
+    let lower = part.to_lowercase().replace('’', "'");
+    INABILITY.iter().any(|words| lower.contains(words))
+}
+
+/// Whether a word denies.
+fn denies(token: &Token) -> bool {
+    token.is(Roles::NEGATOR)
+        || token.is(Roles::ZERO)
+        || [word!("unable"), word!("no"), word!("unknown"), word!("missing"), word!("failed")]
+            .contains(&token.hash)
+}
+
+/// Whether the answer says that something could not be done.
+fn has_inability(prose: &Prose) -> bool {
+    const INABILITY: [u64; 12] = [
+        word!("cant"),
+        word!("cannot"),
+        word!("couldnt"),
+        word!("unable"),
+        word!("nothing"),
+        word!("refused"),
+        word!("rejected"),
+        word!("declined"),
+        word!("blocked"),
+        word!("impossible"),
+        word!("failed"),
+        word!("unchanged"),
+    ];
+    prose.text().tokens.iter().any(|token| INABILITY.contains(&token.hash))
+}
+
+/// Whether an answer holds something against the request: it denies, or says what stands in its way.
+fn has_signal(prose: &Prose) -> bool {
+    const OBSTACLES: [u64; 23] = [
+        word!("already"),
+        word!("only"),
+        word!("instead"),
+        word!("must"),
+        word!("need"),
+        word!("needs"),
+        word!("required"),
+        word!("requires"),
+        word!("too"),
+        word!("exceeds"),
+        word!("exceed"),
+        word!("over"),
+        word!("above"),
+        word!("below"),
+        word!("limit"),
+        word!("sorry"),
+        word!("unfortunately"),
+        word!("afraid"),
+        word!("off"),
+        word!("out"),
+        word!("full"),
+        word!("taken"),
+        word!("than"),
+    ];
+    let word = |token: &&Token| token.kind == Kind::Word;
+    has_inability(prose)
+        || prose
+            .text()
+            .tokens
+            .iter()
+            .filter(word)
+            .any(|token| denies(token) || OBSTACLES.contains(&token.hash))
+}
