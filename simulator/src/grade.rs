@@ -49,7 +49,7 @@ use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
 /// Version of the grader; a change that alters any verdict makes a new one.
-pub const GRADER_VERSION: &str = "grade/1";
+pub const GRADER_VERSION: &str = "grade/2";
 
 /// What an agent did in an episode.
 #[derive(Clone, Copy, Debug)]

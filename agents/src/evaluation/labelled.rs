@@ -129,6 +129,8 @@ impl Labelled {
                 check.and_then(|check| ending::facts(check, |_, _| None)).unwrap_or_default()
             })
             .collect();
+        let abouts: Vec<Option<String>> =
+            (0..stages.len()).map(|number| super::oracle::about(&task.checks, number)).collect();
         let ended: Vec<Ended<'_>> = stages
             .iter()
             .enumerate()
@@ -139,7 +141,7 @@ impl Labelled {
                     answers,
                     outcome: structured.map(|gold| gold.outcome),
                     reason: structured.and_then(|gold| gold.reason),
-                    about: structured.and(task.turns.last().map(String::as_str)),
+                    about: abouts.get(number).and_then(Option::as_deref),
                     facts: given.get(number),
                     answer: said.answer.as_deref().unwrap_or_default(),
                     user_turns: gold

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending;
 use diorama_seeds::script::Held;
-use diorama_seeds::task::{Evidence, KeyCheck};
+use diorama_seeds::task::{Checks, Evidence, KeyCheck};
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
@@ -161,21 +161,23 @@ impl Solving<'_> {
         ending::facts(variant.stages.get(number)?, made)
     }
 
-    /// What a refusal is about: an argument of the call that it rests on.
     fn about(&self, number: usize) -> Option<String> {
-        let stage = self.insider.task.checks.variants.first()?.stages.get(number)?;
-        let arguments = stage.evidence.iter().find_map(|evidence| match evidence {
-            Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => {
-                arguments.values().next()
-            }
-            _ => None,
-        });
-        match (arguments, stage.evidence.first()) {
-            (Some(Json::String(text)), _) => Some(text.clone()),
-            (Some(other), _) => Some(other.to_string()),
-            (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
-            _ => None,
-        }
+        about(&self.insider.task.checks, number)
+    }
+}
+
+/// What a refusal is about: an argument of the call that it rests on.
+pub(super) fn about(checks: &Checks, number: usize) -> Option<String> {
+    let stage = checks.variants.first()?.stages.get(number)?;
+    let arguments = stage.evidence.iter().find_map(|evidence| match evidence {
+        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
+        _ => None,
+    });
+    match (arguments, stage.evidence.first()) {
+        (Some(Json::String(text)), _) => Some(text.clone()),
+        (Some(other), _) => Some(other.to_string()),
+        (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
+        _ => None,
     }
 }
 

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use diorama_seeds::english;
-use diorama_seeds::model::{DomainId, World};
+use diorama_seeds::model::{ApiId, DomainId, ResourceId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Instant, Time, Value};
 
 use super::extract::lexicon::{Roles, word};
-use super::extract::prose::Prose;
+use super::extract::prose::{Prose, measures};
 use super::extract::tokens::{Kind as TokenKind, LineKind, Token};
 use super::extract::units::{Currency, Unit};
 use super::extract::{Clock, Mention, NumberRole, Stance, What};
@@ -95,7 +95,7 @@ impl<'a> Known<'a> {
         domains.sort_unstable();
         domains.dedup();
         let apis = world.apis.iter().enumerate().filter(|(_, api)| domains.contains(&api.domain));
-        let apis: Vec<_> = apis.map(|(index, _)| diorama_seeds::model::ApiId(index as u16)).collect();
+        let apis: Vec<_> = apis.map(|(index, _)| ApiId(index as u16)).collect();
         let mut measures = Measures::of_tools(base, vocabulary, &apis);
         turns.iter().for_each(|turn| measures.add_prose(turn));
         entries.iter().for_each(|entry| measures.add_reply(base, vocabulary, entry));
@@ -184,7 +184,8 @@ impl<'a> Known<'a> {
         for one in unfounded(prose, &shown) {
             let mention = prose.mentions().iter().find(|mention| mention.span() == one.span);
             // What is denied, asked, or only imagined is not claimed.
-            if mention.is_none_or(|mention| is_claimed(mention.stance)) {
+            let code = self.is_in_code(prose, one.span.start);
+            if !code && mention.is_none_or(|mention| is_claimed(mention.stance)) {
                 let words = prose.words_at(one.span);
                 found.push(match one.what {
                     Kind::Currency => format!("{words}: nothing gives this currency"),
@@ -194,7 +195,11 @@ impl<'a> Known<'a> {
                 });
             }
         }
-        for mention in prose.mentions().iter().filter(|mention| is_claimed(mention.stance)) {
+        for mention in prose
+            .mentions()
+            .iter()
+            .filter(|mention| is_claimed(mention.stance) && !self.is_in_code(prose, mention.start))
+        {
             if let Some(label) = self.mislabelled(mention, prose) {
                 found.push(format!("{}: the {label} is another", told(mention)));
             } else if let Some(name) = self.of_another(mention, prose) {
@@ -203,6 +208,7 @@ impl<'a> Known<'a> {
                 found.push(format!("{}: it is measured in something else", told(mention)));
             }
         }
+        found.extend(self.misstated(prose));
         found.extend(self.strange_codes(prose).map(|code| format!("{code}: no reply shows it")));
         found
     }
@@ -223,12 +229,10 @@ impl<'a> Known<'a> {
             .collect();
         let zone = &self.clock.zone;
         let is_leaf = |part: &&str| {
-            self.leaves.iter().any(|leaf| match &leaf.value {
-                Seen::Value(value) => {
-                    value.to_text(zone) == **part
-                        || part.parse().is_ok_and(|part: f64| value.as_f64() == Some(part))
-                }
-                _ => false,
+            let bodies = self.entries.iter().map(|entry| &entry.reply.body);
+            bodies.flat_map(Body::values).any(|(value, _)| {
+                let number = || part.parse().is_ok_and(|part: f64| value.as_f64() == Some(part));
+                value.to_text(zone) == **part || number()
             })
         };
         let values = parts.iter().filter(|part| is_leaf(part)).count();
@@ -240,12 +244,12 @@ impl<'a> Known<'a> {
     fn mislabelled(&self, mention: &Mention, prose: &Prose) -> Option<&str> {
         // `a single room`, `one of them`: seldom meant as a number.
         let spelt = !prose.words_at(mention.span()).contains(|c: char| c.is_ascii_digit());
-        if matches!(&mention.what, What::Number(number) if number.role != NumberRole::Plain || (spelt && number.value <= 1.0))
+        if matches!(&mention.what, What::Number(number) if number.role != NumberRole::Plain || (spelt && number.value == 1.0))
         {
             return None;
         }
         let Labelled { words, heads } = label_words(mention, prose);
-        if words.is_empty() || self.is_said(mention) {
+        if words.is_empty() || self.is_said(mention) || self.is_in_text(mention, prose) {
             return None;
         }
         let alike: Vec<&Leaf<'_>> = self.leaves.iter().filter(|leaf| is_alike(leaf, mention)).collect();
@@ -420,10 +424,78 @@ impl<'a> Known<'a> {
             move |resource| {
                 let fields = resource.fields.iter();
                 fields
-                    .filter(move |field| words_of(&field.name).iter().any(|word| label.words.contains(word)))
+                    .filter(move |field| {
+                        let own = words_of(&field.name).into_iter().chain(words_of(&field.label));
+                        own.into_iter().any(|word| label.words.contains(&word))
+                    })
                     .map(|field| &field.schema)
             },
         )
+    }
+
+    /// Whether a value is part of a text that a reply shows and the answer tells whole: the 140 of `140 Park Road`.
+    fn is_in_text(&self, mention: &Mention, prose: &Prose) -> bool {
+        let said = prose.source();
+        let bodies = self.entries.iter().map(|entry| &entry.reply.body);
+        let texts = bodies.flat_map(Body::values).filter_map(|(value, _)| value.as_str());
+        let told = prose.words_at(mention.span());
+        texts.filter(|text| text.len() > told.len() && text.contains(told)).any(|text| {
+            said.match_indices(text)
+                .any(|(start, _)| start <= mention.start && mention.end <= start + text.len())
+        })
+    }
+
+    /// What an answer says of a record that a reply shows alone: another value of one of its fields than the one that is
+    /// there.
+    fn misstated(&self, prose: &Prose) -> Option<String> {
+        let world = self.base.world();
+        let alone = self.entries.iter().filter(|entry| {
+            entry.reply.is_success() && !entry.reply.body.parts().any(|part| matches!(part, Body::List(_)))
+        });
+        let asserts = |word: &str| {
+            word.len() > 2
+                && !self.turns.iter().any(|turn| !turn.find(word).is_empty())
+                && prose.find(word).into_iter().any(|span| {
+                    prose.stance(span) == Stance::Asserted
+                        && !prose.is_denied(span)
+                        && !prose.is_limited(span)
+                })
+        };
+        // What was changed since is said as it is now.
+        let changed = |resource: ResourceId, key: &Value| {
+            let changes = self.entries.iter().flat_map(|entry| &entry.changes);
+            changes.into_iter().any(|change| (change.resource, &change.key) == (resource, key))
+        };
+        for (value, origin) in alone.flat_map(|entry| entry.reply.body.values()) {
+            let Origin::Field { resource, key, field } = origin else { continue };
+            if changed(*resource, key) {
+                continue;
+            }
+            let declared = world.resource(*resource).field(*field);
+            let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { continue };
+            let elsewhere = |other: &str| {
+                let bodies = self.entries.iter().map(|entry| &entry.reply.body);
+                bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))
+            };
+            let spaced = |value: &str| value.replace('_', " ");
+            let wrong = values.iter().find(|other| {
+                &***other != shown && !elsewhere(other) && asserts(&spaced(other)) && !asserts(&spaced(shown))
+            });
+            if let Some(wrong) = wrong {
+                return Some(format!("{wrong}: the {} is {shown}", declared.label));
+            }
+        }
+        None
+    }
+
+    /// Whether a place is inside a code that the episode has shown: the 5150 of `AFN-5150` is no amount.
+    fn is_in_code(&self, prose: &Prose, at: usize) -> bool {
+        let source = prose.source();
+        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '*' | '"' | '`');
+        let start = source.get(..at).and_then(|before| before.rfind(ends)).map_or(0, |at| at + 1);
+        let word = source.get(start..).unwrap_or_default().split(ends).next().unwrap_or_default();
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        is_code(word) && self.shows(word)
     }
 
     /// Codes (letters and digits in one word) that nothing visible shows.
@@ -432,7 +504,14 @@ impl<'a> Known<'a> {
             .source()
             .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '*' | '"' | '`'));
         let words = words.map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-        words.filter(|word| is_code(word)).filter(move |word| !self.shows(word))
+        // `EUR500` is an amount.
+        let amount = |word: &str| {
+            word.len() > 3
+                && word.is_char_boundary(3)
+                && !measures(&word[..3]).1.is_empty()
+                && !word.contains('-')
+        };
+        words.filter(move |word| is_code(word) && !amount(word)).filter(move |word| !self.shows(word))
     }
 
     fn shows(&self, code: &str) -> bool {

@@ -32,8 +32,8 @@ pub(super) struct Said {
 }
 
 /// Words that stand for any deed.
-const ANY: [&str; 9] =
-    ["done", "complet", "success", "process", "succeed", "finish", "sort", "carri", "happen"];
+const ANY: [&str; 10] =
+    ["do", "done", "complet", "success", "process", "succeed", "finish", "sort", "carri", "happen"];
 
 /// The stems of the words for what an API does.
 pub(super) fn words_for(api: &Api) -> Vec<String> {
@@ -94,7 +94,7 @@ pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
             continue;
         }
         if text.asks(token) {
-            said.offered = true;
+            said.offered |= !generic;
             continue;
         }
         let near = || {
@@ -103,6 +103,8 @@ pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
         };
         if near().any(|other| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other)) {
             said.denied = true;
+        } else if near().any(|other| other.hash == word!("will") || other.hash == word!("ill")) {
+            said.offered = true;
         } else if !near().any(is_imagined) && is_done_form(&spelt, at, prose) && !is_earlier(token, prose) {
             said.claimed = true;
         }
@@ -215,7 +217,10 @@ pub fn misspoken(entry: &LogEntry, prose: &Prose, world: &World) -> Option<(Span
             let spaced = other.replace('_', " ");
             let spans = prose.find(&spaced);
             spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
-                prose.stance(*span) == Stance::Asserted && !prose.is_denied(*span) && !is_remark(prose, *span)
+                prose.stance(*span) == Stance::Asserted
+                    && !prose.is_denied(*span)
+                    && !prose.is_limited(*span)
+                    && !is_remark(prose, *span)
             })
         };
         if says(shown).is_some() {
@@ -234,7 +239,8 @@ pub fn misspoken(entry: &LogEntry, prose: &Prose, world: &World) -> Option<(Span
 
 /// The field of a changed record that a leaf shows: by where it came from, or by its name where the world computed it.
 fn field_of<'a>(path: &str, origin: &Origin, entry: &LogEntry, world: &'a World) -> Option<&'a Field> {
-    let mut changes = entry.changes.iter();
+    // What is gone is in no state.
+    let mut changes = entry.changes.iter().filter(|change| change.after.is_some());
     match origin {
         Origin::Field { resource, key, field } => changes
             .any(|change| change.resource == *resource && change.key == *key)
@@ -257,12 +263,14 @@ fn bare(name: &str) -> String {
 /// A word alone before a stop: `Done.`, `Done: ...` acknowledges, and states nothing of a record.
 fn is_remark(prose: &Prose, span: Span) -> bool {
     let source = prose.source();
-    let before = source.get(..span.start).unwrap_or_default().trim_end();
+    let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '.' | '!' | '?' | ',');
+    let before = source.get(..span.start).unwrap_or_default().trim_end_matches(marks);
     let after = source.get(span.end..).unwrap_or_default();
-    (before.is_empty() || before.ends_with(['.', '!', '?', ',']))
-        && (after.is_empty()
-            || after.starts_with(['.', '!', ':', ',', ';', ' '])
-                && !after.trim_start().starts_with(char::is_alphanumeric))
+    after.starts_with(": ")
+        || (before.is_empty() || before.ends_with(['.', '!', '?', ',']))
+            && (after.is_empty()
+                || after.starts_with(['.', '!', ':', ',', ';', ' '])
+                    && !after.trim_start().starts_with(char::is_alphanumeric))
 }
 
 /// Why what an answer says of the changes of a stage is not so. `entries` are the calls of the stage.

@@ -1,12 +1,13 @@
 //! Evidence: whether a reply of the episode holds what a statement rests on.
 
-use diorama_seeds::model::{Api, FieldId, ParameterId, ResourceId, World};
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, ParameterId, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Value, Zone};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::measures::leaf_schema;
 use crate::engine::{Body, Origin};
 use crate::session::LogEntry;
 
@@ -274,6 +275,9 @@ pub fn tells_beforehand(
 ) -> bool {
     let Some(api) = entry.api.map(|id| world.api(id)).filter(|api| !api.writes()) else { return false };
     if status == 404 {
+        if lists_all(entry, refusing, world) {
+            return true;
+        }
         let looked_for = |wanted: &Value| {
             entry.call.arguments.iter().any(|(name, json)| {
                 let parameter = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()));
@@ -333,6 +337,28 @@ impl Rule<'_> {
             Origin::Constant => false,
         })
     }
+}
+
+/// Whether a reply lists every record of the kind that an API looks up.
+fn lists_all(entry: &LogEntry, looks_up: &Api, world: &World) -> bool {
+    let (BehaviourKind::Lookup { resource, .. } | BehaviourKind::Get { resource, .. }) =
+        &looks_up.behaviour.kind
+    else {
+        return false;
+    };
+    let declared = world.resource(*resource);
+    let mut keys: Vec<&Value> = entry
+        .reply
+        .body
+        .values()
+        .filter_map(|(_, origin)| match origin {
+            Origin::Field { resource: of, key, .. } if of == resource => Some(key),
+            _ => None,
+        })
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    entry.reply.is_success() && !keys.is_empty() && keys.len() >= declared.records.len()
 }
 
 /// What a rule of an API looks at: the names in it, and the resources whose records it counts.
@@ -440,12 +466,24 @@ pub fn derives(
                 || over(items).any(near)
         }
         Body::Object(members) => {
-            let numbers: Vec<f64> =
-                members.iter().filter_map(|(_, member)| member.value()?.as_f64()).take(12).collect();
-            let pairs = numbers
-                .iter()
-                .enumerate()
-                .flat_map(|(at, a)| numbers.iter().skip(at + 1).flat_map(move |b| [(a - b).abs(), a + b]));
+            // Of one measure: nobody subtracts a year from credits.
+            let measure = |origin: &Origin| {
+                let schema = leaf_schema(origin, world);
+                let currency = match &schema.kind {
+                    Type::Decimal { currency, .. } => currency.clone(),
+                    _ => None,
+                };
+                (schema.unit, currency)
+            };
+            let leaves = members.iter().filter_map(|(_, member)| match member {
+                Body::Leaf(value, origin) => Some((value.as_f64()?, measure(origin))),
+                _ => None,
+            });
+            let numbers: Vec<_> = leaves.take(12).collect();
+            let pairs = numbers.iter().enumerate().flat_map(|(at, (a, measure))| {
+                let alike = numbers.iter().skip(at + 1).filter(move |(_, other)| other == measure);
+                alike.map(move |(b, _)| (a - b).abs())
+            });
             let named = members.iter().filter_map(|(_, member)| member.value()?.as_str()).any(|text| {
                 text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
             });

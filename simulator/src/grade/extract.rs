@@ -1,4 +1,4 @@
-//! The answer extractor, `extract/1`: text to typed mentions with places.
+//! The answer extractor, `extract/2`: text to typed mentions with places.
 //!
 //! Numbers, money, dates and times are found without knowing what is asked. Names, enum values and yes or no need
 //! the fact and its rivals, so the grader looks for them on the same tokens (`grade::names`). This
@@ -19,7 +19,7 @@ use self::tokens::Text;
 use self::units::{Currency, Unit};
 
 /// Version of the extractor; a change that alters any mention makes a new one.
-pub const EXTRACTOR_VERSION: &str = "extract/1";
+pub const EXTRACTOR_VERSION: &str = "extract/2";
 
 /// The clock an answer is read by: relative days, and zones of instants.
 #[derive(Clone, Debug)]

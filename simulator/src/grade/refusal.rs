@@ -56,8 +56,10 @@ impl Ground<'_> {
     /// Why an answer is no right refusal, where it is not.
     pub(super) fn fault(&self, prose: &Prose) -> Option<String> {
         let mut verbs: Vec<String> = self.refused().flat_map(|(api, _)| deeds::words_for(api)).collect();
-        let requested = self.user_turns.last().into_iter().flat_map(|turn| english::words(turn));
-        verbs.extend(requested.filter(|word| word.len() > 3).map(|word| deeds::base(&word)));
+        let requested =
+            self.user_turns.last().into_iter().flat_map(|turn| turn.split(|c: char| !c.is_alphabetic()));
+        let plain = requested.filter(|word| word.len() > 3 && word.starts_with(char::is_lowercase));
+        verbs.extend(plain.map(deeds::base));
         let said = deeds::said(prose, &verbs, true);
         if said.claimed && !said.denied && !has_inability(prose) {
             return Some("the answer says that it was done".to_owned());
@@ -76,10 +78,10 @@ impl Ground<'_> {
     /// Whether a sentence denies that what was asked about is there: a denial whose next word is the kind of thing, its
     /// name, or a word of finding and being.
     fn is_absence(&self, prose: &Prose) -> bool {
-        const BEING: [&str; 28] = [
-            "call", "name", "find", "found", "exist", "match", "locat", "see", "have", "has", "list",
-            "appear", "seem", "regist", "know", "recogn", "result", "record", "anyth", "entri", "one",
-            "such", "there", "regist", "file", "set", "trace", "luck",
+        const BEING: [&str; 32] = [
+            "call", "name", "carri", "sell", "stock", "hit", "find", "found", "exist", "match", "locat",
+            "see", "have", "has", "list", "appear", "seem", "regist", "know", "recogn", "result", "record",
+            "anyth", "entri", "one", "such", "there", "regist", "file", "set", "trace", "luck",
         ];
         let text = prose.text();
         let mut names: Vec<String> = self.subjects.to_vec();
@@ -111,7 +113,12 @@ impl Ground<'_> {
             let start = tokens.first().map_or(0, |token| token.start as usize);
             let end = tokens.last().map_or(0, |token| token.end as usize);
             let said = english::fold(prose.source().get(start..end).unwrap_or_default());
-            let named = names.iter().any(|name| said.contains(name.as_str()));
+            let in_sentence = |word: &String| said.contains(word.as_str());
+            let named = names.iter().any(|name| {
+                let words: Vec<String> = english::words(name).filter(|word| word.len() > 2).collect();
+                !words.is_empty()
+                    && words.iter().filter(|word| in_sentence(word)).count() * 3 >= words.len() * 2
+            });
             let noun = tokens.iter().any(|token| token.has_content() && nouns.contains(&spelt(token)));
             let mut next_of_denials =
                 tokens.iter().enumerate().filter(|(_, token)| denies(token)).map(|(at, denial)| {
@@ -123,10 +130,8 @@ impl Ground<'_> {
                     next.is_none_or(|next| {
                         // `It isn't enabled` answers what was asked; it does not say that nothing is there.
                         let answers = asked.contains(&next) && !nouns.contains(&next) && !of_name(&next);
-                        !answers
-                            && (nouns.contains(&next)
-                                || BEING.iter().any(|being| next.starts_with(being))
-                                || (of_name(&next) && (noun || zero)))
+                        BEING.iter().any(|being| next.starts_with(being))
+                            || (!answers && (nouns.contains(&next) || (of_name(&next) && (noun || zero))))
                     })
                 })
         })
@@ -181,6 +186,10 @@ impl Ground<'_> {
         if right.iter().any(|reason| restated(reason)) {
             return true;
         }
+        // That it is not there is another reason than that it is in the way.
+        if denies_finding(prose) {
+            return false;
+        }
         if has_signal(prose) && self.tells_the_facts(prose, &right) {
             return true;
         }
@@ -196,7 +205,7 @@ impl Ground<'_> {
         };
         let own = right.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
         let other = others.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
-        if own < NEAR || other > own + APART || (own < SURE && !has_signal(prose)) {
+        if own < NEAR || other > own + APART || !has_signal(prose) {
             return false;
         }
         if own >= SURE {
@@ -322,7 +331,7 @@ fn is_alike(a: &str, b: &str) -> bool {
 }
 
 /// Whether a part has two thirds of the words with meaning of a reason, and two at least where there are two.
-fn restates(part: &str, reason: &str) -> bool {
+pub(super) fn restates(part: &str, reason: &str) -> bool {
     let mut wanted = Prose::stems_of(reason);
     wanted.sort_unstable();
     wanted.dedup();
@@ -367,6 +376,17 @@ fn denies(token: &Token) -> bool {
             .contains(&token.hash)
 }
 
+/// Whether an answer says that something was not found, or does not exist.
+fn denies_finding(prose: &Prose) -> bool {
+    let text = prose.text();
+    text.tokens.iter().enumerate().filter(|(_, token)| denies(token)).any(|(at, denial)| {
+        const FINDING: [u64; 6] =
+            [word!("find"), word!("found"), word!("exist"), word!("exists"), word!("locate"), word!("such")];
+        let mut next = text.tokens.iter().skip(at + 1).take(3);
+        next.any(|next| next.sentence == denial.sentence && FINDING.contains(&next.hash))
+    })
+}
+
 /// Whether the answer says that something could not be done.
 fn has_inability(prose: &Prose) -> bool {
     const INABILITY: [u64; 12] = [
@@ -388,7 +408,8 @@ fn has_inability(prose: &Prose) -> bool {
 
 /// Whether an answer holds something against the request: it denies, or says what stands in its way.
 fn has_signal(prose: &Prose) -> bool {
-    const OBSTACLES: [u64; 23] = [
+    const OBSTACLES: [u64; 24] = [
+        word!("all"),
         word!("already"),
         word!("only"),
         word!("instead"),

@@ -117,12 +117,12 @@ fn a_fact_counts_only_with_a_reply_that_holds_it() {
     };
     check(&[FIND_ANA], answer, "ok");
     check(&[r#"ListDentists {"specialty": "orthodontics"}"#], answer, "ok");
-    check(&[], answer, "no_evidence no_api_call");
-    check(&[r#"ListDentists {"specialty": "surgery"}"#], answer, "no_evidence");
-    check(&[r#"FindDentist {"name": "Ana"}"#], answer, "no_evidence has_exception");
-    check(&[r#"FindDentists {"name": "Ana"}"#], answer, "no_evidence api_hallucination");
-    check(&["FindDentist"], answer, "no_evidence miss_input_parameters");
-    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "contradiction");
+    check(&[], answer, "false_claim no_evidence no_api_call");
+    check(&[r#"ListDentists {"specialty": "surgery"}"#], answer, "false_claim no_evidence");
+    check(&[r#"FindDentist {"name": "Ana"}"#], answer, "false_claim no_evidence has_exception");
+    check(&[r#"FindDentists {"name": "Ana"}"#], answer, "false_claim no_evidence api_hallucination");
+    check(&["FindDentist"], answer, "false_claim no_evidence miss_input_parameters");
+    check(&[FIND_ANA], "Dr. Ana Silva charges €95.", "contradiction false_claim");
     check(&[FIND_ANA], "You asked what Dr. Ana Silva charges.", "missing_fact");
     check(&[FIND_ANA], "", "missing_fact");
     check(&[FIND_ANA, r#"Remove {"appointment_id": "APT-0003"}"#], answer, "collateral_damage");
@@ -182,7 +182,10 @@ fn computed_values_and_empty_replies_are_evidence() {
         verdict(variants, Episode { calls, answer, ..Episode::default() })
     };
     assert_eq!(check(&total, &[r#"Total {"dentist_id": 11}"#], "They bring in 160 euros."), "ok");
-    assert_eq!(check(&total, &[r#"Total {"dentist_id": 12}"#], "They bring in 160 euros."), "no_evidence");
+    assert_eq!(
+        check(&total, &[r#"Total {"dentist_id": 12}"#], "They bring in 160 euros."),
+        "false_claim no_evidence"
+    );
     let none = json!([{
         "outcome": "done",
         "answer": [{

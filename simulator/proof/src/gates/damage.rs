@@ -63,13 +63,29 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
 }
 
 /// Whether the stage of a call is refused for what its reads tell without that call: what need not be tried cannot prove
-/// itself, nor can the signing in that it needs.
+/// itself, nor can what it draws its arguments from.
 fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     let entries = &trial.grounded.entries;
     let stage = trial.grounded.stages.iter().find(|stage| stage.calls.contains(&index));
     let Some((stage, refusing)) = stage.and_then(|stage| Some((stage, stage.refused_by?))) else {
         return false;
     };
+    // What it draws its arguments from, and what these draw theirs from.
+    let mut feeding = vec![refusing];
+    for call in (stage.calls.start..refusing).rev() {
+        let feeds = |later: &usize| {
+            let sources = trial.grounded.gold.get(*later).into_iter().flat_map(|gold| gold.sources.values());
+            sources.into_iter().any(
+                |source| matches!(source, ArgumentSource::Reply { call: from, .. } if *from as usize == call),
+            )
+        };
+        if feeding.iter().any(feeds) {
+            feeding.push(call);
+        }
+    }
+    if !feeding.contains(&index) {
+        return false;
+    }
     let others: Vec<Arc<LogEntry>> = entries
         .iter()
         .enumerate()

@@ -455,7 +455,7 @@ impl Reader<'_> {
             if hit.aside || hits::is_deed(self.text, hit) {
                 continue;
             }
-            let Some(top) = self.rival_name(stated, hit) else {
+            let Some(top) = self.rival_name(stated, hit).or_else(|| self.other_subject(hit)) else {
                 continue;
             };
             let list = key.tops.get(top).is_some_and(|top| top.list);
@@ -548,6 +548,21 @@ impl Reader<'_> {
             })
         };
         of_field(false).or_else(|| of_field(true)).map(|(_, atom)| atom.top)
+    }
+
+    /// The first fact, when a name rivals one that is allowed, which is not there: the answer speaks of another record.
+    /// A state such as `cancelled` names none.
+    fn other_subject(&self, hit: &Hit) -> Option<usize> {
+        let field = hit.field?;
+        let mut allowed = self.key.context.iter().filter_map(|goal| match goal {
+            Goal::Entity(entity) if entity.field == Some(field) && entity.common.is_none() => Some(entity),
+            _ => None,
+        });
+        let first = allowed.next()?;
+        let named = std::iter::once(first)
+            .chain(allowed)
+            .any(|entity| self.hits.iter().any(|hit| entity.is(hit.identity)));
+        (!named).then_some(0)
     }
 
     /// Whether the atoms of an ordered list can be found one after another.

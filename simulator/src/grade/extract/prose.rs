@@ -2,7 +2,7 @@
 //!
 //! What grounding reads of what people and assistants say. It must not know which value is looked for.
 
-use super::lexicon::Roles;
+use super::lexicon::{Roles, word};
 use super::tokens::{Kind, Marks, Text, Token};
 use super::units::{Currency, Unit};
 use super::{Clock, Mention, Stance, What, read, stance};
@@ -161,6 +161,13 @@ impl Prose {
         before
             .take_while(|token| token.sentence == here.sentence)
             .any(|token| token.is(Roles::NEGATOR.and(Roles::ZERO)))
+    }
+
+    /// Whether a rule is told of it: `only a booked appointment`.
+    pub(crate) fn is_limited(&self, span: Span) -> bool {
+        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
+        let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(2);
+        before.into_iter().any(|token| token.hash == word!("only"))
     }
 
     /// How the words at a place stand in the text.

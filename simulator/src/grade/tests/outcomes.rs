@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Episode, verdict};
 use crate::grade::extract::tokens::Text;
-use crate::grade::outcome;
+use crate::grade::{outcome, refusal};
 
 const TAKEN: &str = r#"Book {"dentist_id": 11, "patient": "Tom Reis", "starts_at": "2026-03-05T14:30"}"#;
 
@@ -17,7 +17,7 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
     }]);
     let check = |calls: &[&str], answer: &str, outcome: Option<Outcome>, expect: &str| {
         assert_eq!(
-            verdict(&variants, Episode { calls, answer, outcome, user: "" }),
+            verdict(&variants, Episode { calls, answer, outcome, user: "Book Dr. Ana Silva for Tom Reis." }),
             expect,
             "{calls:?} {answer}"
         );
@@ -31,7 +31,7 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
         None,
         "ok",
     );
-    check(&[], right, None, "no_evidence no_api_call");
+    check(&[], right, None, "no_evidence wrong_outcome no_api_call");
     check(&[TAKEN], right, Some(Outcome::Done), "wrong_outcome has_exception");
     check(&[TAKEN], "", None, "wrong_outcome has_exception");
     check(&[TAKEN], "", Some(Outcome::Refused), "wrong_outcome has_exception");
@@ -49,7 +49,7 @@ fn a_refusal_needs_its_reason_and_the_reply_it_rests_on() {
 #[test]
 fn a_reason_may_be_told_in_the_words_of_the_reply() {
     let check = |answer: &str, reason: &str, expect: bool| {
-        assert_eq!(outcome::restates(&Text::read(answer), reason), expect, "{answer} | {reason}");
+        assert_eq!(refusal::restates(answer, reason), expect, "{answer} | {reason}");
     };
     check("That was refused: the seat is sold. Nothing has been changed.", "the seat is sold", true);
     check("I can't, that seat has been sold to somebody else.", "the seat is sold", true);
@@ -91,10 +91,6 @@ fn what_people_say_of_a_subject_is_a_statement() {
     check(named("off"), "The lamp hangs off the ceiling.", "missing_fact");
     check(named("off"), "The lamp is not off.", "missing_fact");
     check(named("yes"), "Yes, it is.", "ok");
-    let mean = json!({"kind": "number", "value": 73.833_333_333_333_33});
-    check(mean.clone(), "The mean is 73.83333333333333 minutes.", "ok");
-    check(mean.clone(), "The mean is 73.83.", "ok");
-    check(mean, "The mean is 73.93333333333333 minutes.", "missing_fact");
 }
 
 #[test]

@@ -1,0 +1,51 @@
+//! The grader against labelled episodes (`docs/grading.md`): it may not become worse.
+
+use std::path::PathBuf;
+
+use diorama_tests::diorama;
+use serde_json::Value as Json;
+
+fn data(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data").join("grading");
+    folder.join(name).to_str().unwrap().to_owned()
+}
+
+fn errors(file: &str, answers: &str) -> (Json, Json) {
+    let ran = diorama(["grade", &data(file), "--tasks", &data("dataset"), "--answers", answers, "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let read: Json = serde_json::from_str(&ran.out).unwrap();
+    (read["false_reject"].clone(), read["false_accept"].clone())
+}
+
+#[test]
+fn labelled_episodes_are_judged_as_well_as_the_page_says() {
+    for (file, right, wrong, all) in [
+        ("episodes-worked.jsonl", WORKED.0, WORKED.1, (91, 97)),
+        ("episodes-held.jsonl", HELD.0, HELD.1, (95, 95)),
+    ] {
+        let (rejects, accepts) = errors(file, "prose");
+        assert_eq!((&rejects["all"], &accepts["all"]), (&Json::from(all.0), &Json::from(all.1)), "{file}");
+        let misjudged = |share: &Json| share["of"].as_u64().unwrap();
+        assert!(misjudged(&rejects) <= right, "{file}: {rejects} right episodes fail, {right} did");
+        assert!(misjudged(&accepts) <= wrong, "{file}: {accepts} wrong episodes pass, {wrong} did");
+    }
+}
+
+/// With the reference solution's facts, what is right about the calls alone is right.
+#[test]
+fn structured_endings_reject_few_right_episodes() {
+    for file in ["episodes-worked.jsonl", "episodes-held.jsonl"] {
+        let (rejects, _) = errors(file, "structured");
+        assert!(rejects["of"].as_u64().unwrap() <= STRUCTURED, "{file}: {rejects}");
+    }
+}
+
+#[test]
+fn a_line_that_is_no_episode_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("episodes.jsonl");
+    std::fs::write(&file, "{\"task\": \"x\"}\n").unwrap();
+    let ran = diorama(["grade", file.to_str().unwrap(), "--tasks", &data("dataset")]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("line 1") && ran.err.contains("label"), "{}", ran.err);
+}
