@@ -184,7 +184,7 @@ impl Prepared {
         let episode = self.episode(attempt);
         let mut best: Option<Judgement> = None;
         for variant in &self.variants {
-            let judged = self.judge(variant, &episode);
+            let judged = self.judge(variant, &episode, false);
             let solved = judged.components.solved();
             if solved || best.as_ref().is_none_or(|known| judged.is_nearer(known)) {
                 best = Some(judged);
@@ -223,7 +223,7 @@ impl Prepared {
             for (stage, ended) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
                 judge_evidence(stage, &episode, ended, &new, &mut deeds.errors);
             }
-            reached && deeds.errors.is_empty() && self.judge(variant, &episode).components.solved()
+            reached && deeds.errors.is_empty() && self.judge(variant, &episode, true).components.solved()
         })
     }
 
@@ -240,7 +240,8 @@ impl Prepared {
         }
     }
 
-    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>) -> Judgement {
+    /// Holds an episode against a variant; where it is asked only whether it is solved, the first fault ends it.
+    fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
         self.judge_deeds(variant, episode, &mut judged);
         let keys = std::mem::take(&mut judged.keys);
@@ -253,6 +254,10 @@ impl Prepared {
                 continue;
             };
             let mut answer = judge_answer(stage, episode, ended, &new, &mut judged.errors);
+            if only_whether && answer == Verdict::Failed {
+                judged.components.answer = Verdict::Failed;
+                return judged;
+            }
             let lies = self.judge_claims(stage, episode, ended, &new);
             if !lies.is_empty() {
                 answer = Verdict::Failed;
@@ -298,6 +303,7 @@ impl Prepared {
             Some(AskedNumber { about, more, value })
         });
         let facts: Vec<AskedNumber<'_>> = facts.collect();
+        let prose = &ended.said(attempt).prose;
         let known = Known::new(
             attempt.base,
             &self.vocabulary,
@@ -305,12 +311,14 @@ impl Prepared {
             ended.ended.user_turns,
             attempt.last.clock(),
             &facts,
+            prose,
         );
-        let prose = &ended.said(attempt).prose;
         let opened = ended.opened.min(attempt.log.len());
         let own = ended.log(attempt).get(opened..).unwrap_or_default();
         let deeds = match stage.outcome {
-            Outcome::Done => deeds::untold(prose, own, ended.ended.user_turns, attempt.base.world()),
+            Outcome::Done => {
+                deeds::untold(prose, own, ended.ended.user_turns, &self.vocabulary, attempt.base.world())
+            }
             _ => None,
         };
         let dump = known.is_dump(prose, stage.key.atoms.len());

@@ -4,7 +4,9 @@
 //! where a field of that label has another value and no field that has the value bears the label as well. Values, measures
 //! and codes that nothing gives are false too. It does not know which facts are asked for beyond their labels.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use diorama_seeds::english;
@@ -86,6 +88,7 @@ impl<'a> Known<'a> {
         user_turns: &[String],
         now: Instant,
         asked: &[AskedNumber<'_>],
+        prose: &Prose,
     ) -> Self {
         let world = base.world();
         let clock = Clock::at(now, &world.zone);
@@ -96,11 +99,13 @@ impl<'a> Known<'a> {
         domains.dedup();
         let apis = world.apis.iter().enumerate().filter(|(_, api)| domains.contains(&api.domain));
         let apis: Vec<_> = apis.map(|(index, _)| ApiId(index as u16)).collect();
-        let mut measures = Measures::of_tools(base, vocabulary, &apis);
-        turns.iter().for_each(|turn| measures.add_prose(turn));
-        entries.iter().for_each(|entry| measures.add_reply(base, vocabulary, entry));
-        for schema in schemas_of(world, &domains) {
-            measures.add_schema(schema);
+        // Only where an answer measures something is it asked what is measured.
+        let mut measures = Measures::default();
+        if prose.mentions().iter().any(is_measured) {
+            measures = Measures::of_tools(base, vocabulary, &apis);
+            turns.iter().for_each(|turn| measures.add_prose(turn));
+            entries.iter().for_each(|entry| measures.add_reply(base, vocabulary, entry));
+            schemas_of(world, &domains).for_each(|schema| measures.add_schema(schema));
         }
         let mut known = Self {
             base,
@@ -115,7 +120,9 @@ impl<'a> Known<'a> {
             leaves: Vec::new(),
             labels: Vec::new(),
         };
-        known.gather(asked);
+        if !prose.mentions().is_empty() {
+            known.gather(asked);
+        }
         known
     }
 
@@ -124,7 +131,7 @@ impl<'a> Known<'a> {
         let mut position = |labels: &mut Vec<Label>, name: &str, more: &str, asked: bool| {
             let key = format!("{name} {more} {asked}");
             *positions.entry(key).or_insert_with(|| {
-                let words = words_of(name).into_iter().chain(words_of(more)).collect();
+                let words = words_of(name).iter().chain(words_of(more).iter()).cloned().collect();
                 labels.push(Label { name: name.to_owned(), words, asked });
                 labels.len() - 1
             })
@@ -235,9 +242,11 @@ impl<'a> Known<'a> {
                 value.to_text(zone) == **part || number()
             })
         };
-        let values = parts.iter().filter(|part| is_leaf(part)).count();
-        let open = source.contains(" or ") && values >= 2;
-        (values == parts.len() && values > asked.max(1) + 1) || (open && values + 1 >= parts.len())
+        if source.contains(" or ") {
+            let values = parts.iter().filter(|part| is_leaf(part)).count();
+            return values >= 2 && values + 1 >= parts.len();
+        }
+        parts.len() > asked.max(1) + 1 && parts.iter().all(|part| is_leaf(&part))
     }
 
     /// The label that the words of a value give it, where what bears it has another value.
@@ -334,8 +343,8 @@ impl<'a> Known<'a> {
     /// Whether all of a label's name is said, units aside; or its unit, where the value's own label has another.
     fn is_covered(&self, label: usize, said: &[String], own: &[usize]) -> bool {
         let plain = |label: usize| -> Vec<String> {
-            let words = words_of(&self.labels[label].name).into_iter();
-            words.filter(|word| Measures::of_name(word).units().next().is_none()).collect()
+            let words = words_of(&self.labels[label].name);
+            words.iter().cloned().filter(|word| Measures::of_name(word).units().next().is_none()).collect()
         };
         let name = plain(label);
         let whole = !name.is_empty() && name.iter().all(|word| said.contains(word));
@@ -344,11 +353,7 @@ impl<'a> Known<'a> {
 
     /// Whether what bears a label may have a unit, where the value has one.
     fn is_measured_like(&self, label: usize, mention: &Mention) -> bool {
-        let measured = match &mention.what {
-            What::Number(number) => number.unit.is_some(),
-            What::Money(_) => true,
-            _ => false,
-        };
+        let measured = is_measured(mention);
         let mut bearing = self.leaves.iter().filter(|leaf| leaf.label == label);
         !measured
             || bearing.any(|leaf| match (leaf.schema, &mention.what) {
@@ -425,8 +430,8 @@ impl<'a> Known<'a> {
                 let fields = resource.fields.iter();
                 fields
                     .filter(move |field| {
-                        let own = words_of(&field.name).into_iter().chain(words_of(&field.label));
-                        own.into_iter().any(|word| label.words.contains(&word))
+                        let (name, own) = (words_of(&field.name), words_of(&field.label));
+                        name.iter().chain(own.iter()).any(|word| label.words.contains(word))
                     })
                     .map(|field| &field.schema)
             },
@@ -519,10 +524,9 @@ impl<'a> Known<'a> {
             text.get(..code.len()).is_some() && text.to_lowercase().contains(&code.to_lowercase())
         };
         self.turns.iter().any(|turn| has(turn.source()))
-            || self.leaves.iter().any(|leaf| match &leaf.value {
-                Seen::Value(value) => value.as_str().is_some_and(has),
-                Seen::Sent(json) => json.as_str().is_some_and(has),
-                Seen::Asked(_) => false,
+            || self.entries.iter().any(|entry| {
+                entry.reply.body.values().any(|(value, _)| value.as_str().is_some_and(has))
+                    || entry.call.arguments.values().any(|json| json.as_str().is_some_and(has))
             })
     }
 
@@ -597,6 +601,15 @@ fn is_value(leaf: &Leaf<'_>, mention: &Mention, clock: &Clock) -> bool {
 fn shows(value: &Value, schema: Option<&Schema>, mention: &Mention, clock: &Clock) -> bool {
     let leaf = Leaf { value: Seen::Value(value), label: 0, schema };
     is_alike(&leaf, mention) && is_value(&leaf, mention, clock)
+}
+
+/// Whether a mention has a unit or a currency.
+fn is_measured(mention: &Mention) -> bool {
+    match &mention.what {
+        What::Number(number) => number.unit.is_some(),
+        What::Money(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether a stance claims what is mentioned.
@@ -739,8 +752,30 @@ fn member_of(path: &str) -> &str {
     last.split('[').next().unwrap_or(last)
 }
 
+thread_local! {
+    /// The stems of names that were read: the same few hundred come again in every episode of a world.
+    static WORDS: RefCell<HashMap<String, Rc<[String]>>> = RefCell::default();
+}
+
+/// Names that are remembered, at most.
+const MOST_NAMES: usize = 8_192;
+
 /// The stems of the words of a name or label.
-pub(super) fn words_of(name: &str) -> Vec<String> {
+fn words_of(name: &str) -> Rc<[String]> {
+    WORDS.with_borrow_mut(|known| {
+        if let Some(words) = known.get(name) {
+            return Rc::clone(words);
+        }
+        if known.len() >= MOST_NAMES {
+            known.clear();
+        }
+        let words: Rc<[String]> = read_words(name).into();
+        known.insert(name.to_owned(), Rc::clone(&words));
+        words
+    })
+}
+
+fn read_words(name: &str) -> Vec<String> {
     const SMALL: [&str; 14] =
         ["of", "the", "a", "an", "in", "at", "on", "by", "for", "to", "and", "or", "is", "id"];
     let mut words = english::split_identifier(name);

@@ -14,6 +14,7 @@ use super::extract::Stance;
 use super::extract::lexicon::{Roles, word};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Token};
+use super::names::Vocabulary;
 use crate::engine::Origin;
 use crate::session::LogEntry;
 
@@ -110,6 +111,30 @@ pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
         }
     }
     said
+}
+
+/// The deeds that an answer claims, as [`base`] spells them.
+fn claimed(prose: &Prose) -> Vec<String> {
+    let text = prose.text();
+    let mut found = Vec::new();
+    for (at, token) in
+        text.tokens.iter().enumerate().filter(|(_, token)| token.is_word() && !text.asks(token))
+    {
+        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
+        let spelt = spelt.to_lowercase();
+        let near = || {
+            let before = text.tokens[..at].iter().rev().take(REACH);
+            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
+        };
+        let denied = |other: &Token| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other);
+        if is_done_form(&spelt, at, prose)
+            && !near().any(|other| denied(other) || is_imagined(other))
+            && !is_earlier(token, prose)
+        {
+            found.push(base(&spelt));
+        }
+    }
+    found
 }
 
 /// Whether the answer says that something was tried and refused.
@@ -278,6 +303,7 @@ pub(super) fn untold(
     prose: &Prose,
     entries: &[Arc<LogEntry>],
     user_turns: &[String],
+    vocabulary: &Vocabulary,
     world: &World,
 ) -> Option<String> {
     let written = |entry: &&Arc<LogEntry>| entry.api.is_some_and(|id| world.api(id).writes());
@@ -308,13 +334,13 @@ pub(super) fn untold(
         return None;
     }
     for api in apis() {
-        let own = said(prose, &words_for(api), true);
+        let own = said(prose, vocabulary.deeds(world, &api.name), true);
         if (own.denied || own.offered || is_unable(prose)) && !own.claimed {
             return Some(format!("{} was done, which the answer does not say", api.name));
         }
     }
     // Another deed than those that were done: one of another API that changes records of the same domain.
-    let mut own: Vec<String> = apis().flat_map(words_for).collect();
+    let mut own: Vec<String> = apis().flat_map(|api| vocabulary.deeds(world, &api.name)).cloned().collect();
     own.extend(user_turns.iter().flat_map(|turn| english::words(turn)).map(|word| base(&word)));
     let told =
         entries.iter().flat_map(|entry| entry.reply.body.values()).filter_map(|(value, _)| value.as_str());
@@ -325,19 +351,19 @@ pub(super) fn untold(
     let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
     own.extend(after.flat_map(|record| record.iter()).filter_map(|value| value.as_str()).map(base));
     let domains: Vec<_> = apis().map(|api| api.domain).collect();
+    let claimed = claimed(prose);
+    if claimed.iter().all(|word| own.contains(word)) {
+        return None;
+    }
+    // Adding and making are said of many deeds.
+    const COMMON: [&str; 6] = ["add", "make", "chang", "updat", "set", "put"];
     let others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
     for other in others {
-        let words: Vec<String> = words_for(other).into_iter().filter(|word| !own.contains(word)).collect();
-        // Adding and making are said of many deeds.
-        let words: Vec<String> = words
-            .into_iter()
-            .filter(|word| !["add", "make", "chang", "updat", "set", "put"].contains(&word.as_str()))
-            .collect();
-        if words.is_empty() {
-            continue;
-        }
-        let said = said(prose, &words, false);
-        if said.claimed {
+        let words = vocabulary.deeds(world, &other.name);
+        let told = |word: &&String| {
+            claimed.contains(word) && !own.contains(word) && !COMMON.contains(&word.as_str())
+        };
+        if words.iter().any(|word| told(&word)) {
             return Some(format!("{} was not done, which the answer says", other.name));
         }
     }

@@ -6,10 +6,11 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use diorama_seeds::model::{ApiId, FieldId, ResourceId};
+use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
+use super::deeds::words_for;
 use super::extract::lexicon::{HASH_START, Roles, WordMap, word};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Marks, Text, Token};
@@ -26,6 +27,8 @@ struct Words {
     fields: Vec<Vec<OnceLock<Arc<Names>>>>,
     /// The units and currencies of each API's description.
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
+    /// The words for what each API does.
+    deeds: Vec<OnceLock<Vec<String>>>,
 }
 
 impl Vocabulary {
@@ -36,7 +39,8 @@ impl Vocabulary {
         let fields =
             resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
         let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Words { fields: fields.collect(), measures }))
+        let deeds = base.world().apis.iter().map(|_| OnceLock::new()).collect();
+        Self(Arc::new(Words { fields: fields.collect(), measures, deeds }))
     }
 
     /// The units and currencies of an API's description.
@@ -52,6 +56,13 @@ impl Vocabulary {
             }
             None => (&[], &[]),
         }
+    }
+
+    /// The words for what an API does.
+    pub(crate) fn deeds(&self, world: &World, api: &str) -> &[String] {
+        let Some(id) = world.api_named(api) else { return &[] };
+        let slot = self.0.deeds.get(id.index());
+        slot.map_or(&[], |slot| slot.get_or_init(|| words_for(world.api(id))))
     }
 
     /// The names of a field.
