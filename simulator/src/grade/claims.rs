@@ -246,7 +246,7 @@ impl<'a> Known<'a> {
             let values = parts.iter().filter(|part| is_leaf(part)).count();
             return values >= 2 && values + 1 >= parts.len();
         }
-        parts.len() > asked.max(1) + 1 && parts.iter().all(|part| is_leaf(&part))
+        parts.len() > asked.max(1) + 1 && parts.iter().all(is_leaf)
     }
 
     /// The label that the words of a value give it, where what bears it has another value.
@@ -344,7 +344,7 @@ impl<'a> Known<'a> {
     fn is_covered(&self, label: usize, said: &[String], own: &[usize]) -> bool {
         let plain = |label: usize| -> Vec<String> {
             let words = words_of(&self.labels[label].name);
-            words.iter().cloned().filter(|word| Measures::of_name(word).units().next().is_none()).collect()
+            words.iter().filter(|word| Measures::of_name(word).units().next().is_none()).cloned().collect()
         };
         let name = plain(label);
         let whole = !name.is_empty() && name.iter().all(|word| said.contains(word));
