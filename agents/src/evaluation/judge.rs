@@ -151,8 +151,11 @@ impl LocalEnvironment<'_> {
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
         let stage = self.conversation.progress().stage as usize;
-        ending::check(&end.facts, &self.judge.task.checks, stage)
-            .map_err(|error| EnvironmentError::Refused { status: 422, detail: error.to_string() })?;
+        if let Err(error) = ending::check(&end.facts, &self.judge.task.checks, stage) {
+            // An ending that is refused is a step like any other.
+            self.take(false)?;
+            return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
+        }
         let (message, given) = Given::of(end.clone());
         self.hear(&message, given)
     }
