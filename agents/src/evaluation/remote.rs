@@ -90,7 +90,10 @@ impl RemoteEnvironment {
         self.view.conversation.push(Said::Agent(words.to_owned()));
         self.view.conversation.extend(heard.content.clone().map(Said::User));
         self.view.over = heard.done;
-        self.view.ends_with(heard.finish);
+        // Another stage asks for other facts; an answer within a stage leaves its ending as it is.
+        if heard.done || heard.finish.is_some() {
+            self.view.ends_with(heard.finish);
+        }
         Ok(Answer { words: heard.content, over: heard.done })
     }
 
