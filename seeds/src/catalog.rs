@@ -15,6 +15,15 @@ macro_rules! catalog {
                 _ => None,
             }
         }
+
+        /// The text of a catalog world's scenarios, as written.
+        #[must_use]
+        pub fn scenarios(name: &str) -> Option<&'static str> {
+            match name {
+                $($name => Some(include_str!(concat!("../catalog/", $name, ".scenarios.yaml"))),)+
+                _ => None,
+            }
+        }
     };
 }
 

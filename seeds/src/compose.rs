@@ -84,7 +84,9 @@ fn tell_apart(domains: &mut [DomainDoc]) {
         let prefix = camel(&domain.domain.name.split(['_', '-']).collect::<Vec<_>>());
         for api in &mut domain.apis {
             if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
-                api.name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
+                let name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
+                domain.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(&api.name, &name));
+                api.name = name;
             }
         }
     }

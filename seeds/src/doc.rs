@@ -10,10 +10,12 @@ use serde_json::Value as Json;
 
 mod api;
 mod order;
+mod scenario;
 mod security;
 mod wire;
 
 pub use api::*;
+pub use scenario::*;
 pub use security::*;
 
 /// The world format version that this crate reads and writes.
@@ -58,6 +60,9 @@ pub struct WorldDoc {
     /// The single domain's APIs (short form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apis: Vec<ApiDoc>,
+    /// The single domain's scenarios (short form).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<ScenarioDoc>,
     /// The domains (long form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainDoc>,
@@ -104,6 +109,9 @@ pub struct DomainDoc {
     /// The APIs in order.
     #[serde(default)]
     pub apis: Vec<ApiDoc>,
+    /// Conversations written whole. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<ScenarioDoc>,
 }
 
 /// Sign-in: which resource holds the users, and how long a token lasts.
@@ -312,6 +320,7 @@ impl WorldDoc {
                     domain: head,
                     resources: std::mem::take(&mut self.resources),
                     apis: std::mem::take(&mut self.apis),
+                    scenarios: std::mem::take(&mut self.scenarios),
                 },
             );
         }

@@ -16,6 +16,7 @@ pub mod keys;
 pub mod materialise;
 pub mod model;
 pub mod naming;
+pub mod scenario;
 pub mod schema;
 pub mod script;
 pub mod task;

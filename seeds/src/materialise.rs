@@ -31,7 +31,7 @@ use crate::world::{self, Report};
 /// A materialised world in all its forms.
 #[derive(Clone, Debug)]
 pub struct Materialised {
-    /// The document: all records written out, without phrases and providers.
+    /// The document: all records written out, without phrases, scenarios and providers.
     pub doc: WorldDoc,
     /// The model that runs.
     pub world: World,
@@ -263,6 +263,8 @@ fn bare(doc: &WorldDoc) -> WorldDoc {
             key.fake = Some(fake);
         }
     }
+    doc.scenarios.clear();
+    doc.domains.iter_mut().for_each(|domain| domain.scenarios.clear());
     for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
         api.phrases = PhrasesDoc::default();
         bare_fields(&mut api.parameters);

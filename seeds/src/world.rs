@@ -19,7 +19,7 @@ pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path, same_route};
 pub use read::options as yaml_options;
-pub use read::{MAX_BYTES, MAX_DEPTH, read};
+pub use read::{MAX_BYTES, MAX_DEPTH, add_scenarios, read};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 

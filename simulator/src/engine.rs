@@ -34,7 +34,7 @@ pub use self::digest::Digest;
 pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
 pub(crate) use self::state::KeptState;
-pub use self::state::{RecordChange, State, diff};
+pub use self::state::{Reading, RecordChange, State, diff};
 
 use self::refusal::{Outcome, Refusal};
 use self::run::Run;

@@ -83,7 +83,10 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
     }
     let message = Message::read(heard.message);
     let asked = message.asked(&stage.knows);
-    if !asked.is_empty() {
+    let line = own_line(stage, progress, &message, heard);
+    // What was told already yields to what the user still has to say.
+    let told_already = asked.iter().all(|at| progress.revealed.contains(&(*at as u32)));
+    if !asked.is_empty() && !(told_already && line.is_some()) {
         let say: Vec<&str> =
             asked.iter().filter_map(|at| stage.knows.get(*at)).map(|held| &*held.say).collect();
         let mut next = progress.clone();
@@ -92,7 +95,7 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
         next.revealed.dedup();
         return stay(&joined(&say), next);
     }
-    if let Some(line) = own_line(stage, progress, &message, heard) {
+    if let Some(line) = line {
         return stay(line, Progress { lines: progress.lines + 1, ..progress.clone() });
     }
     match message.question {

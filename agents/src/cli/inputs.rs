@@ -102,19 +102,32 @@ pub fn catalog_worlds() -> Result<Vec<WorldDoc>, CliError> {
     let mut docs = Vec::new();
     for name in catalog::names() {
         if let Some(source) = catalog::source(name) {
-            docs.push(world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?);
+            let mut doc = world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?;
+            if let Some(scenarios) = catalog::scenarios(name) {
+                world::add_scenarios(&mut doc, &format!("catalog/{name}{SCENARIOS}"), scenarios.as_bytes())?;
+            }
+            docs.push(doc);
         }
     }
     Ok(docs)
 }
 
-/// Reads one world file.
+/// What the name of a file of scenarios ends in: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
+const SCENARIOS: &str = ".scenarios.yaml";
+
+/// Reads one world file, and the scenarios that stand beside it.
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     let text = read_file(path)?;
-    Ok(world::read(&path.display().to_string(), &text)?)
+    let mut doc = world::read(&path.display().to_string(), &text)?;
+    let beside = path.file_stem().map(|stem| path.with_file_name(format!("{}{SCENARIOS}", stem.display())));
+    if let Some(beside) = beside.filter(|beside| beside.is_file()) {
+        let text = read_file(&beside)?;
+        world::add_scenarios(&mut doc, &beside.display().to_string(), &text)?;
+    }
+    Ok(doc)
 }
 
 /// Reads a file.
@@ -137,7 +150,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
         let known = file
             .extension()
             .is_some_and(|ending| ["yaml", "yml", "json"].iter().any(|known| ending == *known));
-        if known && file.is_file() {
+        let beside = file.to_string_lossy().ends_with(SCENARIOS);
+        if known && !beside && file.is_file() {
             found.push(file);
         }
     }

@@ -13,6 +13,7 @@ use serde_json::json;
 use super::error::CliError;
 use super::inputs::{catalog_worlds, read_file};
 use super::openapi::ImportArgs;
+use super::rehearse::RehearseCommand;
 use super::{Done, Streams};
 use crate::synthesis::pipeline::PipelineError;
 
@@ -48,6 +49,8 @@ pub enum Action {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Play a world's scenarios: how many tries become rows, and why the others don't.
+    Rehearse(RehearseCommand),
     /// Make a world file from an OpenAPI document.
     ImportOpenapi {
         /// The document.
@@ -82,6 +85,7 @@ impl WorldCommand {
                 writeln!(streams.out, "{}", made.canonical)?;
                 Ok(Done::Met)
             }
+            Action::Rehearse(command) => command.run(&find, streams),
             Action::ImportOpenapi { file, out, import } => import_openapi(&import, &file, out, streams),
         }
     }

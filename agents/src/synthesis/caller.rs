@@ -69,8 +69,8 @@ pub enum Unsolved {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineCaller;
 
-/// Tools that are visible beside the needed ones.
-const DISTRACTORS: std::ops::RangeInclusive<usize> = 3..=7;
+/// Tools that are visible at the start, at most.
+const MOST_TOOLS: usize = 128;
 
 impl CallerAgent for OfflineCaller {
     fn solve(
@@ -315,12 +315,24 @@ fn visible_tools(world: &World, draft: &Draft, rng: &mut ChaCha8Rng) -> Vec<ApiI
     let mut tools: Vec<ApiId> = draft.steps.iter().map(|step| step.api).collect();
     tools.sort_unstable();
     tools.dedup();
-    let others = (0..world.apis.len()).map(|index| ApiId(index as u16)).filter(|id| !tools.contains(id));
-    let count = rng.random_range(DISTRACTORS);
-    let mut distractors: Vec<ApiId> = others.sample(rng, count);
-    distractors.append(&mut tools);
-    distractors.shuffle(rng);
-    distractors
+    tools_among(world, tools, rng)
+}
+
+/// Needed tools among others, in any order: none, a few, many, or all that the world has.
+pub fn tools_among(world: &World, needed: Vec<ApiId>, rng: &mut ChaCha8Rng) -> Vec<ApiId> {
+    let others: Vec<ApiId> =
+        (0..world.apis.len()).map(|index| ApiId(index as u16)).filter(|id| !needed.contains(id)).collect();
+    let count = match rng.random_range(0..100) {
+        0..10 => 0,
+        10..60 => rng.random_range(1..=8),
+        60..90 => rng.random_range(8..=24),
+        _ => others.len(),
+    };
+    let count = count.min(MOST_TOOLS.saturating_sub(needed.len()));
+    let mut tools: Vec<ApiId> = others.into_iter().sample(rng, count);
+    tools.extend(needed);
+    tools.shuffle(rng);
+    tools
 }
 
 /// Search words for an API: words of its name and description that stand in what the agent has seen.

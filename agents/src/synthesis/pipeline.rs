@@ -12,7 +12,8 @@ use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::{Dropped, GateReport};
+use diorama_proof::{Candidate, Dropped, GateReport};
+use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::BaseError;
@@ -22,10 +23,11 @@ use rand_chacha::ChaCha8Rng;
 
 use super::caller::CallerAgent;
 use super::domain::DomainAgent;
-use super::draft::Draft;
+use super::phenomena;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
 use super::row::{self, About};
+use super::scenario;
 use super::tester::{Rejected, TesterAgent};
 use super::world::UnitWorld;
 
@@ -33,6 +35,8 @@ use super::world::UnitWorld;
 const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
+/// Attempts with the same scenario before another one is drawn.
+const SAME_SCENARIO: u32 = 4;
 
 /// The agents of the pipeline.
 pub struct Agents {
@@ -96,35 +100,31 @@ fn slot_row(
 ) -> Option<Dialogue> {
     let mut stream = recipe.stream("slot", slot);
     let ability = recipe.abilities[stream.random_range(0..recipe.abilities.len())];
+    let author = Author::of(world, ability);
     let reads_only = world.family.survey.writers.is_empty();
     let mut kind = shape(ability, reads_only, &mut stream);
+    let mut drawn = stream.random();
     for attempt in 0..ATTEMPTS {
         // A shape that a world has no room for must not hold the slot up; one that is merely rare gets its chance.
-        if attempt > 0 && attempt % SAME_SHAPE == 0 {
+        if attempt > 0 && attempt % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
+            drawn = stream.random();
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
         funnel.propose();
-        let draft = match agents.query.propose(world, &wish, &mut rng) {
-            Ok(draft) => draft,
-            Err(reason) => {
-                funnel.drop_at("query", &reason.to_string());
+        let (candidate, phenomena) = match author.propose(agents, world, &wish, drawn, &mut rng) {
+            Ok(proposal) => proposal,
+            Err((stage, reason)) => {
+                funnel.drop_at(stage, &reason);
                 continue;
             }
         };
-        let opening = shingles_of(&draft);
+        let opening = shingles(&words(candidate.stages.first().map_or("", |stage| &stage.user)));
         if requests.iter().any(|other| similar(other, &opening)) {
             funnel.drop_at("duplicate", "near-duplicate of an earlier request of the unit");
             continue;
         }
-        let candidate = match agents.caller.solve(world, &draft, wish.session_seed, &mut rng) {
-            Ok(candidate) => candidate,
-            Err(reason) => {
-                funnel.drop_at("caller", &reason.to_string());
-                continue;
-            }
-        };
         match agents.tester.test(world, candidate, &mut rng) {
             Ok((grounded, report)) => {
                 count_faults(funnel, &report);
@@ -138,7 +138,7 @@ fn slot_row(
                     attempt,
                     version: crate::GENERATOR_VERSION.to_owned(),
                 };
-                let about = About { ability, phenomena: &draft.phenomena, split, provenance: &provenance };
+                let about = About { ability, phenomena: &phenomena, split, provenance: &provenance };
                 return Some(row::row(world, &grounded, &report, &about));
             }
             Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
@@ -146,6 +146,57 @@ fn slot_row(
         }
     }
     None
+}
+
+/// Who writes the conversations of a slot.
+enum Author<'a> {
+    /// Scenarios that people wrote for the world's domains.
+    Scenarios(Vec<&'a Arc<Scenario>>),
+    /// The grammar, for worlds without: its query and caller agents.
+    Grammar,
+}
+
+impl<'a> Author<'a> {
+    fn of(world: &'a UnitWorld, ability: Ability) -> Self {
+        let scenarios: Vec<&Arc<Scenario>> = world.family.repertoire.for_ability(ability).collect();
+        if scenarios.is_empty() { Self::Grammar } else { Self::Scenarios(scenarios) }
+    }
+
+    /// Attempts at one kind of conversation.
+    const fn patience(&self) -> u32 {
+        match self {
+            Self::Scenarios(_) => SAME_SCENARIO,
+            Self::Grammar => SAME_SHAPE,
+        }
+    }
+
+    /// A conversation and what is special about it; or where it was lost, and why.
+    fn propose(
+        &self,
+        agents: &Agents,
+        world: &UnitWorld,
+        wish: &Wish,
+        drawn: u64,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(Candidate, Vec<&'static str>), (&'static str, String)> {
+        match self {
+            Self::Scenarios(scenarios) => {
+                let scenario = scenarios[(drawn % scenarios.len() as u64) as usize];
+                let played = scenario::play(world, scenario, wish.ability, wish.session_seed, rng)
+                    .map_err(|reason| ("scenario", reason.name().to_owned()))?;
+                let phenomena = phenomena::of(scenario, &played);
+                Ok((played.candidate, phenomena))
+            }
+            Self::Grammar => {
+                let draft = agents.query.propose(world, wish, rng).map_err(|reason| ("query", reason.to_string()))?;
+                let candidate = agents
+                    .caller
+                    .solve(world, &draft, wish.session_seed, rng)
+                    .map_err(|reason| ("caller", reason.to_string()))?;
+                Ok((candidate, draft.phenomena))
+            }
+        }
+    }
 }
 
 /// Which kind of conversation; the shares make more than a third of the rows change state.
@@ -198,11 +249,6 @@ fn count_faults(funnel: &mut Funnel, report: &GateReport) {
             equivalent: faults.equivalent + u64::from(tally.equivalent),
         };
     }
-}
-
-/// The shingles of what opens a conversation.
-fn shingles_of(draft: &Draft) -> Box<[u64]> {
-    shingles(&words(draft.stages.first().map_or("", |stage| &stage.user)))
 }
 
 /// Shared worlds by unit are cheap to hand around.

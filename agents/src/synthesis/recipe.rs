@@ -220,6 +220,9 @@ fn without(doc: WorldDoc, names: &BTreeSet<String>) -> WorldDoc {
     let (mut doc, mut domains) = doc.into_domains();
     for domain in &mut domains {
         domain.apis.retain(|api| !names.contains(&api.name));
+        domain.scenarios.retain(|scenario| {
+            scenario.calls().all(|call| call.call.as_ref().is_none_or(|name| !names.contains(name)))
+        });
     }
     doc.domains = domains;
     doc

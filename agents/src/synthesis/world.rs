@@ -17,6 +17,7 @@ use diorama_simulator::grade::Vocabulary;
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
 
+use super::scenario::Repertoire;
 use super::text::Template;
 
 /// A source world from which the worlds of many units are made: same domains and APIs, other records.
@@ -33,6 +34,8 @@ pub struct Family {
     pub guide: Guide,
     /// The static analysis.
     pub survey: Survey,
+    /// Conversations written for it.
+    pub repertoire: Repertoire,
     /// Records of another seed: where values for new records come from.
     pub shadow: World,
 }
@@ -80,6 +83,8 @@ pub struct ApiWords {
     pub noun: Vec<Template>,
     /// What the assistant says afterwards.
     pub done: Vec<Template>,
+    /// What people call what it does.
+    pub search: Vec<String>,
 }
 
 impl Family {
@@ -95,6 +100,10 @@ impl Family {
         let mut archetypes: Vec<String> =
             world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
+        let (repertoire, findings) = Repertoire::new(doc, world);
+        if !findings.is_empty() {
+            return Err(Report { name: doc.name.clone(), findings });
+        }
         let shadow = source.run(shadow_seed)?.world;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self {
@@ -103,6 +112,7 @@ impl Family {
             archetypes,
             guide,
             survey,
+            repertoire,
             shadow,
             source,
         }))
@@ -170,6 +180,7 @@ impl ApiWords {
             request: parse(&phrases.request),
             noun: parse(&phrases.noun),
             done: parse(&phrases.done),
+            search: phrases.search.clone(),
         }
     }
 }

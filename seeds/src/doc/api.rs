@@ -356,6 +356,9 @@ pub struct PhrasesDoc {
     /// What the assistant says when it is done; `{parameter}` and `{reply:path.to.leaf}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
+    /// What people call what it does, for searches by those who have not read its description: `extend a loan`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub search: Vec<String>,
 }
 impl ReplyDoc {
     fn is_default(&self) -> bool {

@@ -111,6 +111,18 @@ impl<'a> Scope<'a> {
             .map(|index| ResourceId(index as u16))
     }
 
+    /// The field of a resource by name.
+    #[must_use]
+    pub fn field_named(&self, resource: ResourceId, name: &str) -> Option<FieldId> {
+        self.resource(resource)?.field_named(name)
+    }
+
+    /// The type of a field's values.
+    #[must_use]
+    pub fn kind_of(&self, resource: ResourceId, field: FieldId) -> ExprType {
+        self.field_kind(resource, field)
+    }
+
     pub(super) fn resource(&self, id: ResourceId) -> Option<&'a Resource> {
         self.resources.get(id.index())
     }

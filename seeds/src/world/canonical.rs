@@ -1,7 +1,7 @@
 //! One spelling for each materialised world, and its hash.
 //!
 //! The canonical form is itself a world document (`world` first, then every key in order, no white space) and is
-//! read back as the same world. Left out is what only serves the making of data: phrases, `ask`, `say`, `fake`
+//! read back as the same world. Left out is what only serves the making of data: phrases, scenarios, `ask`, `say`, `fake`
 //! (apart from the format of keys, which new records need), `examples`, `each`.
 
 use indexmap::IndexMap;
@@ -23,6 +23,7 @@ pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
         domain: None,
         resources: IndexMap::new(),
         apis: Vec::new(),
+        scenarios: Vec::new(),
         domains: Vec::new(),
         clock: Value::DateTime(world.clock).to_text(&world.zone),
         zone: world.zone.name().to_owned(),

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 use super::report::{Finding, Report};
-use crate::doc::{WORLD_VERSION, WorldDoc};
+use crate::doc::{ScenariosDoc, WORLD_VERSION, WorldDoc};
 
 /// Texts above this size are refused.
 pub const MAX_BYTES: usize = 64 << 20;
@@ -22,6 +22,35 @@ pub const MAX_DEPTH: usize = 64;
 /// a limit (size, depth, aliases).
 pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
     parse(name, text).map_err(|finding| Report::one(name, *finding))
+}
+
+/// Adds the scenarios of a file that stands beside a world of one domain. `name` is the file's name, for messages.
+///
+/// # Errors
+/// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
+pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
+    let text = std::str::from_utf8(text)
+        .map_err(|_| Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8")))?;
+    let found: ScenariosDoc = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let finding = Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
+        Report::one(name, match error.location() {
+            Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
+            None => finding,
+        })
+    })?;
+    for (api, words) in found.search {
+        let Some(known) = doc.apis.iter_mut().find(|known| known.name == api) else {
+            let names: Vec<&str> = doc.apis.iter().map(|known| &*known.name).collect();
+            return Err(Report::one(name, Finding::error(
+                format!("search.{api}"),
+                format!("found `{api}`, expected an API of the world: {}", names.join(", ")),
+                "name one of them",
+            )));
+        };
+        known.phrases.search.extend(words);
+    }
+    doc.scenarios.extend(found.scenarios);
+    Ok(())
 }
 
 fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {

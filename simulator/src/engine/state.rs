@@ -5,8 +5,10 @@
 
 mod kept;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use diorama_seeds::expr::eval::Records;
 use diorama_seeds::model::{DomainId, FieldId, Record, ResourceId};
 use diorama_seeds::value::{Instant, Str, Value};
 use rpds::RedBlackTreeMapSync;
@@ -274,4 +276,42 @@ pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
         }
     }
     changes
+}
+
+/// A state as expressions read it outside a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    base: &'a Base,
+    state: &'a State,
+}
+
+impl<'a> Reading<'a> {
+    /// The records of a state.
+    #[must_use]
+    pub const fn new(base: &'a Base, state: &'a State) -> Self {
+        Self { base, state }
+    }
+}
+
+impl Records for Reading<'_> {
+    fn get(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
+        self.state.get(self.base, resource, key)
+    }
+
+    fn scan<'r>(&'r self, resource: ResourceId, visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>) {
+        let _ = self.state.iter(self.base, resource).try_for_each(visit);
+    }
+
+    fn find<'r>(
+        &'r self,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+        visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
+    ) -> bool {
+        let found = self.state.candidates(self.base, resource, field, Form::Exact, value);
+        let Some(mut candidates) = found else { return false };
+        let _ = candidates.try_for_each(visit);
+        true
+    }
 }

@@ -1,0 +1,175 @@
+//! `diorama world rehearse`
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use clap::Args;
+use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
+use diorama_simulator::engine::tools::SearchVersion;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::error::CliError;
+use super::{Done, Streams};
+use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::scenario;
+use crate::synthesis::tester::{SixGates, TesterAgent};
+use crate::synthesis::world::{Family, UnitWorld};
+
+/// Play a world's scenarios: how many tries become rows, and why the others don't.
+///
+/// Each try is made in a world with other records. Exits with 3 when a scenario never becomes a row.
+#[derive(Debug, Args)]
+pub struct RehearseCommand {
+    /// World file (its scenarios stand in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
+    #[arg(value_name = "FILE|NAME")]
+    world: String,
+    /// Only this scenario.
+    #[arg(long, value_name = "NAME")]
+    scenario: Vec<String>,
+    /// Tries for each scenario.
+    #[arg(long, default_value_t = 10)]
+    tries: u64,
+    /// Print so many of each scenario's conversations.
+    #[arg(long, default_value_t = 0, value_name = "K")]
+    show: usize,
+    /// Play it as tasks in which the APIs must be found.
+    #[arg(long)]
+    retrieve: bool,
+    /// Seed of records and choices.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+/// How a scenario fared.
+#[derive(Debug, Default, Serialize)]
+struct Fared {
+    scenario: String,
+    tries: u64,
+    passed: u64,
+    /// Why tries were lost: how often, and one example.
+    lost: BTreeMap<String, (u64, String)>,
+    #[serde(skip)]
+    shown: Vec<String>,
+}
+
+impl RehearseCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the world cannot be read or is wrong.
+    pub fn run(
+        self,
+        find: &dyn Fn(&str) -> Result<WorldDoc, CliError>,
+        streams: &mut Streams<'_>,
+    ) -> Result<Done, CliError> {
+        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed)?;
+        let wanted = |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
+        let scenarios: Vec<_> =
+            family.repertoire.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();
+        if scenarios.is_empty() {
+            let known: Vec<&str> =
+                family.repertoire.scenarios().iter().map(|scenario| &*scenario.doc.name).collect();
+            return Err(CliError::Usage(format!(
+                "found no scenario to play; the world has {}",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            )));
+        }
+        let mut all: Vec<Fared> = scenarios
+            .iter()
+            .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
+            .collect();
+        let apis = OfflineApis { search: SearchVersion::V2 };
+        for number in 0..self.tries {
+            let world = apis.build(&family, self.seed.wrapping_add(number)).map_err(PipelineError::from)?;
+            for (position, scenario) in scenarios.iter().enumerate() {
+                let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
+                self.try_one(&world, scenario, seed, &mut all[position]);
+            }
+        }
+        let never = all.iter().any(|fared| fared.passed == 0);
+        streams.print(&all, || report(&all))?;
+        Ok(if never { Done::NotMet } else { Done::Met })
+    }
+
+    fn try_one(&self, world: &UnitWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
+        fared.tries += 1;
+        let played = match scenario::play(world, scenario, ability, rng.random(), &mut rng) {
+            Ok(played) => played,
+            Err(reason) => return fared.lose(reason.name(), reason.to_string()),
+        };
+        match SixGates.test(world, played.candidate.clone(), &mut rng) {
+            Ok((grounded, _)) => {
+                fared.passed += 1;
+                if fared.shown.len() < self.show {
+                    fared.shown.push(conversation(&played.candidate, Some((&grounded, world))));
+                }
+            }
+            Err(reason) => {
+                let text = format!("{reason}\n{}", conversation(&played.candidate, None));
+                let class = text.split(':').next().unwrap_or_default().to_owned();
+                fared.lose(&class, text);
+            }
+        }
+    }
+}
+
+impl Fared {
+    fn lose(&mut self, class: &str, example: String) {
+        self.lost.entry(class.to_owned()).or_insert((0, example)).0 += 1;
+    }
+}
+
+fn report(all: &[Fared]) -> String {
+    let mut out = String::new();
+    for fared in all {
+        let _ = writeln!(out, "{}: {} of {}", fared.scenario, fared.passed, fared.tries);
+        for (class, (count, example)) in &fared.lost {
+            let _ = writeln!(out, "  {count} x {class}: {}", example.replace('\n', "\n      "));
+        }
+        for text in &fared.shown {
+            let _ = writeln!(out, "\n{text}");
+        }
+    }
+    let (tries, passed) = all.iter().fold((0, 0), |(tries, passed), one| (tries + one.tries, passed + one.passed));
+    let _ = writeln!(out, "{passed} of {tries} tries became rows");
+    out
+}
+
+/// A conversation for people: who speaks, what is called, what it replied.
+fn conversation(candidate: &Candidate, run: Option<(&Grounded, &UnitWorld)>) -> String {
+    let mut out = String::new();
+    let mut number = 0;
+    for stage in &candidate.stages {
+        let _ = writeln!(out, "  USER: {}", stage.user);
+        for turn in &stage.turns {
+            if let Some(words) = &turn.user {
+                let _ = writeln!(out, "  USER: {words}");
+            }
+            if let Some(words) = &turn.say {
+                let _ = writeln!(out, "  ASSISTANT: {words}");
+            }
+            for call in &turn.calls {
+                let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
+                let _ = write!(out, "  - {}{arguments}", call.api);
+                if let Some((grounded, world)) = run
+                    && let Some(entry) = grounded.entries.get(number)
+                {
+                    let reply: String =
+                        entry.reply.to_json(&world.base.world().zone).chars().take(400).collect();
+                    let _ = write!(out, " -> {} {reply}", entry.reply.status);
+                }
+                out.push('\n');
+                number += 1;
+            }
+        }
+    }
+    out
+}

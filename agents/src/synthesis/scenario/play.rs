@@ -1,0 +1,421 @@
+//! A scenario played in a session: its calls made, its words filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use diorama_proof::Candidate;
+use diorama_proof::candidate::{
+    AskClaim, CANDIDATE_VERSION, CandidateCall, CandidateStage, End, FactClaim, Opening, Turn,
+};
+use diorama_seeds::doc::{ScenarioStageDoc, ScenarioStepDoc, ScenarioWhenDoc};
+use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
+use diorama_seeds::scenario::{Held, Scenario, Stock};
+use diorama_seeds::task::{Ability, Call, Outcome};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::engine::{Body, Origin, Reading};
+use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+use minijinja::Value as Shown;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value as Json};
+
+use super::search;
+use super::words::Scene;
+use crate::synthesis::caller;
+use crate::synthesis::world::UnitWorld;
+
+/// A scenario that was played.
+#[derive(Clone, Debug)]
+pub struct Played {
+    /// The conversation.
+    pub candidate: Candidate,
+    /// Searches that did not show what was looked for.
+    pub missed: usize,
+}
+
+/// Why a scenario could not be played. The first word is its class.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unplayed {
+    /// No records take its places.
+    #[error("no records make it true")]
+    NoCast,
+    /// Words that name what is not there.
+    #[error("the words `{words}` cannot be filled in: {why}")]
+    Words {
+        /// The template.
+        words: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// A call that should have worked was refused.
+    #[error("{api} was refused: {reply}")]
+    Refused {
+        /// The API.
+        api: String,
+        /// What it said.
+        reply: String,
+    },
+    /// A call that should have been refused worked.
+    #[error("{0} worked, and should have been refused")]
+    Worked(String),
+    /// No search shows an API.
+    #[error("no search shows {0}: add words under `search`")]
+    NotFound(String),
+    /// A fact that no reply shows.
+    #[error("no reply shows the fact `{0}`")]
+    NoFact(String),
+    /// A user would have to sign in first.
+    #[error("{0} needs a signed-in user, and nobody has signed in")]
+    NotSignedIn(String),
+    /// What a step is made for is no list, or empty.
+    #[error("`{0}` is not `name in list`, or the list is empty")]
+    Each(String),
+    /// What `when` or `asks` names is not there.
+    #[error("`{0}` names no reply and no field")]
+    Unknown(String),
+}
+
+impl Unplayed {
+    /// A name for its class, for the funnel.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NoCast => "no records make the scenario true",
+            Self::Words { .. } => "words that cannot be filled in",
+            Self::Refused { .. } => "a planned call was refused",
+            Self::Worked(_) => "a call that should be refused worked",
+            Self::NotFound(_) => "search does not show the API",
+            Self::NoFact(_) => "no reply shows a fact",
+            Self::NotSignedIn(_) => "nobody has signed in",
+            Self::Each(_) => "nothing to make a step for",
+            Self::Unknown(_) => "a name that nothing has",
+        }
+    }
+}
+
+
+/// Plays a scenario: a function of the world, the part and the stream of choices.
+///
+/// # Errors
+/// Why it could not be played.
+pub fn play(
+    world: &UnitWorld,
+    scenario: &Scenario,
+    ability: Ability,
+    seed: u64,
+    rng: &mut ChaCha8Rng,
+) -> Result<Played, Unplayed> {
+    let model = world.base.world();
+    let visible = match ability {
+        Ability::Call => caller::tools_among(model, needed(scenario, world), rng),
+        Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
+    };
+    let options = SessionOptions { seed, visible: Some(visible.clone()), ..SessionOptions::default() };
+    let session = Session::new(world.base.clone(), options);
+    let reading = Reading::new(&world.base, session.state());
+    let stock = Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
+    let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
+    let system = caller::system_message(model, ability);
+    let scene = Scene::new(world.base.clone(), cast, session.state().clone());
+    let mut stage = Stage {
+        world,
+        scenario,
+        scene,
+        shown: visible.iter().copied().collect(),
+        session,
+        calls: Vec::new(),
+        named: BTreeMap::new(),
+        said: Vec::new(),
+        system: system.clone(),
+        missed: 0,
+        rng,
+    };
+    let stages: Result<Vec<CandidateStage>, Unplayed> =
+        scenario.doc.stages.iter().map(|doc| stage.play(doc)).collect();
+    let tools = match ability {
+        Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
+        Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
+    };
+    let missed = stage.missed;
+    let candidate = Candidate {
+        candidate: CANDIDATE_VERSION,
+        world: None,
+        clock: None,
+        seed,
+        system: Some(system),
+        tools: Some(tools),
+        stages: stages?,
+    };
+    Ok(Played { candidate, missed })
+}
+
+/// The APIs that a scenario calls.
+fn needed(scenario: &Scenario, world: &UnitWorld) -> Vec<ApiId> {
+    let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
+    let mut apis: Vec<ApiId> = names.filter_map(|name| world.base.world().api_named(name)).collect();
+    apis.sort_unstable();
+    apis.dedup();
+    apis
+}
+
+/// A play on its way.
+struct Stage<'a> {
+    world: &'a UnitWorld,
+    scenario: &'a Scenario,
+    scene: Scene,
+    session: Session,
+    shown: BTreeSet<ApiId>,
+    calls: Vec<Arc<LogEntry>>,
+    /// The calls behind a name.
+    named: BTreeMap<String, Vec<usize>>,
+    said: Vec<String>,
+    system: String,
+    missed: usize,
+    rng: &'a mut ChaCha8Rng,
+}
+
+impl Stage<'_> {
+    fn play(&mut self, doc: &ScenarioStageDoc) -> Result<CandidateStage, Unplayed> {
+        let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
+        let user = self.words(&doc.user)?;
+        self.said.push(user.clone());
+        let mut turns = Vec::new();
+        let mut knows = indexmap::IndexMap::new();
+        for step in &doc.does {
+            if let Some(about) = &step.ask {
+                let question = self.words(&step.say)?;
+                let wordings = self.scenario.doc.knows.get(about).cloned().unwrap_or_default();
+                let told = self.words(&wordings)?;
+                self.said.push(told.clone());
+                turns.push(Turn { say: Some(question), ..Turn::default() });
+                turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
+                knows.insert(about.replace('_', " "), told);
+            } else if !step.user.is_empty() {
+                let say = self.words(&step.say)?;
+                let answer = self.words(&step.user)?;
+                self.said.push(answer.clone());
+                turns.push(Turn { say: Some(say), ..Turn::default() });
+                turns.push(Turn { user: Some(answer), ..Turn::default() });
+            } else {
+                self.calls(step, &mut turns)?;
+            }
+        }
+        let say = self.words(&doc.end)?;
+        let mut facts = Vec::new();
+        for fact in &doc.facts {
+            facts.append(&mut self.facts(fact)?);
+        }
+        let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
+        let outcome = if doc.refused.is_some() { Outcome::Refused } else { Outcome::Done };
+        let ends = End { outcome, reason: doc.refused, facts, asks: asks? };
+        turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
+        Ok(CandidateStage { when, user, knows, turns })
+    }
+
+    fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+        let Some(wording) = wordings.choose(self.rng) else { return Ok(String::new()) };
+        self.scene
+            .say(wording)
+            .map_err(|error| Unplayed::Words { words: wording.clone(), why: told(&error) })
+    }
+
+    /// A step of calls: one message for all of them, or one for each.
+    fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        let mut messages: Vec<Vec<(&ScenarioStepDoc, Option<(String, Shown)>)>> = Vec::new();
+        match &step.each {
+            None if step.together.is_empty() => messages.push(vec![(step, None)]),
+            None => messages.push(step.together.iter().map(|call| (call, None)).collect()),
+            Some(each) => {
+                let items = self.items(each)?;
+                let made = items.into_iter().map(|item| (step, Some(item)));
+                match step.at_once {
+                    true => messages.push(made.collect()),
+                    false => messages.extend(made.map(|call| vec![call])),
+                }
+            }
+        }
+        for call in messages.iter().flatten() {
+            self.find(call.0, turns)?;
+        }
+        let mut say = self.words(&step.say)?;
+        let first = self.calls.len();
+        for message in messages {
+            let mut made = Vec::new();
+            let mut replies = Vec::new();
+            for (call, item) in message {
+                if let Some((name, item)) = item {
+                    self.scene.name_item(&name, item);
+                }
+                let proposed = self.proposed(call)?;
+                let entry = self.session.call(&(&proposed).into());
+                if entry.reply.is_success() == call.fails {
+                    return Err(match call.fails {
+                        true => Unplayed::Worked(proposed.api),
+                        false => Unplayed::Refused {
+                            api: proposed.api,
+                            reply: entry.reply.to_json(&self.world.base.world().zone),
+                        },
+                    });
+                }
+                if let Some(name) = &call.name {
+                    self.named.entry(name.clone()).or_default().push(self.calls.len());
+                    if step.each.is_none() {
+                        self.named.insert(name.clone(), vec![self.calls.len()]);
+                    }
+                }
+                self.calls.push(entry.clone());
+                replies.push((call.name.clone(), entry));
+                made.push(proposed);
+            }
+            for (name, entry) in replies {
+                if let Some(name) = name.filter(|_| step.each.is_none()) {
+                    self.scene.name_reply(&name, &entry.reply.body);
+                }
+            }
+            let said = std::mem::take(&mut say);
+            turns.push(Turn { say: (!said.is_empty()).then_some(said), calls: made, ..Turn::default() });
+        }
+        if let (Some(_), Some(name)) = (&step.each, &step.name) {
+            self.named.insert(name.clone(), (first..self.calls.len()).collect());
+            let bodies: Vec<&Body> = self.calls[first..].iter().map(|entry| &entry.reply.body).collect();
+            self.scene.name_replies(name, &bodies);
+        }
+        self.scene.set_state(self.session.state().clone());
+        Ok(())
+    }
+
+    fn items(&self, each: &str) -> Result<Vec<(String, Shown)>, Unplayed> {
+        let wrong = || Unplayed::Each(each.to_owned());
+        let (name, list) = each.split_once(" in ").ok_or_else(wrong)?;
+        let list = self.scene.value(list.trim()).map_err(|_| wrong())?;
+        let items: Vec<(String, Shown)> =
+            list.try_iter().map_err(|_| wrong())?.map(|item| (name.trim().to_owned(), item)).collect();
+        if items.is_empty() { Err(wrong()) } else { Ok(items) }
+    }
+
+    fn proposed(&self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+        let name = step.call.clone().unwrap_or_default();
+        let model = self.world.base.world();
+        let mut arguments = Map::new();
+        if let Some(id) = model.api_named(&name) {
+            let api = model.api(id);
+            if let Some(token) = api.token {
+                let token = &api.parameters[token.index()].name;
+                let value = self.token(api.domain).ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
+                arguments.insert(token.to_string(), value);
+            }
+        }
+        for (argument, given) in &step.with {
+            let value = self.scene.argument(given).map_err(|error| Unplayed::Words {
+                words: format!("{name}, {argument}: {given}"),
+                why: told(&error),
+            })?;
+            arguments.insert(argument.clone(), value);
+        }
+        Ok(CandidateCall { api: name, arguments })
+    }
+
+    /// The token that the latest sign-in of a domain gave.
+    fn token(&self, domain: DomainId) -> Option<Json> {
+        let model = self.world.base.world();
+        self.calls.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
+            let api = model.api(entry.api?);
+            if api.domain != domain || !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }) {
+                return None;
+            }
+            let (_, value, _) = entry.reply.body.leaves().find(|(path, ..)| path.ends_with("token"))?;
+            Some(value.to_json(&model.zone))
+        })
+    }
+
+    /// Searches for the API of a step that no search has shown.
+    fn find(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        let name = step.call.as_deref().unwrap_or_default();
+        let Some(api) = self.world.base.world().api_named(name) else { return Ok(()) };
+        if self.shown.contains(&api) {
+            return Ok(());
+        }
+        for keywords in search::attempts(self.world, api, &self.said, &self.system, self.rng) {
+            let arguments: Map<String, Json> = [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
+            let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
+            let before = self.shown.len();
+            self.calls.push(self.session.call(&call));
+            let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments };
+            turns.push(Turn { calls: vec![call], ..Turn::default() });
+            self.shown.extend(self.session.visible());
+            if self.shown.contains(&api) {
+                return Ok(());
+            }
+            self.missed += usize::from(self.shown.len() == before);
+        }
+        Err(Unplayed::NotFound(name.to_owned()))
+    }
+
+    fn opening(&self, when: &ScenarioWhenDoc) -> Result<Opening, Unplayed> {
+        let mut opening = Opening { outcome: when.outcome, ..Opening::default() };
+        if let Some(shown) = &when.shown {
+            let end = shown.find(['.', '[']).unwrap_or(shown.len());
+            let (name, path) = shown.split_at(end);
+            let call = self.named.get(name).and_then(|calls| calls.last());
+            opening.call = Some(*call.ok_or_else(|| Unplayed::Unknown(shown.clone()))?);
+            let path = path.trim_start_matches('.');
+            opening.path = (!path.is_empty()).then(|| path.to_owned());
+        }
+        Ok(opening)
+    }
+
+    /// Facts by their name: a place of a named reply, or a field of a place's records as the latest reply shows them.
+    fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, Unplayed> {
+        let (path, count) = match fact.strip_prefix("count(").and_then(|rest| rest.strip_suffix(')')) {
+            Some(path) => (path, true),
+            None => (fact, false),
+        };
+        let missing = || Unplayed::NoFact(fact.to_owned());
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        let (name, rest) = path.split_at(end);
+        if let Some(calls) = self.named.get(name) {
+            // Of a step made for each item, the number behind the name says which.
+            let (call, rest) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                Some((number, rest)) if calls.len() > 1 => {
+                    (number.parse::<usize>().ok().and_then(|number| calls.get(number)), rest)
+                }
+                _ => (calls.last(), rest),
+            };
+            let call = *call.ok_or_else(missing)?;
+            let path = rest.trim_start_matches('.').to_owned();
+            return Ok(vec![FactClaim { call, path, count, about: None }]);
+        }
+        let field = rest.strip_prefix('.').ok_or_else(missing)?;
+        let (resource, keys) = match self.scene.held(name) {
+            Some(Held::Record(resource, key)) => (*resource, std::slice::from_ref(key)),
+            Some(Held::Records(resource, keys)) => (*resource, keys.as_slice()),
+            _ => return Err(missing()),
+        };
+        let field = self.world.base.world().resource(resource).field_named(field).ok_or_else(missing)?;
+        let shown = |key: &Value| {
+            let wanted = Origin::Field { resource, key: key.clone(), field };
+            self.calls.iter().enumerate().rev().find_map(|(call, entry)| {
+                let (path, ..) = entry.reply.body.leaves().find(|(_, _, origin)| **origin == wanted)?;
+                Some(FactClaim { call, path, count, about: None })
+            })
+        };
+        keys.iter().map(|key| shown(key).ok_or_else(missing)).collect()
+    }
+
+    fn ask(&self, ask: &str) -> Result<AskClaim, Unplayed> {
+        let (resource, field) = ask.split_once('.').ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?;
+        let model = self.world.base.world();
+        let own = model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
+        let resource = own.ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?.qualified.to_string();
+        Ok(AskClaim { resource, field: field.to_owned() })
+    }
+}
+
+/// An error of a template in a line.
+fn told(error: &minijinja::Error) -> String {
+    match error.detail() {
+        Some(detail) => format!("{}: {detail}", error.kind()),
+        None => error.kind().to_string(),
+    }
+}

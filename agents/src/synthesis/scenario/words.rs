@@ -1,0 +1,435 @@
+//! The words of scenarios: templates over places and replies.
+//!
+//! Templates are Jinja's with one brace: `{found.available}`, `{due|weekday}`, `{% if .. %}`. They see the places and the
+//! replies of one play and nothing else, and a bound keeps them from running on.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use diorama_proof::render::{MONTHS, money, plain_number, time_told, weekday};
+use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
+use diorama_seeds::english::enumerate;
+use diorama_seeds::model::ResourceId;
+use diorama_seeds::scenario::{Cast, Held};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::{Date, Instant, Time, Value};
+use diorama_seeds::world::Finding;
+use diorama_simulator::engine::{Base, Body, State};
+use diorama_simulator::grade::measures::leaf_schema;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Enumerator, Object, Value as Shown, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use serde_json::{Map, Value as Json};
+
+/// Instructions that one wording may take.
+const FUEL: u64 = 20_000;
+
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(environment);
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    let syntax = SyntaxConfig::builder().variable_delimiters("{", "}").build();
+    // The delimiters are constants, and distinct.
+    if let Ok(syntax) = syntax {
+        environment.set_syntax(syntax);
+    }
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_fuel(Some(FUEL));
+    environment.add_filter("weekday", |value: &Shown| Ok::<_, Error>(weekday(leaf(value)?.date()?)));
+    environment.add_filter("date", |value: &Shown| leaf(value)?.day(false));
+    environment.add_filter("day", |value: &Shown| leaf(value)?.day(true));
+    environment.add_filter("iso", |value: &Shown| Ok::<_, Error>(leaf(value)?.date()?.to_string()));
+    environment.add_filter("month", |value: &Shown| {
+        Ok::<_, Error>(MONTHS[(leaf(value)?.date()?.civil().month() as usize - 1) % 12])
+    });
+    environment.add_filter("soon", |value: &Shown| leaf(value)?.soon());
+    environment.add_filter("time", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 0)));
+    environment.add_filter("clock", |value: &Shown| Ok::<_, Error>(time_told(leaf(value)?.time()?, 1)));
+    environment.add_filter("amount", |value: &Shown| amount(value));
+    environment.add_filter("n", number);
+    environment.add_filter("word", |value: i64| {
+        const WORDS: [&str; 13] = [
+            "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+        ];
+        usize::try_from(value).ok().and_then(|at| WORDS.get(at)).map_or_else(|| value.to_string(), |word| (*word).to_owned())
+    });
+    environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
+    environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
+    environment.add_filter("family", |value: &str| value.rsplit(' ').next().unwrap_or_default().to_owned());
+    environment.add_filter("tail", |value: &str, count: usize| {
+        let skipped = value.chars().count().saturating_sub(count);
+        value.chars().skip(skipped).collect::<String>()
+    });
+    environment.add_filter("list", |value: &Shown| {
+        let items: Result<Vec<String>, Error> = value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
+        items.map(|items| enumerate(&items))
+    });
+    environment
+}
+
+/// What the words and arguments of a play can name.
+#[derive(Clone, Debug)]
+pub(super) struct Scene {
+    setting: Arc<Setting>,
+    cast: Arc<Cast>,
+    state: State,
+    /// Named replies, and the item of a step that is made for each.
+    named: BTreeMap<String, Shown>,
+}
+
+/// Where a play takes place.
+#[derive(Debug)]
+struct Setting {
+    base: Arc<Base>,
+    now: Instant,
+}
+
+impl Scene {
+    /// A play that begins.
+    #[must_use]
+    pub(super) fn new(base: Arc<Base>, cast: Cast, state: State) -> Self {
+        let now = state.clock();
+        Self { setting: Arc::new(Setting { base, now }), cast: Arc::new(cast), state, named: BTreeMap::new() }
+    }
+
+    /// The records are now these.
+    pub(super) fn set_state(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// Gives a name to a reply.
+    pub(super) fn name_reply(&mut self, name: &str, body: &Body) {
+        let shown = self.body(body);
+        self.named.insert(name.to_owned(), shown);
+    }
+
+    /// Gives a name to several replies.
+    pub(super) fn name_replies(&mut self, name: &str, bodies: &[&Body]) {
+        let shown: Vec<Shown> = bodies.iter().map(|body| self.body(body)).collect();
+        self.named.insert(name.to_owned(), Shown::from(shown));
+    }
+
+    /// Gives a name to an item.
+    pub(super) fn name_item(&mut self, name: &str, item: Shown) {
+        self.named.insert(name.to_owned(), item);
+    }
+
+    /// What a place holds.
+    #[must_use]
+    pub(super) fn held(&self, name: &str) -> Option<&Held> {
+        self.cast.iter().find(|(own, _)| own == name).map(|(_, held)| held)
+    }
+
+    /// A wording filled in.
+    ///
+    /// # Errors
+    /// When it names what is not there.
+    pub(super) fn say(&self, wording: &str) -> Result<String, Error> {
+        let text = TEMPLATES.render_str(wording, Shown::from_object(self.clone()))?;
+        let mut said = String::with_capacity(text.len());
+        // What a condition leaves out must not leave its blanks.
+        for character in text.trim().chars() {
+            let blank = said.ends_with([' ', '\n']);
+            if !(character == ' ' && blank) {
+                said.push(character);
+            }
+        }
+        Ok(said)
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// When it is none, or names what is not there.
+    pub(super) fn value(&self, expression: &str) -> Result<Shown, Error> {
+        TEMPLATES.compile_expression(expression)?.eval(Shown::from_object(self.clone()))
+    }
+
+    /// An argument: a string is an expression, anything else stands for itself.
+    ///
+    /// # Errors
+    /// When the expression has no value that a call could take.
+    pub(super) fn argument(&self, given: &Json) -> Result<Json, Error> {
+        match given {
+            Json::String(expression) => self.json(&self.value(expression)?),
+            other => Ok(other.clone()),
+        }
+    }
+
+    fn json(&self, value: &Shown) -> Result<Json, Error> {
+        let zone = &self.setting.base.world().zone;
+        if let Some(leaf) = value.downcast_object_ref::<Leaf>() {
+            return Ok(leaf.value.to_json(zone));
+        }
+        if let Some(row) = value.downcast_object_ref::<Row>() {
+            return Ok(row.key.to_json(zone));
+        }
+        match value.kind() {
+            ValueKind::Bool => Ok(Json::Bool(value.is_true())),
+            ValueKind::String => Ok(Json::from(value.to_string())),
+            ValueKind::None => Ok(Json::Null),
+            ValueKind::Number => match i64::try_from(value.clone()) {
+                Ok(whole) => Ok(Json::from(whole)),
+                Err(_) => Ok(Json::from(f64::try_from(value.clone())?)),
+            },
+            ValueKind::Seq | ValueKind::Iterable => value.try_iter()?.map(|item| self.json(&item)).collect(),
+            ValueKind::Map => {
+                let mut members = Map::new();
+                for key in value.try_iter()? {
+                    members.insert(key.to_string(), self.json(&value.get_item(&key)?)?);
+                }
+                Ok(Json::Object(members))
+            }
+            _ => Err(Error::new(ErrorKind::InvalidOperation, "found nothing that a call could take")),
+        }
+    }
+
+    fn body(&self, body: &Body) -> Shown {
+        match body {
+            Body::Leaf(value, origin) => {
+                let schema = leaf_schema(origin, self.setting.base.world());
+                shown(&self.setting, value, &Arc::new(schema))
+            }
+            Body::List(items) => Shown::from(items.iter().map(|item| self.body(item)).collect::<Vec<_>>()),
+            Body::Object(members) => {
+                let members = members.iter().map(|(name, member)| (name.to_string(), self.body(member)));
+                Shown::from(members.collect::<BTreeMap<_, _>>())
+            }
+        }
+    }
+
+    fn record(&self, resource: ResourceId, key: &Value) -> Shown {
+        Shown::from_object(Row { setting: self.setting.clone(), state: self.state.clone(), resource, key: key.clone() })
+    }
+}
+
+impl Object for Scene {
+    fn get_value(self: &Arc<Self>, name: &Shown) -> Option<Shown> {
+        let name = name.as_str()?;
+        if let Some(named) = self.named.get(name) {
+            return Some(named.clone());
+        }
+        match name {
+            "now" => return Some(shown(&self.setting, &Value::DateTime(self.setting.now), &Arc::new(Schema::of(Type::DateTime)))),
+            "today" => {
+                let today = self.setting.base.world().zone.date_of(self.setting.now);
+                return Some(shown(&self.setting, &Value::Date(today), &Arc::new(Schema::of(Type::Date))));
+            }
+            _ => {}
+        }
+        Some(match self.held(name)? {
+            Held::Record(resource, key) => self.record(*resource, key),
+            Held::Records(resource, keys) => {
+                Shown::from(keys.iter().map(|key| self.record(*resource, key)).collect::<Vec<_>>())
+            }
+            Held::Value(value, schema) => shown(&self.setting, value, schema),
+        })
+    }
+}
+
+/// A record: its members are its fields, references lead on, and by itself it is what people call it.
+#[derive(Debug)]
+struct Row {
+    setting: Arc<Setting>,
+    state: State,
+    resource: ResourceId,
+    key: Value,
+}
+
+impl Object for Row {
+    fn get_value(self: &Arc<Self>, name: &Shown) -> Option<Shown> {
+        let base = &self.setting.base;
+        let resource = base.world().resource(self.resource);
+        let field = resource.field_named(name.as_str()?)?;
+        let value = self.state.get(base, self.resource, &self.key)?.get(field.index())?;
+        let schema = &resource.field(field).schema;
+        match (&schema.kind, value) {
+            (Type::Reference { resource, .. }, value) if !value.is_missing() => Some(Shown::from_object(Self {
+                setting: self.setting.clone(),
+                state: self.state.clone(),
+                resource: *resource,
+                key: value.clone(),
+            })),
+            _ => Some(shown(&self.setting, value, &Arc::new(schema.clone()))),
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::NonEnumerable
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base = &self.setting.base;
+        let resource = base.world().resource(self.resource);
+        let record = self.state.get(base, self.resource, &self.key);
+        let called = resource.display.and_then(|field| record?.get(field.index()));
+        f.write_str(&called.unwrap_or(&self.key).to_text(&base.world().zone))
+    }
+}
+
+/// A value that is told otherwise than it is written.
+#[derive(Debug)]
+struct Leaf {
+    setting: Arc<Setting>,
+    value: Value,
+    schema: Arc<Schema>,
+}
+
+impl Object for Leaf {
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::NonEnumerable
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = match (&self.value, &self.schema.kind) {
+            (Value::Decimal(decimal), Type::Decimal { currency: Some(code), .. }) => money(*decimal, code, 0),
+            (Value::Decimal(decimal), _) => decimal.reduced().to_string(),
+            (Value::Number(number), _) => plain_number(*number),
+            (Value::Date(_), _) => self.day(false).unwrap_or_default(),
+            (Value::Time(time), _) => time_told(*time, 0),
+            (Value::DateTime(_), _) => {
+                let (day, time) = (self.day(false).unwrap_or_default(), self.time());
+                time.map(|time| format!("{day} at {}", time_told(time, 0))).unwrap_or(day)
+            }
+            (other, _) => other.to_text(&self.setting.base.world().zone),
+        };
+        f.write_str(&told)
+    }
+}
+
+impl Leaf {
+    fn date(&self) -> Result<Date, Error> {
+        match self.value {
+            Value::Date(date) => Ok(date),
+            Value::DateTime(instant) => Ok(self.setting.base.world().zone.date_of(instant)),
+            _ => Err(Error::new(ErrorKind::InvalidOperation, "expected a date or a moment")),
+        }
+    }
+
+    fn time(&self) -> Result<Time, Error> {
+        match self.value {
+            Value::Time(time) => Ok(time),
+            Value::DateTime(instant) => Ok(self.setting.base.world().zone.time_of(instant)),
+            _ => Err(Error::new(ErrorKind::InvalidOperation, "expected a time or a moment")),
+        }
+    }
+
+    /// `25 September`, with the weekday before it where that is wanted and the year behind it where it is another one.
+    fn day(&self, with_weekday: bool) -> Result<String, Error> {
+        let (date, today) = (self.date()?, self.today());
+        let civil = date.civil();
+        let month = MONTHS[(civil.month() as usize - 1) % 12];
+        let mut day = format!("{} {month}", civil.day());
+        if with_weekday {
+            day = format!("{} {day}", weekday(date));
+        }
+        if civil.year() != today.civil().year() {
+            day = format!("{day} {}", civil.year());
+        }
+        Ok(day)
+    }
+
+    /// `today`, `tomorrow`, `on Friday` within a week, else `on 25 September`.
+    fn soon(&self) -> Result<String, Error> {
+        let date = self.date()?;
+        Ok(match date.0 - self.today().0 {
+            0 => "today".to_owned(),
+            1 => "tomorrow".to_owned(),
+            2..=6 => format!("on {}", weekday(date)),
+            _ => format!("on {}", self.day(false)?),
+        })
+    }
+
+    fn today(&self) -> Date {
+        self.setting.base.world().zone.date_of(self.setting.now)
+    }
+}
+
+fn shown(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
+    match value {
+        Value::Absent | Value::Null => Shown::from(()),
+        Value::Bool(value) => Shown::from(*value),
+        Value::Integer(number) => Shown::from(*number),
+        Value::String(text) => Shown::from(&**text),
+        Value::List(items) => {
+            let schema = match &schema.kind {
+                Type::List(item) => Arc::new(item.as_ref().clone()),
+                _ => Arc::new(Schema::of(Type::Any)),
+            };
+            Shown::from(items.iter().map(|item| shown(setting, item, &schema)).collect::<Vec<_>>())
+        }
+        Value::Object(members) => {
+            let schema = Arc::new(Schema::of(Type::Any));
+            let members = members.iter().map(|(name, member)| (name.to_string(), shown(setting, member, &schema)));
+            Shown::from(members.collect::<BTreeMap<_, _>>())
+        }
+        Value::Number(_) | Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
+            Shown::from_object(Leaf { setting: setting.clone(), value: value.clone(), schema: schema.clone() })
+        }
+    }
+}
+
+fn leaf(value: &Shown) -> Result<&Leaf, Error> {
+    value
+        .downcast_object_ref::<Leaf>()
+        .ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount"))
+}
+
+/// An amount without its currency.
+fn amount(value: &Shown) -> Result<String, Error> {
+    match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
+        Some(Value::Decimal(decimal)) if decimal.reduced().scale == 0 => Ok(decimal.reduced().to_string()),
+        Some(Value::Decimal(decimal)) => Ok(decimal.to_string()),
+        Some(Value::Number(number)) => Ok(plain_number(*number)),
+        _ => Ok(value.to_string()),
+    }
+}
+
+/// A number to compare and reckon with.
+fn number(value: &Shown) -> Result<f64, Error> {
+    match value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.value.as_f64()) {
+        Some(number) => Ok(number),
+        None => f64::try_from(value.clone()),
+    }
+}
+
+/// What is wrong with the words of a scenario as templates.
+pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut check = |path: String, wording: &str| {
+        if let Err(error) = TEMPLATES.template_from_str(wording) {
+            let message = format!("`{wording}` is no template: {}", error.detail().unwrap_or("syntax error"));
+            findings.push(Finding::error(path, message, "see docs/scenarios.md"));
+        }
+    };
+    let path = format!("scenarios[{position}]");
+    for (name, wordings) in &doc.knows {
+        wordings.iter().for_each(|wording| check(format!("{path}.knows.{name}"), wording));
+    }
+    for (number, stage) in doc.stages.iter().enumerate() {
+        let path = format!("{path}.stages[{number}]");
+        stage.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
+        stage.end.iter().for_each(|wording| check(format!("{path}.end"), wording));
+        for (number, step) in stage.does.iter().enumerate() {
+            let path = format!("{path}.does[{number}]");
+            step.say.iter().for_each(|wording| check(format!("{path}.say"), wording));
+            step.user.iter().for_each(|wording| check(format!("{path}.user"), wording));
+        }
+    }
+    for step in doc.calls() {
+        check_arguments(step, &path, &mut findings);
+    }
+    findings
+}
+
+fn check_arguments(step: &ScenarioStepDoc, path: &str, findings: &mut Vec<Finding>) {
+    for (name, given) in &step.with {
+        if let Json::String(expression) = given
+            && let Err(error) = TEMPLATES.compile_expression(expression)
+        {
+            let message = format!("`{name}: {expression}` is no expression: {}", error.detail().unwrap_or("syntax error"));
+            findings.push(Finding::error(format!("{path}.stages"), message, "name a place, a reply or a literal; quote texts"));
+        }
+    }
+}

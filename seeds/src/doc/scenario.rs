@@ -1,0 +1,199 @@
+//! The part of the world format that describes scenarios: conversations written whole, with places for values.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::{is_false, wire};
+use crate::task::{Outcome, RefusalClass};
+
+/// A conversation written whole by a person of the trade, with places for values. Strings marked *words* are
+/// templates over the places and the named replies, each with several wordings; strings marked *expression* are in the
+/// expression language of `docs/world-format.md`. `docs/scenarios.md` is the guide.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioDoc {
+    /// Its name, unique in the domain: `hold_when_all_out`.
+    pub name: String,
+    /// Who speaks, and why: `a reader on the phone in the evening, in a hurry`.
+    pub who: String,
+    /// The places: records and values that make the scenario true, chosen in this order.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub bind: IndexMap<String, PlaceDoc>,
+    /// Expressions over the places that must hold besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<String>,
+    /// What the user says only when asked, by name: words, in several wordings.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub knows: IndexMap<String, Vec<String>>,
+    /// What it shows that its form does not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<Phenomenon>,
+    /// The stages: one thing after the other that the user wants.
+    pub stages: Vec<ScenarioStageDoc>,
+}
+
+/// What a scenario shows that its form does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phenomenon {
+    /// The user takes something back or changes their mind after a call.
+    Correction,
+    /// The assistant asks for consent before something that costs or cannot be undone.
+    Confirmation,
+    /// A question that no API of the world answers.
+    NoTool,
+    /// A reply that takes several pages to read.
+    NextPage,
+    /// A result that had to be worked out from several replies.
+    Reckoning,
+}
+
+/// A place: exactly one of `a`, `some`, `value`, `pick`, `from`, `like`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlaceDoc {
+    /// A record of this resource.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a: Option<String>,
+    /// Several records of this resource, `min` to `max` of them, in the order of their keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub some: Option<String>,
+    /// Expression that must hold. The record is `item`; a value goes by the place's own name.
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// With `some`: least number. Default 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min: Option<usize>,
+    /// With `some`: greatest number; when more records fit, so many of them are drawn. Left out, all that fit are
+    /// taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    /// Expression: what follows from the places before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// One of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pick: Vec<Json>,
+    /// A number from here,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<f64>,
+    /// up to here,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<f64>,
+    /// in steps of this. Default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
+    /// A value such as `resource.field` holds, that no record of this world has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub like: Option<String>,
+}
+
+/// One thing that the user wants, and how it goes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioStageDoc {
+    /// When it opens; always, once the stage before it has ended, when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<ScenarioWhenDoc>,
+    /// Words: what the user says to open it.
+    pub user: Vec<String>,
+    /// What happens, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub does: Vec<ScenarioStepDoc>,
+    /// Words: the assistant's last message.
+    pub end: Vec<String>,
+    /// The facts that the last message states because the user asked for them: `found.available` for a place of a named
+    /// reply, `found.books[*].title` for one member of all items, `count(found.books)` for how many, `wanted.available`
+    /// for the field of a place's record, or of each of its records, as the latest reply shows it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
+    /// The stage ends with a refusal of this class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<RefusalClass>,
+    /// With `refused`: the fields asked for in vain, `resource.field`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<String>,
+}
+
+/// When a stage opens.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScenarioWhenDoc {
+    /// The stage before must have ended so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// What a reply must have shown: `found.available`, or `found` for a refusal or for nothing found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown: Option<String>,
+}
+
+/// A step: calls, a question, or words of the user; `say` may stand before any of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScenarioStepDoc {
+    /// Words: what the assistant says with it. An empty wording says nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub say: Vec<String>,
+    /// The API to call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
+    /// A name for its reply.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its arguments: places, replies and literals, as in words without the braces. A record stands for its key. The
+    /// token of a signed-in user is filled in.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub with: IndexMap<String, Json>,
+    /// The call must be refused.
+    #[serde(skip_serializing_if = "is_false")]
+    pub fails: bool,
+    /// One call for each of these: `l in late`, where `late` is a place of several records or a list in a reply. In
+    /// `with` the item goes by the name; the replies are a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
+    /// With `each`: all calls in one message.
+    #[serde(skip_serializing_if = "is_false")]
+    pub at_once: bool,
+    /// Several calls in one message, that don't need each other's replies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<ScenarioStepDoc>,
+    /// The assistant asks (in `say`) for these things that the user `knows`, and is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ask: Option<String>,
+    /// Words: what the user says after `say` of their own accord: a choice, a consent, a correction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub user: Vec<String>,
+}
+
+/// A file of scenarios that stands beside a world.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScenariosDoc {
+    /// The scenarios.
+    pub scenarios: Vec<ScenarioDoc>,
+    /// What people call what each API does, for searches: by API, words that do not come from its description.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub search: IndexMap<String, Vec<String>>,
+}
+
+impl ScenarioDoc {
+    /// Its calls, those of one message too.
+    pub fn calls(&self) -> impl Iterator<Item = &ScenarioStepDoc> {
+        let steps = self.stages.iter().flat_map(|stage| &stage.does);
+        steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
+    }
+
+    /// Calls an API by its new name.
+    pub fn rename_api(&mut self, old: &str, new: &str) {
+        let steps = self.stages.iter_mut().flat_map(|stage| &mut stage.does);
+        for step in steps {
+            for call in std::iter::once(&mut step.call).chain(step.together.iter_mut().map(|step| &mut step.call)) {
+                if call.as_deref() == Some(old) {
+                    *call = Some(new.to_owned());
+                }
+            }
+        }
+    }
+}

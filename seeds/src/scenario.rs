@@ -1,0 +1,493 @@
+//! Scenarios, checked: their places with typed conditions, their calls with APIs that exist.
+//!
+//! Owns what a scenario's places are and which records and values they may take. Words are templates of the pipeline,
+//! which also plays the calls; nothing here runs one.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::Value as Json;
+
+use crate::doc::{DomainDoc, PlaceDoc, ScenarioDoc};
+use crate::expr::eval::{Bound, Budget, Env, Records};
+use crate::expr::{Expr, ExprError, ExprType, Scope, Slot, compile_condition};
+use crate::model::{DomainId, FieldId, Record, ResourceId, World};
+use crate::schema::{Schema, Type};
+use crate::value::{Instant, Value};
+use crate::world::Finding;
+
+/// A scenario that fits its world.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// As written.
+    pub doc: ScenarioDoc,
+    /// Its domain.
+    pub domain: DomainId,
+    places: Vec<Place>,
+    given: Vec<Expr>,
+}
+
+/// A place and what it may hold.
+#[derive(Clone, Debug)]
+struct Place {
+    name: String,
+    slot: Slot,
+    kind: Kind,
+    condition: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Record(ResourceId),
+    Records { of: ResourceId, min: usize, max: Option<usize> },
+    Value(Expr),
+    Pick(Vec<Value>),
+    Number { from: f64, to: f64, step: f64 },
+    Like(ResourceId, FieldId),
+}
+
+/// What a place holds in one play of a scenario.
+#[derive(Clone, Debug)]
+pub enum Held {
+    /// A record, by key.
+    Record(ResourceId, Value),
+    /// Several records, by key.
+    Records(ResourceId, Vec<Value>),
+    /// A value with what is known of it.
+    Value(Value, Arc<Schema>),
+}
+
+/// The places of one play, in order.
+pub type Cast = Vec<(String, Held)>;
+
+/// What the places are chosen from.
+#[derive(Clone, Copy)]
+pub struct Stock<'a> {
+    /// The world, with its records.
+    pub world: &'a World,
+    /// Its records for conditions.
+    pub records: &'a dyn Records,
+    /// Records of another seed: where values that no record has come from.
+    pub shadow: &'a World,
+    /// The clock.
+    pub clock: Instant,
+}
+
+/// Conditions are looked at so often before a choice of places is given up.
+const MOST_LOOKS: usize = 4_000;
+
+/// Checks the scenarios of a domain. Those with findings are left out.
+#[must_use]
+pub fn compile(doc: &DomainDoc, domain: DomainId, world: &World) -> (Vec<Scenario>, Vec<Finding>) {
+    let mut scenarios: Vec<Scenario> = Vec::new();
+    let mut findings = Vec::new();
+    for (position, scenario) in doc.scenarios.iter().enumerate() {
+        let path = format!("scenarios[{position}]");
+        let mut found = Vec::new();
+        if scenarios.iter().any(|other| other.doc.name == scenario.name) {
+            found.push(Finding::error(
+                format!("{path}.name"),
+                format!("found the scenario `{}` twice", scenario.name),
+                "give each scenario of a domain its own name",
+            ));
+        }
+        check_form(scenario, &path, &mut found);
+        check_calls(scenario, domain, world, &path, &mut found);
+        let compiled = places(scenario, domain, world, &path, &mut found);
+        if found.is_empty()
+            && let Some((places, given)) = compiled
+        {
+            scenarios.push(Scenario { doc: scenario.clone(), domain, places, given });
+        }
+        findings.append(&mut found);
+    }
+    (scenarios, findings)
+}
+
+fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
+    let mut error = |at: String, message: &str, fix: &str| found.push(Finding::error(at, message, fix));
+    if scenario.stages.is_empty() {
+        error(format!("{path}.stages"), "found no stage", "write at least one: `user`, `does`, `end`");
+    }
+    for (number, stage) in scenario.stages.iter().enumerate() {
+        let here = format!("{path}.stages[{number}]");
+        for (name, words) in [("user", &stage.user), ("end", &stage.end)] {
+            if words.is_empty() {
+                error(format!("{here}.{name}"), "found no wording", "write at least three");
+            }
+        }
+        if number == 0 && stage.when.is_some() {
+            error(format!("{here}.when"), "found a condition on the first stage", "leave it out: it always opens");
+        }
+        for (number, step) in stage.does.iter().enumerate() {
+            let here = format!("{here}.does[{number}]");
+            let kinds = [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), !step.user.is_empty()];
+            if kinds.into_iter().filter(|is| *is).count() != 1 {
+                error(
+                    here.clone(),
+                    "expected exactly one of `call`, `together`, `ask` and `user`",
+                    "make a step of each; the words after which a stage ends stand in `end`",
+                );
+            }
+            if (step.ask.is_some() || !step.user.is_empty()) && step.say.is_empty() {
+                error(format!("{here}.say"), "found no words of the assistant", "say what the user answers to");
+            }
+            if let Some(name) = &step.ask
+                && !scenario.knows.contains_key(name)
+            {
+                let known: Vec<&str> = scenario.knows.keys().map(String::as_str).collect();
+                let message = format!("found `{name}`, expected one of what the user `knows`: {}", known.join(", "));
+                error(format!("{here}.ask"), &message, "write it under `knows`");
+            }
+            for call in &step.together {
+                if call.call.is_none() || !call.say.is_empty() || call.ask.is_some() || call.each.is_some() {
+                    error(format!("{here}.together"), "expected calls alone", "write `call`, `as`, `with`, `fails`");
+                }
+            }
+        }
+    }
+}
+
+fn check_calls(scenario: &ScenarioDoc, domain: DomainId, world: &World, path: &str, found: &mut Vec<Finding>) {
+    for call in scenario.calls() {
+        let name = call.call.as_deref().unwrap_or_default();
+        let api = world.api_named(name).map(|id| world.api(id)).filter(|api| api.domain == domain);
+        let Some(api) = api else {
+            let own = world.apis.iter().filter(|api| api.domain == domain);
+            let known: Vec<&str> = own.map(|api| &*api.name).collect();
+            found.push(Finding::error(
+                format!("{path}.stages"),
+                format!("found a call of `{name}`, expected an API of the domain: {}", known.join(", ")),
+                "name one of them",
+            ));
+            continue;
+        };
+        for parameter in call.with.keys() {
+            if api.parameter_named(parameter).is_none() {
+                let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();
+                found.push(Finding::error(
+                    format!("{path}.stages"),
+                    format!("found the argument `{parameter}` of `{name}`, expected one of {}", known.join(", ")),
+                    "name one of them",
+                ));
+            }
+        }
+    }
+}
+
+fn places(
+    scenario: &ScenarioDoc,
+    domain: DomainId,
+    world: &World,
+    path: &str,
+    found: &mut Vec<Finding>,
+) -> Option<(Vec<Place>, Vec<Expr>)> {
+    let mut scope = Scope::new(&world.resources, domain, &world.zone);
+    let mut places = Vec::with_capacity(scenario.bind.len());
+    for (name, doc) in &scenario.bind {
+        match place(name, doc, &mut scope) {
+            Ok(place) => places.push(place),
+            Err(message) => {
+                found.push(Finding::error(format!("{path}.bind.{name}"), message, "see docs/scenarios.md"));
+            }
+        }
+    }
+    let mut given = Vec::with_capacity(scenario.given.len());
+    for (number, source) in scenario.given.iter().enumerate() {
+        match compile_condition(source, &mut scope) {
+            Ok(condition) => given.push(condition),
+            Err(error) => found.push(Finding::error(
+                format!("{path}.given[{number}]"),
+                error.to_string(),
+                "see the section Expressions of docs/world-format.md",
+            )),
+        }
+    }
+    found.is_empty().then_some((places, given))
+}
+
+fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, String> {
+    let said = |error: ExprError| error.to_string();
+    let forms = [
+        doc.a.is_some(),
+        doc.some.is_some(),
+        doc.value.is_some(),
+        !doc.pick.is_empty(),
+        doc.from.is_some(),
+        doc.like.is_some(),
+    ];
+    if forms.into_iter().filter(|is| *is).count() != 1 {
+        return Err("expected exactly one of `a`, `some`, `value`, `pick`, `from`, `like`".to_owned());
+    }
+    let resource = |name: &str, scope: &Scope<'_>| {
+        scope.resource_named(name).ok_or_else(|| format!("found `{name}`, expected a resource of the domain"))
+    };
+    let (kind, result) = if let Some(of) = &doc.a {
+        let of = resource(of, scope)?;
+        (Kind::Record(of), ExprType::Record(of))
+    } else if let Some(of) = &doc.some {
+        let of = resource(of, scope)?;
+        (Kind::Records { of, min: doc.min.unwrap_or(2), max: doc.max }, ExprType::Any)
+    } else if let Some(source) = &doc.value {
+        let value = crate::expr::compile(source, scope).map_err(said)?;
+        let result = value.kind.clone();
+        (Kind::Value(value), result)
+    } else if let Some(like) = &doc.like {
+        let (of, field) =
+            like.split_once('.').ok_or_else(|| format!("found `{like}`, expected `resource.field`"))?;
+        let id = resource(of, scope)?;
+        let field = scope.field_named(id, field).ok_or_else(|| format!("`{of}` has no field `{field}`"))?;
+        (Kind::Like(id, field), scope.kind_of(id, field))
+    } else if let Some(from) = doc.from {
+        let (to, step) = (doc.to.unwrap_or(from), doc.step.unwrap_or(1.0));
+        if !(step > 0.0 && to >= from && (to - from) / step <= 1e6) {
+            return Err("expected `from` at most `to`, and a positive `step`".to_owned());
+        }
+        let whole = [from, step].iter().all(|number| number.fract() == 0.0);
+        (Kind::Number { from, to, step }, if whole { ExprType::Integer } else { ExprType::Number })
+    } else {
+        let picks: Option<Vec<Value>> = doc.pick.iter().map(scalar).collect();
+        let picks = picks.ok_or("expected texts, numbers or truth values under `pick`")?;
+        let result = match picks.first() {
+            Some(Value::Integer(_)) if picks.iter().all(|pick| matches!(pick, Value::Integer(_))) => {
+                ExprType::Integer
+            }
+            Some(Value::Integer(_) | Value::Number(_)) => ExprType::Number,
+            Some(Value::Bool(_)) => ExprType::Boolean,
+            _ => ExprType::String,
+        };
+        (Kind::Pick(picks), result)
+    };
+    let about_item = match &kind {
+        Kind::Record(of) | Kind::Records { of, .. } => Some(*of),
+        _ => None,
+    };
+    // The condition of a record comes before its name, that of a value after it.
+    let bind = |scope: &mut Scope<'_>| match (name, about_item) {
+        ("me", Some(of)) => {
+            scope.set_me(Some(of));
+            Ok(Slot::ME)
+        }
+        _ => scope.bind(name, result.clone()).map_err(|error| error.message),
+    };
+    let early = if about_item.is_none() { Some(bind(scope)?) } else { None };
+    scope.set_item(about_item);
+    let condition = doc.condition.as_deref().map(|source| compile_condition(source, scope)).transpose().map_err(said);
+    scope.set_item(None);
+    let condition = condition?;
+    let slot = match early {
+        Some(slot) => slot,
+        None => bind(scope)?,
+    };
+    Ok(Place { name: name.to_owned(), slot, kind, condition })
+}
+
+fn scalar(json: &Json) -> Option<Value> {
+    match json {
+        Json::String(text) => Some(Value::string(text)),
+        Json::Bool(value) => Some(Value::Bool(*value)),
+        Json::Number(number) => match number.as_i64() {
+            Some(whole) => Some(Value::Integer(whole)),
+            None => Value::number(number.as_f64()?),
+        },
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    }
+}
+
+impl Held {
+    /// Whether this is the record of a key.
+    #[must_use]
+    pub fn is_record(&self, resource: ResourceId, key: &Value) -> bool {
+        matches!(self, Self::Record(of, own) if *of == resource && own == key)
+    }
+}
+
+impl Scenario {
+    /// Chooses records and values that make the scenario true; `None` where none were found. A function of the stock and
+    /// of the stream of choices.
+    #[must_use]
+    pub fn cast(&self, stock: Stock<'_>, rng: &mut ChaCha8Rng) -> Option<Cast> {
+        let mut casting = Casting {
+            scenario: self,
+            stock,
+            bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
+            cast: Vec::with_capacity(self.places.len()),
+            looks: 0,
+        };
+        casting.choose(0, rng).then_some(casting.cast)
+    }
+}
+
+struct Casting<'a> {
+    scenario: &'a Scenario,
+    stock: Stock<'a>,
+    bound: Vec<Bound>,
+    cast: Cast,
+    looks: usize,
+}
+
+impl Casting<'_> {
+    fn choose(&mut self, number: usize, rng: &mut ChaCha8Rng) -> bool {
+        let scenario = self.scenario;
+        let Some(place) = scenario.places.get(number) else {
+            return scenario.given.iter().all(|condition| self.holds(condition));
+        };
+        match &place.kind {
+            Kind::Record(of) => {
+                let resource = self.stock.world.resource(*of);
+                let mut records: Vec<&Record> = resource.records.iter().collect();
+                records.shuffle(rng);
+                for record in records {
+                    if !self.fits(place, record) {
+                        if self.looks > MOST_LOOKS {
+                            return false;
+                        }
+                        continue;
+                    }
+                    let Some(key) = record.get(resource.key.index()) else { continue };
+                    // No two places hold the same record.
+                    if self.cast.iter().any(|(_, other)| other.is_record(*of, key)) {
+                        continue;
+                    }
+                    let held = Held::Record(*of, key.clone());
+                    if self.hold(place, Bound::Record(record.clone()), held, number, rng) {
+                        return true;
+                    }
+                }
+                false
+            }
+            Kind::Records { of, min, max } => {
+                let resource = self.stock.world.resource(*of);
+                let mut records: Vec<&Record> =
+                    resource.records.iter().filter(|record| self.fits(place, record)).collect();
+                if records.len() < *min {
+                    return false;
+                }
+                if let Some(max) = max.filter(|max| records.len() > *max) {
+                    let mut chosen: Vec<usize> = (0..records.len()).collect();
+                    chosen.shuffle(rng);
+                    chosen.truncate(rng.random_range((*min).min(max)..=max));
+                    chosen.sort_unstable();
+                    records = chosen.into_iter().map(|index| records[index]).collect();
+                }
+                let keys = records.iter().filter_map(|record| record.get(resource.key.index()).cloned());
+                let held = Held::Records(*of, keys.collect());
+                self.hold(place, Bound::Empty, held, number, rng)
+            }
+            Kind::Value(expr) => match self.evaluate(expr) {
+                Some(Bound::Value(value)) if !value.is_missing() => self.value(place, value, None, number, rng),
+                Some(Bound::Record(record)) => {
+                    let ExprType::Record(of) = expr.kind else { return false };
+                    let key = record.get(self.stock.world.resource(of).key.index()).cloned();
+                    let Some(key) = key else { return false };
+                    self.hold(place, Bound::Record(record), Held::Record(of, key), number, rng)
+                }
+                _ => false,
+            },
+            Kind::Pick(values) => {
+                let mut values = values.clone();
+                values.shuffle(rng);
+                values.into_iter().any(|value| self.value(place, value, None, number, rng))
+            }
+            Kind::Number { from, to, step } => {
+                let steps = ((to - from) / step).floor() as u32;
+                (0..20).any(|_| {
+                    let drawn = from + step * f64::from(rng.random_range(0..=steps));
+                    let whole = from.fract() == 0.0 && step.fract() == 0.0;
+                    let value = if whole { Some(Value::Integer(drawn as i64)) } else { Value::number(drawn) };
+                    value.is_some_and(|value| self.value(place, value, None, number, rng))
+                })
+            }
+            Kind::Like(of, field) => {
+                let known = &self.stock.world.resource(*of).records;
+                let taken = |value: &Value| known.iter().any(|record| record.get(field.index()) == Some(value));
+                let records = self.stock.shadow.resource(*of).records.iter();
+                let mut values: Vec<Value> = records
+                    .filter_map(|record| record.get(field.index()))
+                    .filter(|value| !value.is_missing() && !taken(value))
+                    .cloned()
+                    .collect();
+                values.shuffle(rng);
+                let schema = self.stock.world.resource(*of).field(*field).schema.clone();
+                values.into_iter().take(20).any(|value| {
+                    self.value(place, value, Some(schema.clone()), number, rng)
+                })
+            }
+        }
+    }
+
+    /// Puts a value into its place, where its condition holds, and goes on.
+    fn value(&mut self, place: &Place, value: Value, schema: Option<Schema>, number: usize, rng: &mut ChaCha8Rng) -> bool {
+        let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
+        let held = Held::Value(value.clone(), Arc::new(schema));
+        self.put(place.slot, Bound::Value(value));
+        if place.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
+            return false;
+        }
+        self.cast.push((place.name.clone(), held));
+        if self.choose(number + 1, rng) {
+            return true;
+        }
+        self.cast.truncate(number);
+        false
+    }
+
+    fn hold(&mut self, place: &Place, bound: Bound, held: Held, number: usize, rng: &mut ChaCha8Rng) -> bool {
+        self.put(place.slot, bound);
+        self.cast.push((place.name.clone(), held));
+        if self.looks <= MOST_LOOKS && self.choose(number + 1, rng) {
+            return true;
+        }
+        self.cast.truncate(number);
+        false
+    }
+
+    fn put(&mut self, slot: Slot, bound: Bound) {
+        let index = usize::from(slot.0);
+        if self.bound.len() <= index {
+            self.bound.resize(index + 1, Bound::Empty);
+        }
+        self.bound[index] = bound;
+    }
+
+    fn fits(&mut self, place: &Place, record: &Record) -> bool {
+        let Some(condition) = &place.condition else { return true };
+        self.put(Slot::ITEM, Bound::Record(record.clone()));
+        self.holds(condition)
+    }
+
+    fn holds(&mut self, condition: &Expr) -> bool {
+        matches!(self.evaluate(condition), Some(Bound::Value(Value::Bool(true))))
+    }
+
+    fn evaluate(&mut self, expr: &Expr) -> Option<Bound> {
+        self.looks += 1;
+        let budget = Budget::default();
+        let env = Env {
+            arguments: &[],
+            bound: &self.bound,
+            clock: self.stock.clock,
+            zone: &self.stock.world.zone,
+            records: self.stock.records,
+            budget: &budget,
+        };
+        env.evaluate(expr).ok()
+    }
+}
+
+/// The type of a value of which nothing else is known.
+fn type_of(value: &Value) -> Type {
+    match value {
+        Value::Integer(_) => Type::Integer,
+        Value::Number(_) => Type::Number,
+        Value::Decimal(decimal) => Type::Decimal { scale: decimal.scale, currency: None },
+        Value::Date(_) => Type::Date,
+        Value::Time(_) => Type::Time,
+        Value::DateTime(_) => Type::DateTime,
+        Value::Bool(_) => Type::Boolean,
+        Value::String(_) => Type::String,
+        _ => Type::Any,
+    }
+}
