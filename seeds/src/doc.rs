@@ -63,6 +63,9 @@ pub struct WorldDoc {
     /// The single domain's scenarios (short form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioDoc>,
+    /// What operators tell their assistants of who they are. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub system: Vec<String>,
     /// The domains (long form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub domains: Vec<DomainDoc>,
@@ -112,6 +115,9 @@ pub struct DomainDoc {
     /// Conversations written whole. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioDoc>,
+    /// What operators tell their assistants of who they are. Not part of a materialised world.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub system: Vec<String>,
 }
 
 /// Sign-in: which resource holds the users, and how long a token lasts.
@@ -321,6 +327,7 @@ impl WorldDoc {
                     resources: std::mem::take(&mut self.resources),
                     apis: std::mem::take(&mut self.apis),
                     scenarios: std::mem::take(&mut self.scenarios),
+                    system: std::mem::take(&mut self.system),
                 },
             );
         }

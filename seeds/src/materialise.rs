@@ -264,7 +264,11 @@ fn bare(doc: &WorldDoc) -> WorldDoc {
         }
     }
     doc.scenarios.clear();
-    doc.domains.iter_mut().for_each(|domain| domain.scenarios.clear());
+    doc.system.clear();
+    for domain in &mut doc.domains {
+        domain.scenarios.clear();
+        domain.system.clear();
+    }
     for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
         api.phrases = PhrasesDoc::default();
         bare_fields(&mut api.parameters);

@@ -16,6 +16,7 @@ use serde_json::json;
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::{Done, Streams, terminal};
+use crate::synthesis::phenomena;
 use crate::synthesis::caller::OfflineCaller;
 use crate::synthesis::domain::{OfflineApis, OfflineDomain};
 use crate::synthesis::pipeline::{self, Agents};
@@ -64,6 +65,9 @@ pub struct Generate {
     /// What ToolSearcher does in the dialogues: toolsearch/1 by words, toolsearch/2 by words and meaning.
     #[arg(long, value_enum, default_value_t = ToolSearch::V1, value_name = "VERSION")]
     pub tool_search: ToolSearch,
+    /// Share of the conversations that show something: held_back=0.4, correction=0.1. Of worlds with scenarios.
+    #[arg(long, value_name = "LABEL=SHARE", value_delimiter = ',', value_parser = share)]
+    pub phenomena: Vec<(String, f64)>,
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
@@ -118,6 +122,18 @@ impl From<AbilityName> for Ability {
     }
 }
 
+/// A label and its share.
+fn share(text: &str) -> Result<(String, f64), String> {
+    let wrong = || format!("found `{text}`, expected a label of `phenomena` and its share, such as held_back=0.4");
+    let (label, share) = text.split_once('=').ok_or_else(wrong)?;
+    let share: f64 = share.parse().map_err(|_| wrong())?;
+    let known = phenomena::LABELS.contains(&label);
+    if !known {
+        return Err(format!("found the label `{label}`, expected one of {}", phenomena::LABELS.join(", ")));
+    }
+    if share > 0.0 && share < 1.0 { Ok((label.to_owned(), share)) } else { Err(wrong()) }
+}
+
 impl Generate {
     /// Runs the command.
     ///
@@ -144,6 +160,7 @@ impl Generate {
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
             search: self.tool_search.into(),
+            shares: self.phenomena.iter().cloned().collect(),
         })?;
         let plan = Plan::new(PlanSizes::new(self.dialogues), |unit| recipe.split_of(unit))?;
         let identity = Identity {

@@ -17,7 +17,7 @@ use super::error::CliError;
 use super::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, OfflineApis};
 use crate::synthesis::pipeline::PipelineError;
-use crate::synthesis::scenario;
+use crate::synthesis::scenario::{self, Shares};
 use crate::synthesis::tester::{SixGates, TesterAgent};
 use crate::synthesis::world::{Family, UnitWorld};
 
@@ -68,7 +68,7 @@ impl RehearseCommand {
         find: &dyn Fn(&str) -> Result<WorldDoc, CliError>,
         streams: &mut Streams<'_>,
     ) -> Result<Done, CliError> {
-        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed)?;
+        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed, &Shares::new())?;
         let wanted = |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> =
             family.repertoire.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();

@@ -13,7 +13,6 @@ use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, Dropped, GateReport};
-use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::BaseError;
@@ -27,7 +26,7 @@ use super::phenomena;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
 use super::row::{self, About};
-use super::scenario;
+use super::scenario::{self, Repertoire};
 use super::tester::{Rejected, TesterAgent};
 use super::world::UnitWorld;
 
@@ -151,15 +150,15 @@ fn slot_row(
 /// Who writes the conversations of a slot.
 enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
-    Scenarios(Vec<&'a Arc<Scenario>>),
+    Scenarios(&'a Repertoire),
     /// The grammar, for worlds without: its query and caller agents.
     Grammar,
 }
 
 impl<'a> Author<'a> {
     fn of(world: &'a UnitWorld, ability: Ability) -> Self {
-        let scenarios: Vec<&Arc<Scenario>> = world.family.repertoire.for_ability(ability).collect();
-        if scenarios.is_empty() { Self::Grammar } else { Self::Scenarios(scenarios) }
+        let repertoire = &world.family.repertoire;
+        if repertoire.draw(ability, 0.0).is_some() { Self::Scenarios(repertoire) } else { Self::Grammar }
     }
 
     /// Attempts at one kind of conversation.
@@ -176,12 +175,14 @@ impl<'a> Author<'a> {
         agents: &Agents,
         world: &UnitWorld,
         wish: &Wish,
-        drawn: u64,
+        drawn: f64,
         rng: &mut ChaCha8Rng,
     ) -> Result<(Candidate, Vec<&'static str>), (&'static str, String)> {
         match self {
-            Self::Scenarios(scenarios) => {
-                let scenario = scenarios[(drawn % scenarios.len() as u64) as usize];
+            Self::Scenarios(repertoire) => {
+                let scenario = repertoire
+                    .draw(wish.ability, drawn)
+                    .ok_or_else(|| ("scenario", "no scenario of the ability".to_owned()))?;
                 let played = scenario::play(world, scenario, wish.ability, wish.session_seed, rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
                 let phenomena = phenomena::of(scenario, &played);

@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
 use super::fingerprint::fingerprint;
+use super::scenario::Shares;
 use super::world::Family;
 
 /// Everything that rows depend on.
@@ -51,6 +52,8 @@ pub struct Ingredients {
     pub dialogues: u64,
     /// What `ToolSearcher` does.
     pub search: SearchVersion,
+    /// Shares of what conversations are to show, by label.
+    pub shares: Shares,
 }
 
 impl Recipe {
@@ -59,7 +62,7 @@ impl Recipe {
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
-        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, search } =
+        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, search, shares } =
             ingredients;
         if abilities.is_empty() {
             abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
@@ -85,10 +88,13 @@ impl Recipe {
         if search != SearchVersion::V1 {
             config.insert("tool_search".to_owned(), json!(search.name()));
         }
+        if !shares.is_empty() {
+            config.insert("phenomena".to_owned(), json!(shares));
+        }
         let text = serde_json::to_string(&config).unwrap_or_default();
         let config_hash = *blake3::hash(text.as_bytes()).as_bytes();
         let mut recipe = Self { seed, abilities, train: Vec::new(), test: Vec::new(), config_hash, config };
-        recipe.build(domains, worlds, domains_per_world.max(1))?;
+        recipe.build(domains, worlds, domains_per_world.max(1), &shares)?;
         Ok(recipe)
     }
 
@@ -124,14 +130,20 @@ impl Recipe {
         }
     }
 
-    fn build(&mut self, domains: Vec<WorldDoc>, worlds: Vec<WorldDoc>, group: usize) -> Result<(), Report> {
+    fn build(
+        &mut self,
+        domains: Vec<WorldDoc>,
+        worlds: Vec<WorldDoc>,
+        group: usize,
+        shares: &Shares,
+    ) -> Result<(), Report> {
         let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
         let (train, test) = split_by_archetype(domains);
         for docs in groups(&train, group) {
-            self.train.push(Family::new(&compose(&family_name(&docs), &docs)?, shadow)?);
+            self.train.push(Family::new(&compose(&family_name(&docs), &docs)?, shadow, shares)?);
         }
         for doc in &worlds {
-            self.train.push(Family::new(doc, shadow)?);
+            self.train.push(Family::new(doc, shadow, shares)?);
         }
         if test.is_empty() {
             return Ok(());
@@ -143,7 +155,7 @@ impl Recipe {
             .collect();
         for docs in groups(&test, group) {
             let composed = compose(&family_name(&docs), &docs)?;
-            let family = Family::new(&composed, shadow)?;
+            let family = Family::new(&composed, shadow, shares)?;
             // What training rows show may not occur in test rows, distractors included.
             let shared: BTreeSet<String> = family
                 .world()
@@ -153,7 +165,7 @@ impl Recipe {
                 .map(|api| api.name.to_string())
                 .collect();
             let family =
-                if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow)? };
+                if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow, shares)? };
             self.test.push(family);
         }
         Ok(())

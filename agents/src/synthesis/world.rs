@@ -17,7 +17,7 @@ use diorama_simulator::grade::Vocabulary;
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
 
-use super::scenario::Repertoire;
+use super::scenario::{Repertoire, Shares};
 use super::text::Template;
 
 /// A source world from which the worlds of many units are made: same domains and APIs, other records.
@@ -92,7 +92,7 @@ impl Family {
     ///
     /// # Errors
     /// The findings of the reader.
-    pub fn new(doc: &WorldDoc, shadow_seed: u64) -> Result<Arc<Self>, Report> {
+    pub fn new(doc: &WorldDoc, shadow_seed: u64, shares: &Shares) -> Result<Arc<Self>, Report> {
         let source = Source::new(doc.clone())?;
         let world = source.world();
         let guide = Guide::new(doc, world);
@@ -100,10 +100,11 @@ impl Family {
         let mut archetypes: Vec<String> =
             world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
-        let (repertoire, findings) = Repertoire::new(doc, world);
+        let (mut repertoire, findings) = Repertoire::new(doc, world);
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
         }
+        repertoire.weigh(shares);
         let shadow = source.run(shadow_seed)?.world;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self {

@@ -30,6 +30,9 @@ pub struct ScenarioDoc {
     /// What it shows that its form does not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<Phenomenon>,
+    /// Words: a rule of the house, told to the assistant in the system message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<String>,
     /// The stages: one thing after the other that the user wants.
     pub stages: Vec<ScenarioStageDoc>,
 }
@@ -176,6 +179,9 @@ pub struct ScenariosDoc {
     /// What people call what each API does, for searches: by API, words that do not come from its description.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub search: IndexMap<String, Vec<String>>,
+    /// What operators tell their assistants of who they are: `You are the night porter of a small hotel.`
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub system: Vec<String>,
 }
 
 impl ScenarioDoc {

@@ -24,6 +24,7 @@ pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
         resources: IndexMap::new(),
         apis: Vec::new(),
         scenarios: Vec::new(),
+        system: Vec::new(),
         domains: Vec::new(),
         clock: Value::DateTime(world.clock).to_text(&world.zone),
         zone: world.zone.name().to_owned(),

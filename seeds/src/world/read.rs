@@ -50,6 +50,7 @@ pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), 
         known.phrases.search.extend(words);
     }
     doc.scenarios.extend(found.scenarios);
+    doc.system.extend(found.system);
     Ok(())
 }
 

@@ -286,6 +286,15 @@ impl Seen<'_> {
         }));
     }
 
+    /// Whether a sentence of the system message is about what the user asked last: it has two of its words with meaning.
+    fn system_speaks_of_the_request(&self) -> bool {
+        let Some(asked) = self.turns.last() else { return false };
+        self.system.source().split(['.', '\n', ';']).any(|sentence| {
+            let stems = Prose::stems_of(sentence);
+            stems.iter().filter(|stem| asked.find_stem(**stem).is_some()).count() >= 2
+        })
+    }
+
     /// The user says something.
     fn hear(&mut self, text: &str) {
         let prose = Prose::read(text, &self.clock);

@@ -22,7 +22,7 @@ use serde_json::{Map, Value as Json};
 
 use super::search;
 use super::words::Scene;
-use crate::synthesis::caller;
+use crate::synthesis::{caller, system};
 use crate::synthesis::world::UnitWorld;
 
 /// A scenario that was played.
@@ -116,8 +116,10 @@ pub fn play(
     let reading = Reading::new(&world.base, session.state());
     let stock = Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
     let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
-    let system = caller::system_message(model, ability);
     let scene = Scene::new(world.base.clone(), cast, session.state().clone());
+    let rules = wording(&scene, &scenario.doc.policy, rng)?;
+    let personas = world.family.repertoire.personas(scenario.domain);
+    let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
     let mut stage = Stage {
         world,
         scenario,
@@ -148,6 +150,12 @@ pub fn play(
         stages: stages?,
     };
     Ok(Played { candidate, missed })
+}
+
+/// One of several wordings, filled in; nothing where there is none.
+fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
+    let Some(wording) = wordings.choose(rng) else { return Ok(String::new()) };
+    scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: told(&error) })
 }
 
 /// The APIs that a scenario calls.
@@ -214,10 +222,7 @@ impl Stage<'_> {
     }
 
     fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
-        let Some(wording) = wordings.choose(self.rng) else { return Ok(String::new()) };
-        self.scene
-            .say(wording)
-            .map_err(|error| Unplayed::Words { words: wording.clone(), why: told(&error) })
+        wording(&self.scene, wordings, self.rng)
     }
 
     /// A step of calls: one message for all of them, or one for each.

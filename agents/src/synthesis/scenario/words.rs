@@ -404,6 +404,7 @@ pub(super) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
         }
     };
     let path = format!("scenarios[{position}]");
+    doc.policy.iter().for_each(|wording| check(format!("{path}.policy"), wording));
     for (name, wordings) in &doc.knows {
         wordings.iter().for_each(|wording| check(format!("{path}.knows.{name}"), wording));
     }

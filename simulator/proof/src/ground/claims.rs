@@ -137,6 +137,10 @@ pub(crate) fn refusal(
     if end.reason == Some(RefusalClass::NoTool) && calls.is_empty() {
         return (end.reason, None);
     }
+    // Forbidden by a rule that the system message gives.
+    if end.reason == Some(RefusalClass::Forbidden) && seen.system_speaks_of_the_request() {
+        return (end.reason, None);
+    }
     faults.push(Reason::RefusedWithoutReason { stage });
     (end.reason, None)
 }

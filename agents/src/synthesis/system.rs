@@ -1,0 +1,104 @@
+//! System messages: what an operator tells an assistant before anybody speaks.
+//!
+//! Owns how they are put together: who the assistant is, the rules of the house, the date, the time and the zone, and how
+//! tools are found. Rules come from scenarios, personas from their domains; nothing here knows what is asked.
+
+use diorama_seeds::model::{DomainId, World};
+use diorama_seeds::task::Ability;
+use rand::RngExt;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::say;
+
+/// What an assistant is told when nobody says who it is.
+const GENERIC: [&str; 14] = [
+    "You are a helpful assistant with access to tools.",
+    "You help people by calling the APIs you are given.",
+    "Use the tools to answer; don't guess what they could tell you.",
+    "You are an assistant. Call functions where they help, and answer in plain words.",
+    "Answer briefly. Look things up before you state them.",
+    "You are a customer assistant. Be friendly and to the point.",
+    "Carry out what the user asks with the functions at hand. Ask when something needed is missing.",
+    "You have tools for the services named below. Say so when a request cannot be carried out.",
+    "You are a digital assistant for everyday errands.",
+    "Assist the user. Do nothing they have not asked for.",
+    "You work at a service desk and can use the systems behind it.",
+    "Help the user with the available functions, and report what came of it.",
+    "You are connected to live systems: what you change is changed.",
+    "Be accurate: names, dates and amounts as the systems show them.",
+];
+
+/// The system message of a conversation.
+#[must_use]
+pub fn message(
+    world: &World,
+    domain: DomainId,
+    personas: &[String],
+    rules: &str,
+    ability: Ability,
+    rng: &mut ChaCha8Rng,
+) -> String {
+    let persona = match rng.random_range(0..100) {
+        0..12 => None,
+        12..35 => GENERIC.choose(rng).map(|text| (*text).to_owned()),
+        35..45 => Some(services(world)),
+        _ => personas.choose(rng).cloned().or_else(|| Some(at(world, domain, rng))),
+    };
+    let mut parts: Vec<String> = persona.into_iter().collect();
+    if !rules.is_empty() {
+        parts.push(rules.to_owned());
+    }
+    let moment = moment(world, rng);
+    // The clock stands at the end, or first.
+    if rng.random_bool(0.75) { parts.push(moment) } else { parts.insert(0, moment) }
+    if ability != Ability::Call {
+        const FOUND: [&str; 4] = [
+            "Tools are found with ToolSearcher: a tool can be called once a search has shown it.",
+            "Use ToolSearcher to find the functions you need; what it shows can be called.",
+            "No function is loaded yet. Search for them with ToolSearcher.",
+            "Before calling a function, find it with ToolSearcher.",
+        ];
+        parts.extend(FOUND.choose(rng).map(|text| (*text).to_owned()));
+    }
+    let between = if rng.random_bool(0.2) { "\n" } else { " " };
+    parts.join(between)
+}
+
+/// All services, by title and description.
+fn services(world: &World) -> String {
+    let services = world.domains.iter().map(|domain| {
+        let description = domain.description.trim_end_matches('.');
+        if description.is_empty() { domain.title.to_string() } else { format!("{} ({description})", domain.title) }
+    });
+    format!("You are an assistant for these services: {}.", services.collect::<Vec<_>>().join("; "))
+}
+
+/// The one service that the conversation is about.
+fn at(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
+    let title = world.domains[domain.index()].title.to_lowercase();
+    let ways = [
+        format!("You are the assistant of a {title} service."),
+        format!("Service: {title}. You talk to its users."),
+        format!("You answer users of a {title} app."),
+    ];
+    ways.choose(rng).cloned().unwrap_or_default()
+}
+
+/// The date, the time and the zone.
+fn moment(world: &World, rng: &mut ChaCha8Rng) -> String {
+    let (date, time) = (world.zone.date_of(world.clock), world.zone.time_of(world.clock));
+    let (weekday, zone) = (say::weekday(date), world.zone.name());
+    let civil = date.civil();
+    let month = say::MONTHS[(civil.month() as usize - 1) % 12];
+    let (day, year) = (civil.day(), civil.year());
+    let ways = [
+        format!("It is {weekday}, {date}, {time}, time zone {zone}."),
+        format!("Today is {weekday}, {day} {month} {year}; it is {time} ({zone})."),
+        format!("Current time: {date} {time}, {weekday}, {zone}."),
+        format!("Date: {weekday} {day} {month} {year}. Time: {time}. Zone: {zone}."),
+        format!("The local time is {time} on {weekday}, {month} {day}, {year} ({zone})."),
+        format!("Now: {date}T{time} {zone} ({weekday})."),
+    ];
+    ways.choose(rng).cloned().unwrap_or_default()
+}
