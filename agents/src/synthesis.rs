@@ -20,4 +20,5 @@ pub mod scenario;
 pub mod system;
 pub mod tester;
 pub mod text;
+pub mod uses;
 pub mod world;

@@ -57,6 +57,9 @@ pub struct Counts {
     pub archetypes: BTreeMap<String, u64>,
     /// Rows by phenomenon; a row can have several.
     pub phenomena: BTreeMap<String, u64>,
+    /// Rows that call each API, `ToolSearcher` aside.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub apis: BTreeMap<String, u64>,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
 }
@@ -107,6 +110,11 @@ impl Counts {
         bump(&mut self.domains, &row.domain);
         bump(&mut self.archetypes, &row.archetype);
         bump(&mut self.licenses, &row.license);
+        let called = row.messages.iter().flat_map(|message| &message.tool_calls);
+        let mut called: Vec<&str> = called.map(|call| &*call.function.name).collect();
+        called.sort_unstable();
+        called.dedup();
+        called.into_iter().filter(|name| *name != "ToolSearcher").for_each(|name| bump(&mut self.apis, name));
         // A phenomenon listed twice is still one row that has it.
         for (index, name) in row.phenomena.iter().enumerate() {
             if !row.phenomena.iter().take(index).any(|earlier| earlier == name) {
@@ -125,6 +133,7 @@ impl Counts {
         sum_into(&mut self.domains, &other.domains);
         sum_into(&mut self.archetypes, &other.archetypes);
         sum_into(&mut self.phenomena, &other.phenomena);
+        sum_into(&mut self.apis, &other.apis);
         sum_into(&mut self.licenses, &other.licenses);
     }
 }

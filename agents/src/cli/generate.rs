@@ -17,6 +17,7 @@ use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::{Done, Streams, terminal};
 use crate::synthesis::phenomena;
+use crate::synthesis::uses::{self, Use};
 use crate::synthesis::caller::OfflineCaller;
 use crate::synthesis::domain::{OfflineApis, OfflineDomain};
 use crate::synthesis::pipeline::{self, Agents};
@@ -205,6 +206,8 @@ impl Generate {
             .flat_map(|family| family.world().apis.iter().map(|api| api.name.clone()))
             .collect::<std::collections::BTreeSet<_>>()
             .len();
+        let families = recipe.families(Split::Train).iter().chain(recipe.families(Split::Test));
+        let uses = uses::uses(families.map(AsRef::as_ref), &summary.counts.apis);
         let data = json!({
             "dialogues": summary.counts.dialogues,
             "worlds": summary.worlds.len(),
@@ -214,17 +217,23 @@ impl Generate {
             "dropped": summary.funnel.dropped_by_gate(),
             "abilities": summary.counts.abilities,
             "seconds": seconds,
+            "uses": uses,
             "out": self.out.display().to_string(),
         });
-        streams.print(&data, || self.funnel(summary, seconds))
+        streams.print(&data, || self.funnel(summary, &uses, seconds))?;
+        if summary.counts.dialogues == 0 && self.dialogues > 0 {
+            let why = "no dialogue passed the gates; the funnel above says why, and which APIs no dialogue calls";
+            return Err(CliError::Empty(why.to_owned()));
+        }
+        Ok(())
     }
 
-    fn funnel(&self, summary: &Summary, seconds: f64) -> String {
+    fn funnel(&self, summary: &Summary, uses: &[Use], seconds: f64) -> String {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
         let order =
-            ["query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
+            ["scenario", "query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
         for stage in order {
             let Some(reasons) = funnel.dropped.get(stage) else { continue };
             let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));
@@ -244,6 +253,11 @@ impl Generate {
                 "            damage {kind}: {} failed as they must, {} were equivalent, {} passed",
                 faults.killed, faults.equivalent, faults.survived
             );
+        }
+        let own = !self.inputs.is_empty();
+        for unused in uses.iter().filter(|unused| own && unused.dialogues == 0) {
+            let why = unused.why.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "            {}.{} is in no dialogue: {why}", unused.domain, unused.api);
         }
         let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
         let _ = writeln!(text, "{seconds:.1} s, {speed:.0} rows per second");

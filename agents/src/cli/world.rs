@@ -16,6 +16,7 @@ use super::openapi::ImportArgs;
 use super::rehearse::RehearseCommand;
 use super::{Done, Streams};
 use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::scenario::Repertoire;
 
 /// Check, show and materialise worlds.
 #[derive(Debug, Args)]
@@ -99,9 +100,10 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
         let source = read_file(file)?;
         let mut report = world::examine(&file.display().to_string(), &source);
         if report.errors() == 0 {
-            let doc = world::read(&report.name, &source)?;
+            let doc = super::inputs::read_world(file)?;
             let name = report.name.clone();
             report.findings.extend(impossible(&doc)?);
+            report.findings.extend(Repertoire::new(&doc, &world::compile(&doc)?).1);
             report = report.located(&name, &source);
         }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();

@@ -1,0 +1,84 @@
+//! Which APIs a run's dialogues call, and why some are called in none.
+//!
+//! Static: what can be said of a world before a row is made. It explains a table that `generate` prints; it decides
+//! nothing.
+
+use std::collections::BTreeMap;
+
+use diorama_proof::Survey;
+use diorama_proof::survey::{reads, refers_to};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
+use serde::Serialize;
+
+use super::world::Family;
+
+/// An API and the dialogues that call it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Use {
+    /// The domain.
+    pub domain: String,
+    /// The API.
+    pub api: String,
+    /// Dialogues.
+    pub dialogues: u64,
+    /// For an API that none calls: why, and what to add.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// The APIs of the families, with the dialogues that call each; those that occur in several families are one.
+#[must_use]
+pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<String, u64>) -> Vec<Use> {
+    let mut found: BTreeMap<(String, String), Use> = BTreeMap::new();
+    for family in families {
+        let world = family.world();
+        for (index, api) in world.apis.iter().enumerate() {
+            let domain = world.domains[api.domain.index()].name.to_string();
+            let dialogues = calls.get(&*api.name).copied().unwrap_or_default();
+            let why = (dialogues == 0).then(|| why(family, ApiId(index as u16), api));
+            found
+                .entry((domain.clone(), api.name.to_string()))
+                .or_insert_with(|| Use { domain, api: api.name.to_string(), dialogues, why });
+        }
+    }
+    found.into_values().collect()
+}
+
+fn why(family: &Family, id: ApiId, api: &Api) -> String {
+    let world = family.world();
+    if family.repertoire.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
+        let called = family.repertoire.scenarios().iter().any(|scenario| {
+            scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name))
+        });
+        return match called {
+            true => "its scenarios lost every try: see `diorama world rehearse`".to_owned(),
+            false => "no scenario calls it: write one".to_owned(),
+        };
+    }
+    if let Some(missing) = unreachable_key(&family.survey, world, api) {
+        return missing;
+    }
+    if matches!(api.behaviour.kind, BehaviourKind::SignOut) {
+        return "the offline authors never sign anybody out: write a scenario".to_owned();
+    }
+    let words = family.guide.api(id);
+    let lists = matches!(api.behaviour.kind, BehaviourKind::List(_) | BehaviourKind::Members { .. } | BehaviourKind::Aggregate { .. });
+    if lists && words.noun.is_empty() && words.request.is_empty() {
+        return "it has no words: give it `phrases.noun`".to_owned();
+    }
+    if !reads(api) && words.imperative.is_empty() && words.request.is_empty() {
+        return "it has no words: give it `phrases.do` or `phrases.request`".to_owned();
+    }
+    "no request for it passed the gates: write a scenario, which says how it is used".to_owned()
+}
+
+/// A required key that nothing finds.
+fn unreachable_key(survey: &Survey, world: &World, api: &Api) -> Option<String> {
+    api.parameters.iter().filter(|parameter| parameter.required).find_map(|parameter| {
+        let resource = refers_to(&parameter.schema.kind)?;
+        survey.finders[resource.index()].is_empty().then(|| {
+            let label = &world.resource(resource).label;
+            format!("it needs a {label} and no API finds one: add a lookup, or a list that shows its key")
+        })
+    })
+}
