@@ -55,7 +55,9 @@ fn fenced(text: &str) -> Option<Json> {
 }
 
 fn longest(text: &str) -> Option<Json> {
-    let (mut object, mut list): (Option<(usize, Json)>, Option<(usize, Json)>) = (None, None);
+    // Their lengths, and the values.
+    let mut object: Option<(usize, Json)> = None;
+    let mut list: Option<(usize, Json)> = None;
     let mut at = 0;
     while let Some(found) = text[at..].find(['{', '[']) {
         let start = at + found;
