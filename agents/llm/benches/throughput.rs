@@ -5,6 +5,7 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use diorama_llm::{
@@ -12,14 +13,13 @@ use diorama_llm::{
     RetryPolicy, Sampling, connect,
 };
 use diorama_model_server::{Answer, Keep, ModelServer, Script};
-use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 const CONVERSATIONS: usize = 1_000;
-const TURNS: u32 = 50;
+const TURNS: u32 = 100;
 const DELAY: Duration = Duration::from_millis(200);
-/// Turns between two looks at the memory.
-const LOOK: u32 = TURNS / 5;
+/// Calls between two looks at the memory.
+const LOOK: u64 = CONVERSATIONS as u64 * TURNS as u64 / 5;
 
 /// The memory that is the process's own now, in MiB; absent where the system does not say.
 fn resident_mib() -> Option<u64> {
@@ -28,14 +28,15 @@ fn resident_mib() -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? / 1024)
 }
 
-async fn converse(model: Arc<impl ChatModel>, slot: usize, looks: Arc<Barrier>) {
+async fn converse(model: Arc<impl ChatModel>, slot: usize, calls: Arc<AtomicU64>) {
     let system = "You are an assistant. ".repeat(100);
     for attempt in 0..TURNS {
         let place = Place { stage: "caller".to_owned(), slot: slot as u64, attempt };
         let messages = vec![Message::system(&*system), Message::user(format!("Turn {attempt} of {slot}."))];
         model.chat(&ChatRequest::new(place, messages, Sampling::up_to(256))).await.unwrap();
-        if attempt % LOOK == LOOK - 1 && looks.wait().await.is_leader() {
-            println!("after {:>2} turns: {} MiB", attempt + 1, resident_mib().unwrap_or_default());
+        let calls = calls.fetch_add(1, Relaxed) + 1;
+        if calls % LOOK == 0 {
+            println!("after {calls} calls: {} MiB", resident_mib().unwrap_or_default());
         }
     }
 }
@@ -51,11 +52,11 @@ async fn measure() {
     let model = connect(settings, None, RetryPolicy::default(), ceiling, &ledger).unwrap();
     let cassette = Cassette::open(folder.path().join("cassette"), Durability::Process).unwrap();
     let model = Arc::new(Recorded::new(model, Arc::new(cassette), Arc::clone(&ledger)));
-    println!("at the start:   {} MiB", resident_mib().unwrap_or_default());
-    let (mut tasks, looks) = (JoinSet::new(), Arc::new(Barrier::new(CONVERSATIONS)));
+    println!("at the start: {} MiB", resident_mib().unwrap_or_default());
+    let (mut tasks, calls) = (JoinSet::new(), Arc::new(AtomicU64::new(0)));
     let started = Instant::now();
     for slot in 0..CONVERSATIONS {
-        tasks.spawn(converse(Arc::clone(&model), slot, Arc::clone(&looks)));
+        tasks.spawn(converse(Arc::clone(&model), slot, Arc::clone(&calls)));
     }
     tasks.join_all().await;
     let taken = started.elapsed().as_secs_f64();

@@ -3,7 +3,7 @@
 //! A line says that a request is being sent, that it failed, or what came back. The first is what tells a resumed run which of its
 //! calls are repeats. A line leaves the process in one write before the reply is handed on; a cut last line is dropped when
 //! the file is opened. Nothing in it depends on the time or on the order of replies, except the order of lines, which
-//! [`Cassette::compact`] settles. Replies stay on disk: memory holds 50 bytes for each.
+//! [`Cassette::compact`] settles. Replies stay on disk: memory holds about 80 bytes for each.
 
 mod line;
 
