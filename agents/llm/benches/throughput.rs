@@ -35,7 +35,7 @@ async fn converse(model: Arc<impl ChatModel>, slot: usize, calls: Arc<AtomicU64>
         let messages = vec![Message::system(&*system), Message::user(format!("Turn {attempt} of {slot}."))];
         model.chat(&ChatRequest::new(place, messages, Sampling::up_to(256))).await.unwrap();
         let calls = calls.fetch_add(1, Relaxed) + 1;
-        if calls % LOOK == 0 {
+        if calls.is_multiple_of(LOOK) {
             println!("after {calls} calls: {} MiB", resident_mib().unwrap_or_default());
         }
     }

@@ -30,7 +30,7 @@ impl<M: ChatModel> Metered<M> {
     }
 
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let reservation = self.ledger.reserve(&request.place.stage, most(request)).await?;
+        let reservation = self.ledger.reserve(&request.place.stage, most_usage(request)).await?;
         let result = self.inner.chat(request).await;
         reservation.settle(match &result {
             Ok(reply) => reply.usage.map_or(Spent::Unknown, Spent::Known),
@@ -54,7 +54,7 @@ impl<M: ChatModel> ChatModel for Metered<M> {
 ///
 /// A token of a byte-level vocabulary stands for at least one byte, so the bytes of the prompt bound its tokens; they are
 /// about four times as many. What is reserved too much comes back with the reply.
-pub fn most(request: &ChatRequest) -> Usage {
+pub fn most_usage(request: &ChatRequest) -> Usage {
     let bytes = |text: &str| text.len() as u64;
     let messages = request.messages.iter().map(|message| {
         let said = match message {

@@ -176,12 +176,18 @@ async fn failures_are_not_recorded_and_asking_again_is_no_repeat() {
         0 => Err(ChatError::Empty { usage: None }),
         _ => Ok(ChatReply::text("well")),
     });
-    let ledger = Ledger::unbounded();
-    let recorded = Recorded::new(failing, open(&path), Arc::clone(&ledger));
+    let (ledger, cassette) = (Ledger::unbounded(), open(&path));
+    let recorded = Recorded::new(failing, Arc::clone(&cassette), Arc::clone(&ledger));
     assert!(recorded.chat(&request(0)).await.is_err());
     assert_eq!(recorded.chat(&request(0)).await.unwrap().content, "well");
     assert_eq!(recorded.chat(&request(0)).await.unwrap().content, "well");
     assert_eq!((recorded.inner().sent().len(), ledger.books().total.repeats), (2, 0));
+    drop(recorded);
+    let silent = Recorded::new(ScriptedModel::replies([]), cassette, Arc::clone(&ledger));
+    assert!(silent.chat(&request(1)).await.is_err());
+    drop(silent);
+    let (_, sent, repeats) = run(&path, 0..2).await;
+    assert_eq!((sent, repeats), (vec![1], 0));
 }
 
 #[test]

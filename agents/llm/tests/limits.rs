@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use diorama_llm::{
     Account, Budget, BudgetError, ChatError, ChatModel, ChatReply, ChatRequest, Exhausted, Identity, Ledger,
-    Limiter, Message, Metered, Permit, Place, Prices, Sampling, ScriptedModel, Soon, Usage, most,
+    Limiter, Message, Metered, Permit, Place, Prices, Sampling, ScriptedModel, Soon, Usage, most_usage,
 };
 use tokio::task::JoinSet;
 
@@ -65,6 +65,14 @@ fn a_round_of_refusals_cuts_once_and_after_it_a_round_of_replies_adds_one() {
 }
 
 #[test]
+fn a_cut_takes_free_turns_first() {
+    let limiter = limiter(32);
+    let [one, _two] = [now(limiter.acquire()).unwrap(), now(limiter.acquire()).unwrap()];
+    one.refused();
+    assert_eq!((limiter.limit(), take_all(&limiter).len()), (4, 3));
+}
+
+#[test]
 fn whatever_happens_as_many_turns_come_back_as_the_limit_says() {
     // A fixed walk through all that can happen to turns, from a simple generator.
     let limiter = limiter(20);
@@ -98,7 +106,7 @@ impl ChatModel for Slow {
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
         Box::pin(async move {
-            let (slot, most) = (request.place.slot, most(request));
+            let (slot, most) = (request.place.slot, most_usage(request));
             for _ in 0..slot % 7 {
                 tokio::task::yield_now().await;
             }
@@ -132,7 +140,7 @@ async fn spend(ledger: &Arc<Ledger>) -> (u64, Vec<Exhausted>) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_budget_of_tokens_is_used_up_and_never_overspent() {
-    let one = most(&request(0)).total();
+    let one = most_usage(&request(0)).total();
     for max_tokens in [0, one - 1, one, 7 * one + 3, 40 * one] {
         let before = Usage { input_tokens: max_tokens / 10, output_tokens: 0 };
         let budget = Budget { max_tokens: Some(max_tokens), max_cost: None };
@@ -154,7 +162,7 @@ async fn a_budget_of_tokens_is_used_up_and_never_overspent() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_budget_of_money_is_used_up_and_never_overspent() {
     let prices = Prices { input: 0.15, output: 0.6 };
-    let one = prices.cost(most(&request(0)));
+    let one = prices.cost(most_usage(&request(0)));
     let budget = Budget { max_tokens: None, max_cost: Some(20.5 * one) };
     let ledger = Ledger::new(budget, prices, Usage::default()).unwrap();
     let (_, refused) = spend(&ledger).await;
@@ -178,7 +186,7 @@ async fn a_call_that_is_cancelled_counts_as_of_unknown_cost() {
     let model = Metered::new(Slow, Arc::clone(&ledger));
     assert!(now(model.chat(&request(6))).is_none());
     let total = ledger.books().total;
-    assert_eq!((total.calls, total.unknown_calls, total.unknown_usage), (1, 1, most(&request(6))));
+    assert_eq!((total.calls, total.unknown_calls, total.unknown_usage), (1, 1, most_usage(&request(6))));
 }
 
 #[tokio::test]
