@@ -24,11 +24,14 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 4] = [
+const INSIDE: [(&str, &[&str]); 7] = [
     ("diorama-seeds", &[]),
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-simulator", &[]),
     ("diorama-proof", &["diorama-simulator"]),
+    ("diorama-model-server", &[]),
+    ("diorama-llm", &["diorama-model-server"]),
+    ("diorama-agents", &["diorama-llm"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.

@@ -1,0 +1,94 @@
+//! What the server received and answered, by its own count.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value as Json;
+
+/// The server's books.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Books {
+    /// Requests that arrived.
+    pub calls: u64,
+    /// Whole replies that reported their tokens.
+    pub answered: u64,
+    /// The tokens that those reported as sent.
+    pub input_tokens: u64,
+    /// The tokens that those reported as received.
+    pub output_tokens: u64,
+    /// Replies whose tokens the client cannot know: cut, hung, unreadable, or without usage.
+    pub lost: u64,
+    /// Faults by name.
+    pub faults: BTreeMap<&'static str, u64>,
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Received {
+    /// Its body.
+    pub body: Json,
+    /// Its `Authorization` header.
+    pub authorization: Option<String>,
+}
+
+/// What one request came to.
+pub(crate) enum Entry {
+    Fault(&'static str),
+    Answered { input: u64, output: u64 },
+    Lost,
+}
+
+#[derive(Default)]
+pub(crate) struct Keeper {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    books: Books,
+    seen: HashMap<blake3::Hash, u64>,
+    received: Vec<Received>,
+}
+
+impl Keeper {
+    /// Counts a request, and says how often the same body came before. Without faults nobody needs to know that.
+    pub(crate) fn receive(&self, body: &[u8], faultless: bool) -> u64 {
+        let mut state = self.state();
+        state.books.calls += 1;
+        if faultless {
+            return 0;
+        }
+        let seen = state.seen.entry(blake3::hash(body)).or_default();
+        *seen += 1;
+        *seen - 1
+    }
+
+    pub(crate) fn keep(&self, received: Received) {
+        self.state().received.push(received);
+    }
+
+    pub(crate) fn enter(&self, entry: Entry) {
+        let books = &mut self.state().books;
+        match entry {
+            Entry::Fault(name) => *books.faults.entry(name).or_default() += 1,
+            Entry::Answered { input, output } => {
+                books.answered += 1;
+                books.input_tokens += input;
+                books.output_tokens += output;
+            }
+            Entry::Lost => books.lost += 1,
+        }
+    }
+
+    pub(crate) fn books(&self) -> Books {
+        self.state().books.clone()
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.state().received.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,217 @@
+//! The body of a reply, read leniently where servers differ and strictly where nothing could be made of it.
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use crate::chat::{ChatReply, FinishReason, Format, ToolCall, Usage};
+use crate::error::ChatError;
+
+/// How much of a server's own words a message repeats.
+const SHOWN: usize = 300;
+
+#[derive(Deserialize)]
+struct Completion {
+    choices: Option<Vec<Choice>>,
+    usage: Option<Counted>,
+    model: Option<String>,
+    error: Option<Json>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: Said,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    content: Option<String>,
+    reasoning_content: Option<String>,
+    /// The name that newer servers have for `reasoning_content`.
+    reasoning: Option<String>,
+    refusal: Option<String>,
+    tool_calls: Option<Vec<Called>>,
+}
+
+#[derive(Deserialize)]
+struct Called {
+    id: Option<String>,
+    function: Function,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    arguments: Option<Json>,
+}
+
+#[derive(Deserialize)]
+struct Counted {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+}
+
+/// Reads the body of a reply that the server calls a success.
+pub(super) fn read(text: &str, format: Option<Format>) -> Result<ChatReply, ChatError> {
+    let completion: Completion = serde_json::from_str(text).map_err(|error| ChatError::Unreadable {
+        found: format!(
+            "{} ({error}): {}",
+            if error.is_eof() { "cut short" } else { "something else" },
+            short(text)
+        ),
+    })?;
+    if let Some(error) = completion.error.filter(|error| !error.is_null()) {
+        return Err(ChatError::Unreadable { found: format!("an error ({})", short(&words(&error))) });
+    }
+    let usage = completion.usage.and_then(|counted| {
+        Some(Usage { input_tokens: counted.prompt_tokens?, output_tokens: counted.completion_tokens? })
+    });
+    let Some(choice) = completion.choices.unwrap_or_default().into_iter().next() else {
+        return Err(ChatError::Empty { usage });
+    };
+    let said = choice.message;
+    Ok(ChatReply {
+        content: said.content.unwrap_or_default(),
+        reasoning_content: said.reasoning_content.or(said.reasoning).filter(|text| !text.is_empty()),
+        refusal: said.refusal.filter(|text| !text.is_empty()),
+        tool_calls: said.tool_calls.unwrap_or_default().into_iter().enumerate().map(call).collect(),
+        finish_reason: finish_reason(choice.finish_reason),
+        usage,
+        model: completion.model.unwrap_or_default(),
+        format,
+    })
+}
+
+fn call((at, called): (usize, Called)) -> ToolCall {
+    let arguments = match called.function.arguments {
+        None | Some(Json::Null) => String::new(),
+        Some(Json::String(text)) => text,
+        // Some servers send the object itself.
+        Some(other) => other.to_string(),
+    };
+    let id = called.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{at}"));
+    ToolCall { id, name: called.function.name, arguments }
+}
+
+fn finish_reason(reason: Option<String>) -> FinishReason {
+    match reason.as_deref() {
+        Some("stop") => FinishReason::Stop,
+        Some("length") => FinishReason::Length,
+        Some("tool_calls" | "function_call") => FinishReason::ToolCalls,
+        Some("content_filter") => FinishReason::ContentFilter,
+        _ => FinishReason::Other(reason.unwrap_or_default()),
+    }
+}
+
+/// What a server says when it refuses.
+pub(super) struct Refusal {
+    pub(super) said: String,
+    /// The account has nothing left: waiting does not help.
+    pub(super) out_of_credit: bool,
+}
+
+/// Reads the body of a refusal, of any shape.
+pub(super) fn refusal(text: &str) -> Refusal {
+    let body = serde_json::from_str::<Json>(text).unwrap_or_default();
+    let code = &body["error"]["code"];
+    let said = match &body {
+        Json::Null => text.to_owned(),
+        body => words(body.get("error").unwrap_or(body)),
+    };
+    let said = if said.trim().is_empty() { "no reason given".to_owned() } else { short(&said) };
+    Refusal { said, out_of_credit: code == "insufficient_quota" || code == "billing_hard_limit_reached" }
+}
+
+/// The words of an error, which servers put in different places.
+fn words(error: &Json) -> String {
+    let of = |name: &str| error.get(name).and_then(Json::as_str);
+    let found = error.as_str().or_else(|| of("message")).or_else(|| of("detail"));
+    found.map_or_else(|| error.to_string(), str::to_owned)
+}
+
+/// The start of a text, on one line.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let start: String = line.chars().take(SHOWN).collect();
+    if start.len() < line.len() { format!("{start} ...") } else { start }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read_one(message: Json) -> ChatReply {
+        let choice = json!({ "index": 0, "message": message, "finish_reason": "tool_calls" });
+        let body = json!({ "id": "x", "model": "m-1", "choices": [choice], "usage": { "prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13 } });
+        read(&body.to_string(), Some(Format::Prompt)).unwrap()
+    }
+
+    #[test]
+    fn a_reply_is_read_whole() {
+        let function = json!({ "name": "GetTime", "arguments": "{\"zone\":1}" });
+        let message = json!({
+            "role": "assistant", "content": null, "reasoning": "hm", "refusal": null,
+            "tool_calls": [{ "id": "c9", "type": "function", "function": function }],
+        });
+        let call = ToolCall {
+            id: "c9".to_owned(),
+            name: "GetTime".to_owned(),
+            arguments: "{\"zone\":1}".to_owned(),
+        };
+        let expect = ChatReply {
+            content: String::new(),
+            reasoning_content: Some("hm".to_owned()),
+            refusal: None,
+            tool_calls: vec![call],
+            finish_reason: FinishReason::ToolCalls,
+            usage: Some(Usage { input_tokens: 9, output_tokens: 4 }),
+            model: "m-1".to_owned(),
+            format: Some(Format::Prompt),
+        };
+        assert_eq!(read_one(message), expect);
+    }
+
+    #[test]
+    fn what_servers_spell_differently_is_read_alike() {
+        let calls = json!([{ "function": { "name": "A", "arguments": { "n": 1 } } }, { "id": "", "function": { "name": "B" } }]);
+        let reply = read_one(
+            json!({ "content": "", "reasoning_content": "first", "reasoning": "second", "tool_calls": calls }),
+        );
+        assert_eq!(reply.reasoning_content.as_deref(), Some("first"));
+        let calls: Vec<_> =
+            reply.tool_calls.iter().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect();
+        assert_eq!(calls, [("call_0", "A", "{\"n\":1}"), ("call_1", "B", "")]);
+        let bare = read(r#"{"choices":[{"message":{"content":"hi"}}]}"#, None).unwrap();
+        assert_eq!((bare.usage, bare.finish_reason), (None, FinishReason::Other(String::new())));
+    }
+
+    #[test]
+    fn what_is_no_reply_is_said() {
+        let found = |text: &str| read(text, None).unwrap_err().to_string();
+        assert!(
+            found("{\"choices\": [{").starts_with("the reply is cut short (EOF"),
+            "{}",
+            found("{\"choices\": [{")
+        );
+        assert!(found("<html>hello").starts_with("the reply is something else (expected value"));
+        assert!(
+            found(r#"{"error": {"message": "overloaded"}}"#)
+                .starts_with("the reply is an error (overloaded)")
+        );
+        assert_eq!(found(r#"{"choices": []}"#), "the reply has no choices, expected one");
+    }
+
+    #[test]
+    fn the_words_of_a_refusal_are_found_in_any_shape() {
+        let check = |text: &str, expect: &str| assert_eq!(refusal(text).said, expect);
+        check(r#"{"error": {"message": "no such model", "code": 404}}"#, "no such model");
+        check(r#"{"error": "no such\n model"}"#, "no such model");
+        check(r#"{"object": "error", "message": "too long"}"#, "too long");
+        check(r#"{"detail": "Not Found"}"#, "Not Found");
+        check("Bad Gateway", "Bad Gateway");
+        check("", "no reason given");
+        assert!(refusal(r#"{"error": {"message": "pay", "code": "insufficient_quota"}}"#).out_of_credit);
+    }
+}
