@@ -17,6 +17,7 @@ pub mod recipe;
 pub mod row;
 pub mod say;
 pub mod scenario;
+pub mod surface;
 pub mod system;
 pub mod tester;
 pub mod text;

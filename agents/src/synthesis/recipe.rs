@@ -15,6 +15,7 @@ use serde_json::{Value as Json, json};
 
 use super::fingerprint::fingerprint;
 use super::scenario::Shares;
+use super::surface;
 use super::world::Family;
 
 /// Everything that rows depend on.
@@ -35,6 +36,9 @@ pub struct Recipe {
 const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
+
+/// Surfaces of each group of domains.
+const SURFACES: u64 = 3;
 
 /// What a run is made from.
 pub struct Ingredients {
@@ -139,8 +143,12 @@ impl Recipe {
     ) -> Result<(), Report> {
         let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
         let (train, test) = split_by_archetype(domains);
-        for docs in groups(&train, group) {
-            self.train.push(Family::new(&compose(&family_name(&docs), &docs)?, shadow, shares)?);
+        for (number, docs) in groups(&train, group).into_iter().enumerate() {
+            let composed = compose(&family_name(&docs), &docs)?;
+            for surface in 0..SURFACES {
+                let mut rng = self.stream("surface", number as u64 * SURFACES + surface);
+                self.train.push(Family::new(&surface::vary(composed.clone(), &mut rng), shadow, shares)?);
+            }
         }
         for doc in &worlds {
             self.train.push(Family::new(doc, shadow, shares)?);

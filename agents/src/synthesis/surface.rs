@@ -1,0 +1,167 @@
+//! Surfaces: the same APIs under other names, with their documents shorter or longer.
+//!
+//! A model that has learnt one world by heart should not do better than one that reads: so each family of worlds has
+//! several surfaces. What an API does is never changed, nor what it takes and shows.
+
+use std::collections::HashSet;
+
+use diorama_seeds::doc::{ApiDoc, DomainDoc, WorldDoc};
+use rand::RngExt;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand_chacha::ChaCha8Rng;
+
+/// How names of APIs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Names {
+    /// As written: `FindBook`.
+    Written,
+    /// `findBook`
+    Camel,
+    /// `find_book`
+    Snake,
+    /// `library_find_book`
+    Prefixed,
+    /// By method and path: `get_catalogue_title`.
+    Rest,
+    /// The thing first: `book_find`.
+    NounFirst,
+}
+
+/// How much the documents say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Documents {
+    /// All that is written.
+    Thorough,
+    /// The beginning of each description.
+    Terse,
+    /// No descriptions of parameters.
+    Bare,
+}
+
+/// A document with another surface: a function of the document and the stream of choices.
+#[must_use]
+pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
+    const NAMES: [Names; 6] =
+        [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];
+    const DOCUMENTS: [Documents; 4] = [Documents::Thorough, Documents::Thorough, Documents::Terse, Documents::Bare];
+    let (mut doc, mut domains) = doc.into_domains();
+    let names = NAMES.choose(rng).copied().unwrap_or(Names::Written);
+    let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
+    let mut taken = HashSet::new();
+    for domain in &mut domains {
+        rename(domain, names, &mut taken);
+        for api in &mut domain.apis {
+            document(api, documents);
+            if rng.random_bool(0.5) {
+                let mut parameters: Vec<_> = std::mem::take(&mut api.parameters).into_iter().collect();
+                parameters.shuffle(rng);
+                api.parameters = parameters.into_iter().collect();
+            }
+        }
+    }
+    doc.domains = domains;
+    doc
+}
+
+fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
+    let service = domain.domain.name.split('_').next_back().unwrap_or_default().to_owned();
+    for api in &mut domain.apis {
+        let words = words(&api.name);
+        let name = match names {
+            Names::Written => api.name.clone(),
+            Names::Camel => {
+                let mut name = words.first().cloned().unwrap_or_default();
+                words.iter().skip(1).for_each(|word| name.push_str(&diorama_seeds::english::capitalised(word)));
+                name
+            }
+            Names::Snake => words.join("_"),
+            Names::Prefixed => format!("{service}_{}", words.join("_")),
+            Names::Rest => {
+                let nouns = api.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{'));
+                let nouns: Vec<String> = nouns.map(|noun| noun.replace(['-', '.'], "_")).collect();
+                format!("{}_{}", api.method.to_lowercase(), nouns.join("_"))
+            }
+            Names::NounFirst => {
+                let (verb, nouns) = words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
+                if nouns.is_empty() { verb.to_owned() } else { format!("{}_{verb}", nouns.join("_")) }
+            }
+        };
+        let mut free = name.clone();
+        let mut number = 1;
+        while !taken.insert(free.clone()) {
+            number += 1;
+            // Two routes of one path differ in what they take.
+            let by = api.parameters.keys().nth(number - 2).cloned();
+            free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
+        }
+        if free != api.name {
+            domain.scenarios.iter_mut().for_each(|scenario| scenario.rename_api(&api.name, &free));
+            api.name = free;
+        }
+    }
+}
+
+/// The words of a name in capitals: `FindBook`.
+fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut before = ' ';
+    for character in name.chars() {
+        let starts = character.is_uppercase() && !before.is_uppercase() || words.is_empty();
+        if starts {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.extend(character.to_lowercase());
+        }
+        before = character;
+    }
+    words
+}
+
+fn document(api: &mut ApiDoc, documents: Documents) {
+    match documents {
+        Documents::Thorough => {}
+        Documents::Terse => {
+            let end = api.description.find(['.', ',', ';', ':']).unwrap_or(api.description.len());
+            api.description.truncate(end);
+        }
+        Documents::Bare => {
+            // What a value is measured in stands nowhere else.
+            let plain = |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
+            api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_seeds::world;
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn every_surface_of_the_catalog_compiles_and_its_scenarios_follow() {
+        for (seed, name) in diorama_seeds::catalog::names().iter().enumerate() {
+            let mut doc = world::read(name, diorama_seeds::catalog::source(name).unwrap().as_bytes()).unwrap();
+            let scenarios = diorama_seeds::catalog::scenarios(name).unwrap();
+            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
+            let written = doc.scenarios.len();
+            for surface in 0..8 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + surface);
+                let varied = vary(doc.clone(), &mut rng);
+                let world = world::compile(&varied).unwrap();
+                let (repertoire, findings) =
+                    crate::synthesis::scenario::Repertoire::new(&varied, &world);
+                assert!(findings.is_empty(), "{name}: {findings:?}");
+                assert_eq!(repertoire.scenarios().len(), written, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_taken_apart_at_its_capitals() {
+        assert_eq!(words("MyPINs"), ["my", "pins"]);
+        assert_eq!(words("FindBook"), ["find", "book"]);
+    }
+}
