@@ -31,7 +31,7 @@ impl Memo {
     }
 
     fn find(&self, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
-        let found = self.known.iter().find(|known| known.entry.call == *call && known.before.is(state))?;
+        let found = self.known.iter().find(|known| known.before.is(state) && known.entry.call == *call)?;
         Some((Arc::clone(&found.entry), found.after.clone()))
     }
 }
