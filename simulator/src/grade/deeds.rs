@@ -48,7 +48,7 @@ pub(super) fn words_for(api: &Api) -> Vec<String> {
 
 /// A word for a deed as the others are compared with it: `cancelled`, `cancels` and `cancelling` are `cancel`.
 pub(super) fn base(word: &str) -> String {
-    const IRREGULAR: [(&str, &str); 22] = [
+    const IRREGULAR: [(&str, &str); 21] = [
         ("paid", "pay"),
         ("sent", "send"),
         ("made", "make"),
@@ -67,7 +67,6 @@ pub(super) fn base(word: &str) -> String {
         ("left", "leave"),
         ("froze", "freeze"),
         ("frozen", "freeze"),
-        ("put", "put"),
         ("begun", "begin"),
         ("undone", "undo"),
         ("chosen", "choose"),
@@ -82,59 +81,76 @@ pub(super) fn base(word: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// What an answer says of the deeds that words stand for; of any deed, where `any` is set.
-pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
-    let text = prose.text();
-    let mut said = Said::default();
-    for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
-        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
-        let spelt = spelt.to_lowercase();
-        let stem = base(&spelt);
-        let generic = any && ANY.contains(&stem.as_str());
-        if !generic && !words.contains(&stem) {
-            continue;
-        }
-        if text.asks(token) {
-            said.offered |= !generic;
-            continue;
-        }
-        let near = || {
-            let before = text.tokens[..at].iter().rev().take(REACH);
-            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
-        };
-        if near().any(|other| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other)) {
-            said.denied = true;
-        } else if near().any(|other| other.hash == word!("will") || other.hash == word!("ill")) {
-            said.offered = true;
-        } else if !near().any(is_imagined) && is_done_form(&spelt, at, prose) && !is_earlier(token, prose) {
-            said.claimed = true;
-        }
-    }
-    said
+/// The words of an answer, each as [`base`] spells it, and how it speaks of a deed.
+pub(super) struct Deeds(Vec<(String, How)>);
+
+/// How a word speaks of the deed that it stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Asked,
+    Denied,
+    Offered,
+    Claimed,
+    /// It imagines it, or tells of earlier times.
+    Aside,
 }
 
-/// The deeds that an answer claims, as [`base`] spells them.
-fn claimed(prose: &Prose) -> Vec<String> {
-    let text = prose.text();
-    let mut found = Vec::new();
-    for (at, token) in
-        text.tokens.iter().enumerate().filter(|(_, token)| token.is_word() && !text.asks(token))
-    {
-        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
-        let spelt = spelt.to_lowercase();
-        let near = || {
-            let before = text.tokens[..at].iter().rev().take(REACH);
-            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
-        };
-        let denied = |other: &Token| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other);
-        if is_done_form(&spelt, at, prose)
-            && !near().any(|other| denied(other) || is_imagined(other))
-            && !is_earlier(token, prose)
-        {
-            found.push(base(&spelt));
-        }
+impl Deeds {
+    /// Reads the words of an answer.
+    pub(super) fn read(prose: &Prose) -> Self {
+        let text = prose.text();
+        let words = text.tokens.iter().enumerate().filter(|(_, token)| token.is_word());
+        let spoken = words.filter_map(|(at, token)| {
+            let spelt = prose.source().get(token.start as usize..token.end as usize)?.to_lowercase();
+            let base = base(&spelt);
+            let near = || {
+                let before = text.tokens[..at].iter().rev().take(REACH);
+                before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
+            };
+            let denies =
+                |other: &Token| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other);
+            let how = if text.asks(token) {
+                How::Asked
+            } else if near().any(denies) {
+                How::Denied
+            } else if near().any(|other| other.hash == word!("will") || other.hash == word!("ill")) {
+                How::Offered
+            } else if !near().any(is_imagined)
+                && is_done_form(&spelt, &base, at, prose)
+                && !is_earlier(token, prose)
+            {
+                How::Claimed
+            } else {
+                How::Aside
+            };
+            Some((base, how))
+        });
+        Self(spoken.collect())
     }
-    found
+
+    /// What is said of the deeds that words stand for.
+    pub(super) fn said(&self, words: &[String]) -> Said {
+        let mut said = Said::default();
+        for (base, how) in &self.0 {
+            let generic = ANY.contains(&base.as_str());
+            if !generic && !words.contains(base) {
+                continue;
+            }
+            match how {
+                How::Asked => said.offered |= !generic,
+                How::Denied => said.denied = true,
+                How::Offered => said.offered = true,
+                How::Claimed => said.claimed = true,
+                How::Aside => {}
+            }
+        }
+        said
+    }
+
+    /// Whether the deed that a word stands for is claimed.
+    fn claims(&self, word: &str) -> bool {
+        self.0.iter().any(|(base, how)| *how == How::Claimed && base == word)
+    }
 }
 
 /// Whether the answer says that something was tried and refused.
@@ -217,15 +233,16 @@ fn is_earlier(token: &Token, prose: &Prose) -> bool {
 }
 
 /// Whether a word is spelt as something done is: a past form, or a form of success.
-fn is_done_form(spelt: &str, at: usize, prose: &Prose) -> bool {
+fn is_done_form(spelt: &str, base: &str, at: usize, prose: &Prose) -> bool {
     let past = spelt.ends_with("ed");
-    let irregular = base(spelt) != english::stem(spelt);
+    let irregular = || base != english::stem(spelt);
     let shared = matches!(spelt, "put" | "set" | "done" | "successfully" | "successful" | "success" | "left");
-    let text = prose.text();
-    let after_have = text.before(at).is_some_and(|before| {
-        before.is(Roles::COPULA) || before.is(Roles::FIRST_PERSON) || before.hash == word!("been")
-    });
-    past || irregular || (shared && (spelt != "set" || after_have))
+    let after_have = || {
+        prose.text().before(at).is_some_and(|before| {
+            before.is(Roles::COPULA) || before.is(Roles::FIRST_PERSON) || before.hash == word!("been")
+        })
+    };
+    past || (shared && (spelt != "set" || after_have())) || irregular()
 }
 
 /// Words that assert another state of a changed record than its reply shows: another value of an enum field, and not the
@@ -333,39 +350,34 @@ pub(super) fn untold(
     if done.is_empty() {
         return None;
     }
+    let deeds = Deeds::read(prose);
     for api in apis() {
-        let own = said(prose, vocabulary.deeds(world, &api.name), true);
+        let own = deeds.said(vocabulary.deeds(world, &api.name));
         if (own.denied || own.offered || is_unable(prose)) && !own.claimed {
             return Some(format!("{} was done, which the answer does not say", api.name));
         }
     }
-    // Another deed than those that were done: one of another API that changes records of the same domain.
-    let mut own: Vec<String> = apis().flat_map(|api| vocabulary.deeds(world, &api.name)).cloned().collect();
-    own.extend(user_turns.iter().flat_map(|turn| english::words(turn)).map(|word| base(&word)));
-    let told =
-        entries.iter().flat_map(|entry| entry.reply.body.values()).filter_map(|(value, _)| value.as_str());
-    own.extend(
-        told.flat_map(|text| text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase))
-            .map(|word| base(&word)),
-    );
-    let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
-    own.extend(after.flat_map(|record| record.iter()).filter_map(|value| value.as_str()).map(base));
-    let domains: Vec<_> = apis().map(|api| api.domain).collect();
-    let claimed = claimed(prose);
-    if claimed.iter().all(|word| own.contains(word)) {
-        return None;
-    }
-    // Adding and making are said of many deeds.
+    // Another deed than those that were done: one of another API that changes records of the same domain. Adding and
+    // making are said of many deeds.
     const COMMON: [&str; 6] = ["add", "make", "chang", "updat", "set", "put"];
-    let others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
-    for other in others {
-        let words = vocabulary.deeds(world, &other.name);
-        let told = |word: &&String| {
-            claimed.contains(word) && !own.contains(word) && !COMMON.contains(&word.as_str())
-        };
-        if words.iter().any(|word| told(&word)) {
-            return Some(format!("{} was not done, which the answer says", other.name));
-        }
-    }
-    None
+    let told = |word: &&String| {
+        deeds.claims(word)
+            && !COMMON.contains(&word.as_str())
+            && !apis().any(|api| vocabulary.deeds(world, &api.name).contains(word))
+    };
+    // What the user said, a reply tells or a record holds may be said again.
+    let known = |wanted: &str| {
+        let said = user_turns.iter().flat_map(|turn| english::words(turn));
+        let replies = entries.iter().flat_map(|entry| entry.reply.body.values());
+        let told = replies.filter_map(|(value, _)| value.as_str());
+        let told = told.flat_map(|text| text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase));
+        let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
+        let mut held = after.flat_map(|record| record.iter()).filter_map(|value| value.as_str());
+        said.chain(told).any(|word| base(&word) == wanted) || held.any(|text| base(text) == wanted)
+    };
+    let domains: Vec<_> = apis().map(|api| api.domain).collect();
+    let mut others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
+    let other = others
+        .find(|other| vocabulary.deeds(world, &other.name).iter().filter(told).any(|word| !known(word)))?;
+    Some(format!("{} was not done, which the answer says", other.name))
 }

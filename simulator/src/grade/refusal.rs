@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, RefusalClass};
 use diorama_seeds::value::Value;
 
-use super::deeds;
+use super::deeds::{self, Deeds};
 use super::evidence::{Rule, rules, shown_rules};
 use super::extract::lexicon::{Roles, word};
 use super::extract::prose::Prose;
@@ -60,7 +60,7 @@ impl Ground<'_> {
             self.user_turns.last().into_iter().flat_map(|turn| turn.split(|c: char| !c.is_alphabetic()));
         let plain = requested.filter(|word| word.len() > 3 && word.starts_with(char::is_lowercase));
         verbs.extend(plain.map(deeds::base));
-        let said = deeds::said(prose, &verbs, true);
+        let said = Deeds::read(prose).said(&verbs);
         if said.claimed && !said.denied && !has_inability(prose) {
             return Some("the answer says that it was done".to_owned());
         }
@@ -78,10 +78,10 @@ impl Ground<'_> {
     /// Whether a sentence denies that what was asked about is there: a denial whose next word is the kind of thing, its
     /// name, or a word of finding and being.
     fn is_absence(&self, prose: &Prose) -> bool {
-        const BEING: [&str; 32] = [
+        const BEING: [&str; 31] = [
             "call", "name", "carri", "sell", "stock", "hit", "find", "found", "exist", "match", "locat",
             "see", "have", "has", "list", "appear", "seem", "regist", "know", "recogn", "result", "record",
-            "anyth", "entri", "one", "such", "there", "regist", "file", "set", "trace", "luck",
+            "anyth", "entri", "one", "such", "there", "file", "set", "trace", "luck",
         ];
         let text = prose.text();
         let mut names: Vec<String> = self.subjects.to_vec();
