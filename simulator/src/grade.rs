@@ -15,6 +15,7 @@ mod names;
 pub(crate) mod outcome;
 mod prepare;
 mod refusal;
+mod remembered;
 pub mod stated;
 mod structured;
 
@@ -45,6 +46,7 @@ use self::names::{Builder, Names};
 use self::outcome::Ending;
 use self::prepare::{PreparedStage, PreparedVariant};
 use self::refusal::Ground;
+use self::stated::Shown;
 use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
@@ -287,13 +289,15 @@ impl Prepared {
         }
         let attempt = episode.attempt;
         let value_of = |number: u32, field: &str| episode.made(new, number, field);
-        let counted = ended.ended.user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
+        let counted = OnceCell::new();
+        let counted =
+            || counted.get_or_init(|| ended.ended.user_turns.last().map(|turn| claims::counted(turn)));
         let facts = stage.key.tops.iter().zip(&stage.facts).filter_map(|(top, (_, fact))| {
             let mut more = "";
             let value = match prepare::filled_fact(fact, value_of)? {
                 Fact::Number { value, .. } => value,
                 Fact::Count { value } => {
-                    more = &counted;
+                    more = counted().as_deref().unwrap_or_default();
                     value as f64
                 }
                 Fact::Money { minor, scale, .. } => minor as f64 / 10_f64.powi(i32::from(scale)),
@@ -303,16 +307,22 @@ impl Prepared {
             Some(AskedNumber { about, more, value })
         });
         let facts: Vec<AskedNumber<'_>> = facts.collect();
-        let prose = &ended.said(attempt).prose;
-        let known = Known::new(
-            attempt.base,
-            &self.vocabulary,
-            ended.log(attempt),
-            ended.ended.user_turns,
-            attempt.last.clock(),
-            &facts,
-            prose,
-        );
+        let Said { prose, clock, .. } = ended.said(attempt);
+        let (base, vocabulary, entries) = (attempt.base, &self.vocabulary, ended.log(attempt));
+        let turns: Vec<Prose> = ended.ended.user_turns.iter().map(|turn| Prose::read(turn, clock)).collect();
+        let domains = claims::domains(entries, base.world());
+        let measures = claims::measures(prose, base, vocabulary, &domains, &turns, entries);
+        let shown = Shown {
+            base,
+            vocabulary,
+            clock,
+            now: attempt.last.clock(),
+            system: &Prose::default(),
+            turns: &turns,
+            entries,
+            measures: &measures,
+        };
+        let known = Known::new(shown, prose, &domains, &facts);
         let opened = ended.opened.min(attempt.log.len());
         let own = ended.log(attempt).get(opened..).unwrap_or_default();
         let deeds = match stage.outcome {
@@ -321,8 +331,8 @@ impl Prepared {
             }
             _ => None,
         };
-        let dump = known.is_dump(prose, stage.key.atoms.len());
-        let lies = known.falsehoods(prose).into_iter().chain(deeds);
+        let dump = known.is_dump(stage.key.atoms.len());
+        let lies = known.falsehoods().into_iter().chain(deeds);
         lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what))
             .chain(
                 dump.then(|| GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned())),

@@ -10,7 +10,6 @@ use diorama_seeds::model::{Api, Field, World};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-use super::extract::Stance;
 use super::extract::lexicon::{Roles, word};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Token};
@@ -258,12 +257,10 @@ pub fn misspoken(entry: &LogEntry, prose: &Prose, world: &World) -> Option<(Span
             let synonyms = synonyms.filter(|words| !words.contains(' '));
             let spaced = other.replace('_', " ");
             let spans = prose.find(&spaced);
-            spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
-                prose.stance(*span) == Stance::Asserted
-                    && !prose.is_denied(*span)
-                    && !prose.is_limited(*span)
-                    && !is_remark(prose, *span)
-            })
+            spans
+                .into_iter()
+                .chain(synonyms.flat_map(|word| prose.find(word)))
+                .find(|span| prose.is_stated(*span) && !is_remark(prose, *span))
         };
         if says(shown).is_some() {
             continue;

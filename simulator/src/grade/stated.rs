@@ -126,12 +126,8 @@ fn said_by_user(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> bool {
                         || a.unit == b.unit
                         || b.unit.is_some_and(|unit| seen.measures.has_unit(unit.dimension)))
             }
-            (What::Date(a), What::Date(b)) => (-14..=370)
-                .map(|ahead| Date(seen.clock.today.0 + ahead))
-                .any(|day| a.means(day, seen.clock.today) && b.means(day, seen.clock.today)),
-            (What::Time(a), What::Time(b)) => {
-                a.time == b.time || a.other == Some(b.time) || b.other == Some(a.time)
-            }
+            (What::Date(a), What::Date(b)) => a.meets(b, seen.clock.today),
+            (What::Time(a), What::Time(b)) => a.meets(b),
             _ => false,
         })
     };
@@ -162,8 +158,8 @@ fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> 
         };
         close(value) || other.is_some_and(close)
     };
-    let shown: Vec<f64> = leaves(seen).filter_map(|(value, _)| number_of(value)).collect();
-    if shown.iter().any(|known| near(*known)) {
+    let shown = || leaves(seen).filter_map(|(value, _)| number_of(value));
+    if shown().any(near) {
         return true;
     }
     let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
@@ -173,7 +169,7 @@ fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> 
     if value.fract() == 0.0 && value < 1_000.0 && counts(seen).any(|count| near(count as f64)) {
         return true;
     }
-    follows(&shown, seen, near)
+    follows(shown(), seen, near)
 }
 
 /// A number with a unit, as a reply shows it or an argument sends it: what is counted has no unit, but for sums.
@@ -193,13 +189,9 @@ fn is_measured(value: f64, unit: Unit, seen: &Shown<'_>) -> bool {
             || Measures::of_name(member).has_unit(unit.dimension)
             || value.as_str().is_some()
     };
-    let shown: Vec<f64> = replies(seen)
-        .flat_map(Body::leaves)
-        .filter(|(path, value, origin)| fits(path, value, origin))
-        .filter_map(|(_, value, _)| number_of(value))
-        .collect();
+    let mut shown = replies(seen).flat_map(Body::leaves);
     let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    shown.iter().any(|known| near(*known))
+    shown.any(|(path, value, origin)| number_of(value).is_some_and(near) && fits(&path, value, origin))
         || sent.filter_map(serde_json::Value::as_f64).any(near)
         || seen.entries.iter().flat_map(|entry| sums(&entry.reply.body)).any(near)
 }
@@ -250,11 +242,11 @@ fn shared(items: &[Body]) -> Vec<usize> {
 }
 
 /// A sum of all, a sum or difference of two, or a product with what the user said.
-fn follows(shown: &[f64], seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
+fn follows(shown: impl Iterator<Item = f64>, seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
     let mut few: Vec<f64> = Vec::new();
     for number in shown {
-        if few.len() < 40 && !few.contains(number) {
-            few.push(*number);
+        if few.len() < 40 && !few.contains(&number) {
+            few.push(number);
         }
     }
     for entry in seen.entries {

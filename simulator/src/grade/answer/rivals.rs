@@ -70,12 +70,7 @@ pub(super) fn same(a: &What, b: &What, today: diorama_seeds::value::Date) -> boo
         (What::Number(a), What::Money(b)) | (What::Money(b), What::Number(a)) => {
             a.unit.is_none() && a.value == b.amount.as_f64()
         }
-        (What::Time(a), What::Time(b)) => {
-            a.time == b.time
-                || (a.other.is_some() && a.other == b.other)
-                || a.other == Some(b.time)
-                || b.other == Some(a.time)
-        }
+        (What::Time(a), What::Time(b)) => a.meets(b) || (a.other.is_some() && a.other == b.other),
         (What::Date(a), What::Date(b)) => {
             a.readings
                 .iter()

@@ -9,7 +9,7 @@ use super::{Clock, Mention, Stance, What, read, stance};
 use crate::grade::names::{Name, Names};
 
 /// A text that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Prose {
     source: String,
     text: Text,
@@ -85,7 +85,8 @@ impl Prose {
     /// Where a name stands: the same words in the same order, whatever the case, accents, title or article.
     #[must_use]
     pub fn find(&self, name: &str) -> Vec<Span> {
-        let Some(wanted) = Name::read(name) else { return Vec::new() };
+        let wanted = Name::remembered(name);
+        let Some(wanted) = &*wanted else { return Vec::new() };
         let mut found = Vec::new();
         for at in 0..self.text.tokens.len() {
             if let Some(end) = wanted.at(&self.text, at, false) {
@@ -164,7 +165,7 @@ impl Prose {
     }
 
     /// Whether a rule is told of it: `only a booked appointment`.
-    pub(crate) fn is_limited(&self, span: Span) -> bool {
+    fn is_limited(&self, span: Span) -> bool {
         let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
         let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(2);
         before.into_iter().any(|token| token.hash == word!("only"))
@@ -179,6 +180,11 @@ impl Prose {
             Some(start) => stance::of(&self.text, start, end.unwrap_or(self.text.tokens.len())),
             None => Stance::Asserted,
         }
+    }
+
+    /// Whether the words at a place say that it is so: asserted, not denied, and no rule.
+    pub(crate) fn is_stated(&self, span: Span) -> bool {
+        self.stance(span) == Stance::Asserted && !self.is_denied(span) && !self.is_limited(span)
     }
 
     /// Units that the text names, beside a number or alone.
