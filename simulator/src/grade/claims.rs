@@ -24,9 +24,8 @@ use self::measured::is_measured;
 use super::extract::prose::Prose;
 use super::extract::{Mention, Stance, What};
 use super::measures::Measures;
-use super::names::Vocabulary;
 use super::stated::{Kind, Shown, unfounded};
-use crate::engine::{Base, Body, Origin};
+use crate::engine::{Body, Origin};
 use crate::session::LogEntry;
 
 pub(super) use self::labels::counted;
@@ -61,14 +60,8 @@ pub(super) fn domains(entries: &[Arc<LogEntry>], world: &World) -> Vec<DomainId>
 }
 
 /// What is measured in where an answer measures something; else it is not asked.
-pub(super) fn measures(
-    prose: &Prose,
-    base: &Base,
-    vocabulary: &Vocabulary,
-    domains: &[DomainId],
-    turns: &[Prose],
-    entries: &[Arc<LogEntry>],
-) -> Measures {
+pub(super) fn measures(prose: &Prose, shown: &Shown<'_>, domains: &[DomainId]) -> Measures {
+    let Shown { base, vocabulary, turns, entries, .. } = *shown;
     let mut measures = Measures::default();
     if prose.mentions().iter().any(is_measured) {
         domains.iter().for_each(|domain| measures.add_domain(base, vocabulary, *domain));

@@ -14,6 +14,7 @@ use super::extract::lexicon::{Roles, word};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Token};
 use super::names::Vocabulary;
+use super::readings::Said as Answer;
 use crate::engine::Origin;
 use crate::session::LogEntry;
 
@@ -314,15 +315,16 @@ fn is_remark(prose: &Prose, span: Span) -> bool {
 
 /// Why what an answer says of the changes of a stage is not so. `entries` are the calls of the stage.
 pub(super) fn untold(
-    prose: &Prose,
+    said: &Answer,
     entries: &[Arc<LogEntry>],
     user_turns: &[String],
     vocabulary: &Vocabulary,
     world: &World,
 ) -> Option<String> {
+    let prose = &said.prose;
     let written = |entry: &&Arc<LogEntry>| entry.api.is_some_and(|id| world.api(id).writes());
     let done: Vec<&Arc<LogEntry>> =
-        entries.iter().filter(written).filter(|entry| entry.reply.is_success()).collect();
+        entries.iter().filter(|entry| entry.reply.is_success()).filter(written).collect();
     let apis = || done.iter().filter_map(|entry| Some(world.api(entry.api?)));
     for (at, entry) in done.iter().enumerate() {
         let touches = |later: &&Arc<LogEntry>| {
@@ -347,7 +349,7 @@ pub(super) fn untold(
     if done.is_empty() {
         return None;
     }
-    let deeds = Deeds::read(prose);
+    let deeds = said.deeds();
     for api in apis() {
         let own = deeds.said(vocabulary.deeds(world, &api.name));
         if (own.denied || own.offered || is_unable(prose)) && !own.claimed {

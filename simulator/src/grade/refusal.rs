@@ -12,11 +12,12 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, RefusalClass};
 use diorama_seeds::value::Value;
 
-use super::deeds::{self, Deeds};
+use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
 use super::extract::lexicon::{Roles, word};
 use super::extract::prose::Prose;
 use super::extract::tokens::{Kind, Token};
+use super::readings::Said;
 use crate::embed::{StaticEmbedder, embedded};
 use crate::engine::Origin;
 use crate::session::LogEntry;
@@ -54,13 +55,14 @@ impl Ground<'_> {
     }
 
     /// Why an answer is no right refusal, where it is not.
-    pub(super) fn fault(&self, prose: &Prose) -> Option<String> {
+    pub(super) fn fault(&self, answer: &Said) -> Option<String> {
+        let prose = &answer.prose;
         let mut verbs: Vec<String> = self.refused().flat_map(|(api, _)| deeds::words_for(api)).collect();
         let requested =
             self.user_turns.last().into_iter().flat_map(|turn| turn.split(|c: char| !c.is_alphabetic()));
         let plain = requested.filter(|word| word.len() > 3 && word.starts_with(char::is_lowercase));
         verbs.extend(plain.map(deeds::base));
-        let said = Deeds::read(prose).said(&verbs);
+        let said = answer.deeds().said(&verbs);
         if said.claimed && !said.denied && !has_inability(prose) {
             return Some("the answer says that it was done".to_owned());
         }

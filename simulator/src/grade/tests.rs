@@ -69,7 +69,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
     assert_eq!(shared.grade(&attempt), graded);
     assert_eq!(shared.grade(&attempt), graded, "a second grade differs");
-    assert_eq!(shared.passes(&attempt), graded.success, "the short verdict differs");
+    assert_eq!(shared.passes(&attempt, &Readings::default()), graded.success, "the short verdict differs");
     Ok(graded)
 }
 
