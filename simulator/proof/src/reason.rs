@@ -1,6 +1,6 @@
 //! Why a gate does not let a candidate pass: typed, with what was found.
 
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::task::RefusalClass;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -508,15 +508,5 @@ impl Reason {
             | Self::OtherOrder { call, .. } => Some(*call),
             _ => None,
         }
-    }
-}
-
-/// How an outcome is called.
-#[must_use]
-pub const fn outcome_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Refused => "refused",
-        Outcome::NeedInput => "need_input",
     }
 }

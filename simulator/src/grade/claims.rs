@@ -127,6 +127,10 @@ impl<'a> Known<'a> {
         }
         let source = source.trim_end_matches('.');
         let source = ["It is ", "It's "].iter().find_map(|lead| source.strip_prefix(lead)).unwrap_or(source);
+        let either = source.contains(" or ");
+        if !either && source.matches([',', ';', '\n']).count() <= asked.max(1) {
+            return false;
+        }
         let parts: Vec<&str> = source
             .split([',', ';', '\n'])
             .flat_map(|part| part.split(" or "))
@@ -141,7 +145,7 @@ impl<'a> Known<'a> {
                 value.to_text(zone) == **part || number()
             })
         };
-        if source.contains(" or ") {
+        if either {
             let values = parts.iter().filter(|part| is_leaf(part)).count();
             return values >= 2 && values + 1 >= parts.len();
         }

@@ -78,10 +78,7 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
     };
     let given = entry.call.arguments.get(&*parameter.name);
     let value = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
-    match (value, wanted) {
-        (Some(Value::String(given)), Value::String(wanted)) => given.to_lowercase() == wanted.to_lowercase(),
-        (value, wanted) => value.as_ref() == Some(wanted),
-    }
+    value.is_some_and(|value| alike(&value, wanted))
 }
 
 /// Which record each new one is in an episode.
@@ -286,23 +283,15 @@ pub fn tells_beforehand(
             })
         };
         // Without arguments in the checks: what the user named was looked for.
-        let named = |json: &serde_json::Value| {
-            json.as_str().is_some_and(|text| {
-                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
-            })
-        };
+        let named = |json: &serde_json::Value| json.as_str().is_some_and(|text| is_named(text, said));
         let by_user = arguments.is_empty() && entry.call.arguments.values().any(named);
         let absent = entry.reply.status == 404 || (entry.reply.is_success() && is_empty(&entry.reply.body));
         return absent && (by_user || arguments.iter().any(|(_, wanted)| looked_for(wanted)));
     }
     let body = &entry.reply.body;
-    let text = |value: &Value| value.to_text(&world.zone).to_lowercase();
     // It is about what the call names; where the checks do not say what that is, about what the user named.
     let subject = |value: &Value| match arguments {
-        [] => {
-            let shown = text(value);
-            shown.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&shown))
-        }
+        [] => is_named(&value.to_text(&world.zone), said),
         arguments => arguments.iter().any(|(_, wanted)| wanted == value),
     };
     entry.reply.is_success()
@@ -484,13 +473,18 @@ pub fn derives(
                 let alike = numbers.iter().skip(at + 1).filter(move |(_, other)| other == measure);
                 alike.map(move |(b, _)| (a - b).abs())
             });
-            let named = members.iter().filter_map(|(_, member)| member.value()?.as_str()).any(|text| {
-                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
-            });
-            (all || (arguments.is_empty() && named)) && pairs.into_iter().any(near)
+            let mut texts = members.iter().filter_map(|(_, member)| member.value()?.as_str());
+            let mut named = || arguments.is_empty() && texts.any(|text| is_named(text, said));
+            (all || named()) && pairs.into_iter().any(near)
         }
         Body::Leaf(..) => false,
     })
+}
+
+/// Whether the user named a text, in any case.
+fn is_named(text: &str, said: &[String]) -> bool {
+    let lower = text.to_lowercase();
+    text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&lower))
 }
 
 /// Whether so many items at most show an argument's value each.

@@ -1,24 +1,17 @@
-//! How an answer ends, read from its words: refused and why, asking the user, or neither.
-//!
-//! An outcome given beside the answer wins over what is read here; the class of a refusal is always read, since
-//! nothing else tells it.
+//! How an answer ends, read from its words: refused, asking the user, or neither. An outcome given beside the answer wins
+//! over what is read here; why it refuses is `refusal`'s to read.
 
 mod cues;
-
-use diorama_seeds::task::RefusalClass;
-use diorama_seeds::task::RefusalClass::{Conflict, Forbidden, NoTool, NotFound};
 
 use self::cues::{Cue, PHRASES};
 use super::extract::lexicon::{Roles, word};
 use super::extract::tokens::{Kind, Text, Token};
 
 /// What an answer's words say about its outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// It says that something could not be done or is not so.
+    /// It says that something could not be done or is not so, or gives a reason for that.
     pub(crate) refuses: bool,
-    /// Classes of the reasons it gives.
-    pub(crate) reasons: Vec<RefusalClass>,
     /// It asks the user for something that is needed.
     pub(crate) asks: bool,
     /// It asks whether to go on, which is a need only when nothing else is said.
@@ -33,7 +26,6 @@ pub(crate) struct Ending {
 pub(crate) fn read(text: &Text) -> Ending {
     let (phrases, index) = &*PHRASES;
     let mut ending = Ending { silent: text.tokens.iter().all(|token| token.hash == 0), ..Ending::default() };
-    let mut hints: Vec<RefusalClass> = Vec::new();
     let last_question = text.tokens.iter().rev().find(|token| text.asks(token)).map(|token| token.sentence);
     for (at, token) in text.tokens.iter().enumerate() {
         let Some(candidates) = index.get(&token.hash) else { continue };
@@ -44,10 +36,6 @@ pub(crate) fn read(text: &Text) -> Ending {
             let asked = text.asks(token);
             match phrase.cue {
                 Cue::Refusal if !asked && !softened(text, at, token) => ending.refuses = true,
-                Cue::Reason(class) if !asked && !ending.reasons.contains(&class) => {
-                    ending.reasons.push(class)
-                }
-                Cue::Hint(class) if !asked && !hints.contains(&class) => hints.push(class),
                 Cue::Done if !asked => ending.done = true,
                 Cue::Offer if asked => ending.offers = true,
                 Cue::Ask => {
@@ -62,10 +50,6 @@ pub(crate) fn read(text: &Text) -> Ending {
                 _ => {}
             }
         }
-    }
-    // A reason that only hints counts beside a refusal that gives none.
-    if ending.refuses && ending.reasons.is_empty() {
-        ending.reasons = hints;
     }
     ending
 }
@@ -94,12 +78,6 @@ pub(crate) fn asks_leave(text: &Text, sentence: u32) -> bool {
 }
 
 impl Ending {
-    /// Whether the text refuses: it says so, or gives a reason that is one by itself.
-    pub(crate) fn is_refusal(&self) -> bool {
-        self.refuses
-            || self.reasons.iter().any(|reason| matches!(reason, NotFound | Forbidden | NoTool | Conflict))
-    }
-
     /// Whether the text asks the user for something.
     pub(crate) const fn is_question(&self) -> bool {
         self.asks || (self.offers && !self.done)

@@ -12,6 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, RefusalClass};
 use diorama_seeds::value::Value;
 
+use super::answer::is_inflected;
 use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
 use super::extract::lexicon::{Roles, word};
@@ -340,12 +341,6 @@ pub(super) fn restates(part: &str, reason: &str) -> bool {
     let said = Prose::stems_of(part);
     let found = wanted.iter().filter(|stem| said.contains(stem)).count();
     found >= wanted.len().min(2) && found * 3 >= wanted.len() * 2 && found > 0
-}
-
-/// Whether one stem is another with another ending: `carpent` and `carpentri`.
-fn is_inflected(a: &str, b: &str) -> bool {
-    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    common >= 5 && common * 3 >= a.chars().count().max(b.chars().count()) * 2
 }
 
 /// Whether a part of a sentence only says that something could not be done.

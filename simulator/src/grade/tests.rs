@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, Vocabulary, grade};
+use super::{Attempt, CheckError, Ended, Grade, Prepared, Readings, Verdict, Vocabulary, grade};
 use crate::engine::Base;
 use crate::engine::tests::{base, call};
 use crate::session::{Session, SessionOptions};

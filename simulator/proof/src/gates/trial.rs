@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
-use diorama_simulator::engine::{RecordChange, diff};
+use diorama_simulator::engine::{Digest, RecordChange, diff};
 use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
 use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
 
@@ -30,6 +30,8 @@ pub struct Trial<'a> {
     pub expected: Vec<RecordChange>,
     /// The same, as checks: new keys by number.
     pub expected_checks: Vec<ChangeCheck>,
+    /// The digest of the state that it leads to.
+    pub(super) last: Digest,
     /// The calls of faults and variants, most of which are the reference solution's.
     memo: RefCell<Memo>,
     /// What the user and last messages say, which runs share.
@@ -66,8 +68,16 @@ impl<'a> Trial<'a> {
         };
         let expected = diff(premises.base, &grounded.initial, &grounded.last);
         let expected_checks = change_checks(premises.base.world(), &expected);
-        let (memo, readings) = (RefCell::default(), Readings::default());
-        Ok(Self { premises, grounded, prepared, expected, expected_checks, memo, readings })
+        Ok(Self {
+            premises,
+            grounded,
+            prepared,
+            expected,
+            expected_checks,
+            last: grounded.last.digest(),
+            memo: RefCell::default(),
+            readings: Readings::default(),
+        })
     }
 
     /// The world.
@@ -261,7 +271,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         }
         trial.keep(&mut run, entry);
     }
-    if run.session.digest() != grounded.last.digest() {
+    if run.session.digest() != trial.last {
         return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
     }
     let words = trial.gold_words();

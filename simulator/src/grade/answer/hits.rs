@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::AnswerKey;
 use super::goal::{Entity, Goal};
+use super::{AnswerKey, is_inflected};
 use crate::grade::extract::lexicon::{Roles, word};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{Stance, stance};
@@ -80,8 +80,7 @@ fn inflected(key: &AnswerKey, text: &Text, source: &str, hits: &mut Vec<Hit>) {
         let found = text.tokens.iter().position(|token| {
             let spelt = source.get(token.start as usize..token.end as usize).unwrap_or_default();
             let stem = diorama_seeds::english::stem(&spelt.to_lowercase());
-            let alike = stem.chars().zip(common.chars()).take_while(|(a, b)| a == b).count();
-            token.is_word() && alike >= 5 && alike * 3 >= stem.len().max(common.len()) * 2
+            token.is_word() && is_inflected(&stem, common)
         });
         if let Some(at) = found {
             let identity = entity.identities.first().copied().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Codes: letters and digits in one word, which nothing makes up.
 
 use super::Known;
-use crate::grade::extract::prose::measures;
+use crate::grade::extract::prose::{Prose, measures};
 
 impl Known<'_> {
     /// Whether a place is inside a code that the episode has shown: the 5150 of `AFN-5150` is no amount.
@@ -28,15 +28,17 @@ impl Known<'_> {
     }
 
     fn shows(&self, code: &str) -> bool {
-        let lower = code.to_lowercase();
-        let has = |text: &str| {
-            text.get(..code.len()).is_some() && (text.contains(code) || text.to_lowercase().contains(&lower))
+        let texts = || {
+            let said = self.shown.turns.iter().map(Prose::source);
+            let replies = self.shown.entries.iter().flat_map(|entry| entry.reply.body.values());
+            let sent = self.shown.entries.iter().flat_map(|entry| entry.call.arguments.values());
+            let told = replies.filter_map(|(value, _)| value.as_str());
+            let all = said.chain(told).chain(sent.filter_map(|json| json.as_str()));
+            all.filter(|text| text.get(..code.len()).is_some())
         };
-        self.shown.turns.iter().any(|turn| has(turn.source()))
-            || self.shown.entries.iter().any(|entry| {
-                entry.reply.body.values().any(|(value, _)| value.as_str().is_some_and(has))
-                    || entry.call.arguments.values().any(|json| json.as_str().is_some_and(has))
-            })
+        let lower = code.to_lowercase();
+        // Mostly it is spelt as it is shown.
+        texts().any(|text| text.contains(code)) || texts().any(|text| text.to_lowercase().contains(&lower))
     }
 }
 
@@ -47,9 +49,8 @@ fn ends_code(c: char) -> bool {
 
 /// Letters and digits in one word, such as `RO-12290` and `K-060`; not `30W`, `9am` or `3rd`.
 fn is_code(word: &str) -> bool {
-    let letters = word.chars().filter(|c| c.is_ascii_uppercase()).count();
-    let digits = word.chars().filter(char::is_ascii_digit).count();
-    let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    let starts = word.chars().next().is_some_and(|c| c.is_ascii_uppercase());
-    plain && starts && digits >= 2 && letters >= 1 && word.len() >= 4
+    word.len() >= 4
+        && word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+        && word.bytes().filter(u8::is_ascii_digit).count() >= 2
 }

@@ -21,8 +21,9 @@ const BEHIND: usize = 2;
 /// What a field, a member, an argument or a fact asked for is called.
 pub(super) struct Label<'a> {
     pub(super) name: &'a str,
+    /// Its other name.
+    also: &'a str,
     words: Rc<Words>,
-    /// Those of its other name.
     more: Rc<Words>,
     /// Whether it is a fact asked for.
     asked: bool,
@@ -61,8 +62,12 @@ impl Words {
 }
 
 impl<'a> Label<'a> {
-    pub(super) fn new(name: &'a str, more: &'a str, asked: bool) -> Self {
-        Self { name, words: Words::of(name), more: Words::of(more), asked }
+    pub(super) fn new(name: &'a str, also: &'a str, asked: bool) -> Self {
+        Self { name, also, words: Words::of(name), more: Words::of(also), asked }
+    }
+
+    pub(super) fn is(&self, name: &str, also: &str, asked: bool) -> bool {
+        self.name == name && self.also == also && self.asked == asked
     }
 
     /// Whether a word, as a stem, is one of it.
@@ -243,6 +248,9 @@ pub(in crate::grade) fn counted(turn: &str) -> String {
 
 /// A place's last member: `starts_at` of `items[0].starts_at`.
 pub(super) fn member_of(path: &str) -> &str {
+    if !path.bytes().any(|byte| matches!(byte, b'.' | b'[')) {
+        return path;
+    }
     let last = path.rsplit('.').next().unwrap_or(path);
     last.split('[').next().unwrap_or(last)
 }

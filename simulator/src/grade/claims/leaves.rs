@@ -1,7 +1,5 @@
 //! The values that an episode has shown, each under its label, and when a mention has one of them.
 
-use std::collections::HashMap;
-
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Time, Value};
 
@@ -33,9 +31,8 @@ pub(super) enum Seen<'a> {
 impl<'a> Known<'a> {
     /// Takes in what replies show, arguments send and the task asks for.
     pub(super) fn gather(&mut self, asked: &[AskedNumber<'a>]) {
-        let mut positions: HashMap<(&'a str, &'a str, bool), usize> = HashMap::new();
-        let mut position = |labels: &mut Vec<Label<'a>>, name: &'a str, more: &'a str, asked: bool| {
-            *positions.entry((name, more, asked)).or_insert_with(|| {
+        let position = |labels: &mut Vec<Label<'a>>, name: &'a str, more: &'a str, asked: bool| {
+            labels.iter().position(|label| label.is(name, more, asked)).unwrap_or_else(|| {
                 labels.push(Label::new(name, more, asked));
                 labels.len() - 1
             })
