@@ -100,8 +100,8 @@ impl Deeds {
     pub(super) fn read(prose: &Prose) -> Self {
         let text = prose.text();
         let words = text.tokens.iter().enumerate().filter(|(_, token)| token.is_word());
-        let spoken = words.filter_map(|(at, token)| {
-            let spelt = prose.source().get(token.start as usize..token.end as usize)?.to_lowercase();
+        let spoken = words.map(|(at, token)| {
+            let spelt = prose.word(token).to_lowercase();
             let base = base(&spelt);
             let near = || {
                 let before = text.tokens[..at].iter().rev().take(REACH);
@@ -123,7 +123,7 @@ impl Deeds {
             } else {
                 How::Aside
             };
-            Some((base, how))
+            (base, how)
         });
         Self(spoken.collect())
     }
@@ -157,7 +157,7 @@ impl Deeds {
 pub(super) fn claims_attempt(prose: &Prose) -> bool {
     const ATTEMPTS: [u64; 5] =
         [word!("refused"), word!("rejected"), word!("declined"), word!("blocked"), word!("tried")];
-    prose.text().tokens.iter().any(|token| ATTEMPTS.contains(&token.hash))
+    prose.text().has_any(&ATTEMPTS)
 }
 
 /// Whether the speaker says of themselves that they cannot, or could not.
@@ -327,12 +327,7 @@ pub(super) fn untold(
         entries.iter().filter(|entry| entry.reply.is_success()).filter(written).collect();
     let apis = || done.iter().filter_map(|entry| Some(world.api(entry.api?)));
     for (at, entry) in done.iter().enumerate() {
-        let touches = |later: &&Arc<LogEntry>| {
-            later.changes.iter().any(|change| {
-                entry.changes.iter().any(|own| (own.resource, &own.key) == (change.resource, &change.key))
-            })
-        };
-        let later = done.get(at + 1..).unwrap_or_default();
+        let mut later = done.iter().skip(at + 1);
         let of_another = |span: Span| {
             let words = prose.words_at(span).to_lowercase();
             let others = done.iter().enumerate().filter(|(other, _)| *other != at);
@@ -342,7 +337,7 @@ pub(super) fn untold(
             })
         };
         let misspoken = misspoken(entry, prose, world).filter(|(span, ..)| !of_another(*span));
-        if let Some((span, member, shown)) = misspoken.filter(|_| !later.iter().any(touches)) {
+        if let Some((span, member, shown)) = misspoken.filter(|_| !later.any(|later| later.touches(entry))) {
             return Some(format!("{}: {member} is {shown}", prose.words_at(span)));
         }
     }

@@ -103,10 +103,7 @@ impl Ground<'_> {
             .flat_map(|turn| english::words(turn))
             .map(|word| english::stem(&word))
             .collect();
-        let spelt = |token: &Token| {
-            let word = prose.source().get(token.start as usize..token.end as usize).unwrap_or_default();
-            english::stem(&word.to_lowercase())
-        };
+        let spelt = |token: &Token| english::stem(prose.word(token));
         let of_name = |stem: &String| {
             names.iter().any(|name| english::words(name).any(|word| english::stem(&word) == *stem))
         };
@@ -400,7 +397,7 @@ fn has_inability(prose: &Prose) -> bool {
         word!("failed"),
         word!("unchanged"),
     ];
-    prose.text().tokens.iter().any(|token| INABILITY.contains(&token.hash))
+    prose.text().has_any(&INABILITY)
 }
 
 /// Whether an answer holds something against the request: it denies, or says what stands in its way.

@@ -3,6 +3,7 @@
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::{Date, Instant, Time, Value};
+use serde_json::Value as Json;
 use std::sync::Arc;
 
 use super::extract::prose::{Prose, Span};
@@ -146,6 +147,11 @@ fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origi
     replies(seen).flat_map(Body::values)
 }
 
+/// The arguments that were sent.
+fn sent<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = &'a Json> {
+    seen.entries.iter().flat_map(|entry| entry.call.arguments.values())
+}
+
 /// Numbers that a reply shows, an argument sends, or a list counts; their sums and differences.
 fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> bool {
     // People round: what is said to two decimals is what is shown to more, and `2.1 million` hides digits. What was spent
@@ -162,8 +168,7 @@ fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> 
     if shown().any(near) {
         return true;
     }
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    if sent.filter_map(serde_json::Value::as_f64).any(near) {
+    if sent(seen).filter_map(Json::as_f64).any(near) {
         return true;
     }
     if value.fract() == 0.0 && value < 1_000.0 && counts(seen).any(|count| near(count as f64)) {
@@ -190,9 +195,8 @@ fn is_measured(value: f64, unit: Unit, seen: &Shown<'_>) -> bool {
             || value.as_str().is_some()
     };
     let mut shown = replies(seen).flat_map(Body::leaves);
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
     shown.any(|(path, value, origin)| number_of(value).is_some_and(near) && fits(&path, value, origin))
-        || sent.filter_map(serde_json::Value::as_f64).any(near)
+        || sent(seen).filter_map(Json::as_f64).any(near)
         || seen.entries.iter().flat_map(|entry| sums(&entry.reply.body)).any(near)
 }
 
@@ -324,8 +328,7 @@ fn dates<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
         Value::String(text) => Date::parse(text.get(..10)?),
         _ => None,
     });
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    let sent = sent.filter_map(|json| Date::parse(json.as_str()?.get(..10)?));
+    let sent = sent(seen).filter_map(|json| Date::parse(json.as_str()?.get(..10)?));
     std::iter::once(seen.clock.today).chain(shown).chain(sent)
 }
 
@@ -354,8 +357,7 @@ fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
         Value::String(text) => Time::parse(text),
         _ => None,
     });
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    let sent = sent.filter_map(move |json| {
+    let sent = sent(seen).filter_map(move |json| {
         let text = json.as_str()?;
         Time::parse(text).or_else(|| zone.parse_instant(text).map(|instant| zone.time_of(instant)))
     });

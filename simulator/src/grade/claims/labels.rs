@@ -173,11 +173,7 @@ fn label_words(mention: &Mention, prose: &Prose) -> Labelled {
             .any(|other| other.tokens != mention.tokens && other.tokens.0 <= at && at < other.tokens.1)
     };
     let Labelled { words, heads } = &mut labelled;
-    let stem = |at: usize| {
-        let token = text.get(at)?;
-        let word = prose.source().get(token.start as usize..token.end as usize)?;
-        Some(english::stem(&word.to_lowercase()))
-    };
+    let stem = |at: usize| Some(english::stem(prose.word(text.get(at)?)));
     let mut before: Vec<usize> = Vec::new();
     for at in (0..start).rev().filter(|_| !none) {
         let Some(other) = text.get(at) else { break };

@@ -67,6 +67,11 @@ impl Prose {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
 
+    /// A word as it is spelt.
+    pub(crate) fn word(&self, token: &Token) -> &str {
+        self.words_at(Span { start: token.start as usize, end: token.end as usize })
+    }
+
     /// All numbers, amounts, days and times.
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
@@ -110,7 +115,7 @@ impl Prose {
             for (position, token) in self.text.tokens.iter().enumerate().skip(at) {
                 match token.kind {
                     Kind::Digits => {
-                        let shown = self.source.get(token.start as usize..token.end as usize)?;
+                        let shown = self.word(token);
                         rest = rest.strip_prefix(shown)?;
                         let goes_on = self.text.get(position + 1).is_some_and(|next| {
                             next.has(Marks::GLUED) && (next.is_digits() || next.is_word())
