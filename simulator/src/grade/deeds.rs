@@ -10,7 +10,7 @@ use diorama_seeds::model::{Api, Field, World};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, word, words};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Token};
 use super::names::Vocabulary;
@@ -113,7 +113,7 @@ impl Deeds {
                 How::Asked
             } else if near().any(denies) {
                 How::Denied
-            } else if near().any(|other| other.hash == word!("will") || other.hash == word!("ill")) {
+            } else if near().any(|other| words!("will ill").contains(&other.hash)) {
                 How::Offered
             } else if !near().any(is_imagined)
                 && is_done_form(&spelt, &base, at, prose)
@@ -155,8 +155,7 @@ impl Deeds {
 
 /// Whether the answer says that something was tried and refused.
 pub(super) fn claims_attempt(prose: &Prose) -> bool {
-    const ATTEMPTS: [u64; 5] =
-        [word!("refused"), word!("rejected"), word!("declined"), word!("blocked"), word!("tried")];
+    const ATTEMPTS: [u64; 5] = words!("refused rejected declined blocked tried");
     prose.text().has_any(&ATTEMPTS)
 }
 
@@ -164,14 +163,7 @@ pub(super) fn claims_attempt(prose: &Prose) -> bool {
 fn is_unable(prose: &Prose) -> bool {
     let text = prose.text();
     text.tokens.iter().enumerate().any(|(at, token)| {
-        let cannot = [
-            word!("cant"),
-            word!("cannot"),
-            word!("couldnt"),
-            word!("unable"),
-            word!("wont"),
-            word!("wasnt"),
-        ];
+        let cannot = words!("cant cannot couldnt unable wont wasnt");
         cannot.contains(&token.hash)
             && !text.asks(token)
             && text.tokens[..at]
@@ -187,47 +179,21 @@ fn is_clause_end(token: &Token) -> bool {
 }
 
 fn is_failure(token: &Token) -> bool {
-    [
-        word!("unable"),
-        word!("failed"),
-        word!("couldnt"),
-        word!("refused"),
-        word!("impossible"),
-        word!("tried"),
-    ]
-    .contains(&token.hash)
+    words!("unable failed couldnt refused impossible tried").contains(&token.hash)
 }
 
 /// Words before a deed that is not said to be done: it may, will or can be, or would be if.
 fn is_imagined(token: &Token) -> bool {
-    const IMAGINED: [u64; 19] = [
-        word!("can"),
-        word!("could"),
-        word!("will"),
-        word!("would"),
-        word!("should"),
-        word!("shall"),
-        word!("may"),
-        word!("might"),
-        word!("must"),
-        word!("to"),
-        word!("if"),
-        word!("unless"),
-        word!("when"),
-        word!("once"),
-        word!("until"),
-        word!("before"),
-        word!("only"),
-        word!("ill"),
-        word!("id"),
-    ];
+    const IMAGINED: [u64; 19] = words!(
+        "can could will would should shall may might must to if unless when once until \
+         before only ill id"
+    );
     IMAGINED.contains(&token.hash)
 }
 
 /// Said of earlier times: `already`, `earlier`, `before`.
 fn is_earlier(token: &Token, prose: &Prose) -> bool {
-    const EARLIER: [u64; 5] =
-        [word!("already"), word!("earlier"), word!("previously"), word!("still"), word!("before")];
+    const EARLIER: [u64; 5] = words!("already earlier previously still before");
     let text = prose.text();
     text.tokens.iter().any(|other| other.sentence == token.sentence && EARLIER.contains(&other.hash))
 }

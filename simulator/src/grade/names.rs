@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::deeds::words_for;
-use super::extract::lexicon::{HASH_START, Roles, WordMap, word};
+use super::extract::lexicon::{HASH_START, Roles, WordMap, words};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Marks, Text, Token};
 use super::extract::units::{Currency, Unit};
@@ -166,8 +166,7 @@ impl Name {
         if titles < words.len() {
             words.drain(..titles);
         }
-        let article =
-            words.first().is_some_and(|token| [word!("the"), word!("a"), word!("an")].contains(&token.hash));
+        let article = words.first().is_some_and(|token| words!("the a an").contains(&token.hash));
         if article && words.len() > 2 {
             words.remove(0);
         }
@@ -304,18 +303,16 @@ fn stated(text: &Text, at: usize, end: usize) -> bool {
     let after = text.get(end).filter(|after| after.sentence == token.sentence && after.cell == token.cell);
     let ends = after.is_none_or(|after| {
         matches!(after.kind, Kind::Symbol(_))
-            || [word!("and"), word!("but"), word!("now"), word!("right"), word!("currently"), word!("today")]
-                .contains(&after.hash)
+            || words!("and but now right currently today").contains(&after.hash)
     });
     let before =
         text.before(at).filter(|before| before.sentence == token.sentence && before.cell == token.cell);
     let said = match before {
         Some(before) => {
             (before.is(Roles::COPULA) && !before.is(Roles::NEGATOR))
-                || [word!("switched"), word!("turned"), word!("currently"), word!("now")]
-                    .contains(&before.hash)
+                || words!("switched turned currently now").contains(&before.hash)
         }
-        None => token.hash == word!("yes") || token.hash == word!("no"),
+        None => words!("yes no").contains(&token.hash),
     };
     ends && said
 }

@@ -4,7 +4,7 @@
 mod cues;
 
 use self::cues::{Cue, PHRASES};
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, word, words};
 use super::extract::tokens::{Kind, Text, Token};
 
 /// What an answer's words say about its outcome.
@@ -106,10 +106,7 @@ fn softened(text: &Text, at: usize, token: &Token) -> bool {
     let next = |ahead: usize| {
         text.get(at + ahead).filter(|next| next.sentence == token.sentence).map_or(0, |next| next.hash)
     };
-    let sorry = token.hash == word!("sorry")
-        || token.hash == word!("apologies")
-        || token.hash == word!("apologize")
-        || token.hash == word!("apologise");
+    let sorry = words!("sorry apologies apologize apologise").contains(&token.hash);
     sorry && next(1) == word!("for")
 }
 
@@ -118,30 +115,13 @@ fn courtesy(text: &Text, at: usize, token: &Token) -> bool {
     let near = text.tokens[at..].iter().take(8).take_while(|next| next.sentence == token.sentence);
     let before =
         text.tokens[..at].iter().rev().take(4).take_while(|before| before.sentence == token.sentence);
-    near.chain(before).any(|next| {
-        next.hash == word!("if")
-            || next.hash == word!("else")
-            || next.hash == word!("anything")
-            || next.hash == word!("questions")
-    })
+    near.chain(before).any(|next| words!("if else anything questions").contains(&next.hash))
 }
 
 /// Requests outside questions: `please provide`, `I need the`, `tell me`.
 fn is_request(words: &[u64]) -> bool {
     let first = words.first().copied().unwrap_or(0);
-    [
-        word!("please"),
-        word!("i"),
-        word!("ill"),
-        word!("tell"),
-        word!("let"),
-        word!("need"),
-        word!("could"),
-        word!("can"),
-        word!("clarify"),
-        word!("provide"),
-    ]
-    .contains(&first)
+    words!("please i ill tell let need could can clarify provide").contains(&first)
 }
 
 /// Whether the question of a sentence is an offer.

@@ -15,7 +15,7 @@ use diorama_seeds::value::Value;
 use super::answer::is_inflected;
 use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, words};
 use super::extract::prose::Prose;
 use super::extract::tokens::{Kind, Token};
 use super::readings::Said;
@@ -342,40 +342,24 @@ pub(super) fn restates(part: &str, reason: &str) -> bool {
 
 /// Whether a part of a sentence only says that something could not be done.
 fn is_inability(part: &str) -> bool {
-    const INABILITY: [&str; 14] = [
-        "can't",
-        "cannot",
-        "couldn't",
-        "could not",
-        "can not",
-        "unable",
-        "wasn't able",
-        "not able",
-        "won't",
-        "refused",
-        "rejected",
-        "declined",
-        "failed",
-        "would you",
-    ];
+    const INABILITY: &str = "can't|cannot|couldn't|could not|can not|unable|wasn't able|not able|won't|refused|\
+                             rejected|declined|failed|would you";
     let lower = part.to_lowercase().replace('’', "'");
-    INABILITY.iter().any(|words| lower.contains(words))
+    INABILITY.split('|').any(|words| lower.contains(words))
 }
 
 /// Whether a word denies.
 fn denies(token: &Token) -> bool {
     token.is(Roles::NEGATOR)
         || token.is(Roles::ZERO)
-        || [word!("unable"), word!("no"), word!("unknown"), word!("missing"), word!("failed")]
-            .contains(&token.hash)
+        || words!("unable no unknown missing failed").contains(&token.hash)
 }
 
 /// Whether an answer says that something was not found, or does not exist.
 fn denies_finding(prose: &Prose) -> bool {
     let text = prose.text();
     text.tokens.iter().enumerate().filter(|(_, token)| denies(token)).any(|(at, denial)| {
-        const FINDING: [u64; 6] =
-            [word!("find"), word!("found"), word!("exist"), word!("exists"), word!("locate"), word!("such")];
+        const FINDING: [u64; 6] = words!("find found exist exists locate such");
         let mut next = text.tokens.iter().skip(at + 1).take(3);
         next.any(|next| next.sentence == denial.sentence && FINDING.contains(&next.hash))
     })
@@ -383,51 +367,19 @@ fn denies_finding(prose: &Prose) -> bool {
 
 /// Whether the answer says that something could not be done.
 fn has_inability(prose: &Prose) -> bool {
-    const INABILITY: [u64; 12] = [
-        word!("cant"),
-        word!("cannot"),
-        word!("couldnt"),
-        word!("unable"),
-        word!("nothing"),
-        word!("refused"),
-        word!("rejected"),
-        word!("declined"),
-        word!("blocked"),
-        word!("impossible"),
-        word!("failed"),
-        word!("unchanged"),
-    ];
+    const INABILITY: [u64; 12] = words!(
+        "cant cannot couldnt unable nothing refused rejected declined blocked impossible \
+         failed unchanged"
+    );
     prose.text().has_any(&INABILITY)
 }
 
 /// Whether an answer holds something against the request: it denies, or says what stands in its way.
 fn has_signal(prose: &Prose) -> bool {
-    const OBSTACLES: [u64; 24] = [
-        word!("all"),
-        word!("already"),
-        word!("only"),
-        word!("instead"),
-        word!("must"),
-        word!("need"),
-        word!("needs"),
-        word!("required"),
-        word!("requires"),
-        word!("too"),
-        word!("exceeds"),
-        word!("exceed"),
-        word!("over"),
-        word!("above"),
-        word!("below"),
-        word!("limit"),
-        word!("sorry"),
-        word!("unfortunately"),
-        word!("afraid"),
-        word!("off"),
-        word!("out"),
-        word!("full"),
-        word!("taken"),
-        word!("than"),
-    ];
+    const OBSTACLES: [u64; 24] = words!(
+        "all already only instead must need needs required requires too exceeds exceed \
+         over above below limit sorry unfortunately afraid off out full taken than"
+    );
     let word = |token: &&Token| token.kind == Kind::Word;
     has_inability(prose)
         || prose

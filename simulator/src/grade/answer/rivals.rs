@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::{AnswerKey, Top};
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 
@@ -236,5 +236,5 @@ pub(crate) fn is_listed(text: &Text, hits: &[Hit], position: usize) -> bool {
 fn is_joint(token: &Token) -> bool {
     matches!(token.kind, Kind::Symbol(',' | ';' | '.'))
         || token.is(Roles::HONORIFIC)
-        || [word!("and"), word!("or"), word!("plus")].contains(&token.hash)
+        || words!("and or plus").contains(&token.hash)
 }

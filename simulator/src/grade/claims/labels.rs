@@ -7,7 +7,7 @@ use diorama_seeds::english;
 use super::Known;
 use super::leaves::Leaf;
 use super::measured::is_measured;
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::prose::Prose;
 use crate::grade::extract::tokens::{Kind as TokenKind, LineKind, Token};
 use crate::grade::extract::{Mention, NumberRole, What};
@@ -161,7 +161,7 @@ fn label_words(mention: &Mention, prose: &Prose) -> Labelled {
         return labelled;
     }
     // `no other visits`
-    let more = [word!("other"), word!("more"), word!("further"), word!("else"), word!("additional")];
+    let more = words!("other more further else additional");
     let none = matches!(mention.what, What::None);
     if none && text.tokens.iter().skip(start).take(3).any(|token| more.contains(&token.hash)) {
         return labelled;
@@ -202,7 +202,7 @@ fn label_words(mention: &Mention, prose: &Prose) -> Labelled {
         let Some(other) = text.get(at) else { break };
         let joins = other.kind == TokenKind::Word
             && !other.has_content()
-            && ![word!("of"), word!("your"), word!("the"), word!("my"), word!("their")].contains(&other.hash);
+            && !words!("of your the my their").contains(&other.hash);
         let apart = matches!(other.kind, TokenKind::Symbol(_));
         if other.sentence != token.sentence || other.line != token.line || apart || joins || taken(at) {
             break;
