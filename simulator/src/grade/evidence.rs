@@ -270,7 +270,7 @@ pub fn tells_beforehand(
     said: &[String],
     world: &World,
 ) -> bool {
-    if !entry.api.is_some_and(|id| !world.api(id).writes()) {
+    if entry.api.is_none_or(|id| world.api(id).writes()) {
         return false;
     }
     if status == 404 {

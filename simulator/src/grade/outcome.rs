@@ -78,6 +78,11 @@ pub(crate) fn asks_leave(text: &Text, sentence: u32) -> bool {
 }
 
 impl Ending {
+    /// Whether the text refuses, and says of nothing that it was carried out.
+    pub(crate) const fn is_refusal(&self) -> bool {
+        self.refuses && !self.done
+    }
+
     /// Whether the text asks the user for something.
     pub(crate) const fn is_question(&self) -> bool {
         self.asks || (self.offers && !self.done)

@@ -13,7 +13,7 @@ use super::outcome::{self, Ending};
 /// What was read for attempts at one task.
 #[derive(Default)]
 pub struct Readings {
-    turns: RefCell<Vec<(Date, Vec<String>, Rc<[Prose]>)>>,
+    turns: RefCell<Vec<(Date, Rc<[Prose]>)>>,
     said: RefCell<Vec<(Date, Rc<Said>)>>,
 }
 
@@ -28,12 +28,12 @@ impl Readings {
     /// What the user said.
     pub(super) fn turns(&self, turns: &[String], clock: &Clock) -> Rc<[Prose]> {
         let mut known = self.turns.borrow_mut();
-        let found = known.iter().find(|(today, known, _)| *today == clock.today && known == turns);
-        if let Some((.., read)) = found {
+        let same = |known: &[Prose]| known.iter().map(Prose::source).eq(turns);
+        if let Some((_, read)) = known.iter().find(|(today, known)| *today == clock.today && same(known)) {
             return Rc::clone(read);
         }
         let read: Rc<[Prose]> = turns.iter().map(|turn| Prose::read(turn, clock)).collect();
-        known.push((clock.today, turns.to_owned(), Rc::clone(&read)));
+        known.push((clock.today, Rc::clone(&read)));
         read
     }
 

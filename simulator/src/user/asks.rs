@@ -90,7 +90,7 @@ impl Message {
     /// How the message ends a stage: declined, or done where something was done.
     pub(super) fn ends(&self, worked: bool) -> Option<Outcome> {
         let ending = read(&self.text);
-        if ending.refuses && !ending.done {
+        if ending.is_refusal() {
             return Some(Outcome::Refused);
         }
         (worked || ending.done).then_some(Outcome::Done)

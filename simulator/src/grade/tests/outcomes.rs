@@ -125,7 +125,7 @@ fn reads(text: &str, expect: &str) {
     match expect {
         "r" => assert!(ending.refuses, "no refusal in {text:?}"),
         "q" => assert!(ending.is_question(), "no question in {text:?}"),
-        _ => assert!(!ending.refuses && !ending.asks, "{ending:?} for {text:?}"),
+        _ => assert!(!ending.is_refusal() && !ending.asks, "{ending:?} for {text:?}"),
     }
 }
 
