@@ -258,12 +258,7 @@ impl Task {
     /// # Errors
     /// When the world has no API of one of the names.
     pub fn tools(&self, world: &World) -> Result<Vec<serde_json::Value>, EpisodeError> {
-        let visible = self.visible(world)?;
-        if visible.is_empty() {
-            return Ok(vec![world.base.tool_searcher_schema().clone()]);
-        }
-        let schema = |api: &ApiId| world.base.tool_schema(*api).map(|schema| (**schema).clone());
-        Ok(visible.iter().filter_map(schema).collect())
+        Ok(world.base.shown_tools(&self.visible(world)?).into_iter().cloned().collect())
     }
 
     /// A session as the episode asks for it, on a seed.

@@ -14,11 +14,13 @@ pub mod measures;
 mod names;
 pub(crate) mod outcome;
 mod prepare;
+mod readings;
 mod refusal;
+mod remembered;
+mod stage;
 pub mod stated;
 mod structured;
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,17 +36,13 @@ pub use self::evidence::EvidenceError;
 pub use self::extract::EXTRACTOR_VERSION;
 pub use self::names::Vocabulary;
 pub use self::prepare::Prepared;
+pub use self::readings::Readings;
 
-use self::answer::FactState;
 use self::change::{Compared, Damage};
-use self::claims::{AskedNumber, Known};
-use self::evidence::{Leaves, NewRecords};
+use self::evidence::NewRecords;
 use self::extract::Clock;
-use self::extract::prose::Prose;
-use self::names::{Builder, Names};
-use self::outcome::Ending;
-use self::prepare::{PreparedStage, PreparedVariant};
-use self::refusal::Ground;
+use self::prepare::PreparedVariant;
+use self::stage::{Held, Stage};
 use crate::engine::{Base, RecordChange, State, diff};
 use crate::session::LogEntry;
 
@@ -181,7 +179,13 @@ impl Prepared {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {
-        let episode = self.episode(attempt);
+        self.grade_reading(attempt, &Readings::default())
+    }
+
+    /// [`Self::grade`], with the texts that other attempts at the task have had read.
+    #[must_use]
+    pub fn grade_reading(&self, attempt: &Attempt<'_>, readings: &Readings) -> Grade {
+        let episode = self.episode(attempt, readings);
         let mut best: Option<Judgement> = None;
         for variant in &self.variants {
             let judged = self.judge(variant, &episode, false);
@@ -213,28 +217,29 @@ impl Prepared {
     /// Whether an attempt succeeds: [`Grade::success`], without the reasons and without reading the answers where
     /// what was done decides.
     #[must_use]
-    pub fn passes(&self, attempt: &Attempt<'_>) -> bool {
-        let episode = self.episode(attempt);
+    pub fn passes(&self, attempt: &Attempt<'_>, readings: &Readings) -> bool {
+        let episode = self.episode(attempt, readings);
         self.variants.iter().any(|variant| {
             let mut deeds = Judgement::default();
             self.judge_deeds(variant, &episode, &mut deeds);
             let reached = variant.stages.len() <= episode.stages.len();
             let new = variant.new_records(attempt, &deeds.keys);
-            for (stage, ended) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
-                judge_evidence(stage, &episode, ended, &new, &mut deeds.errors);
+            for (expected, stage) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
+                Held { expected, stage, episode: &episode, new: &new }.evidence(&mut deeds.errors);
             }
             reached && deeds.errors.is_empty() && self.judge(variant, &episode, true).components.solved()
         })
     }
 
-    fn episode<'a>(&self, attempt: &'a Attempt<'a>) -> Episode<'a> {
+    fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, readings: &'a Readings) -> Episode<'a> {
         let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
+        let stages = (0..).zip(attempt.stages);
         Episode {
             attempt,
-            stages: (0..)
-                .zip(attempt.stages)
-                .map(|(number, ended)| Stage::new(number, ended, attempt, &self.leaves))
-                .collect(),
+            vocabulary: &self.vocabulary,
+            readings,
+            clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
+            stages: stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves)).collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
             damage: Damage::new(attempt.log, opened),
         }
@@ -246,25 +251,26 @@ impl Prepared {
         self.judge_deeds(variant, episode, &mut judged);
         let keys = std::mem::take(&mut judged.keys);
         let new = variant.new_records(episode.attempt, &keys);
-        for (number, stage) in variant.stages.iter().enumerate() {
-            let Some(ended) = episode.stages.get(number) else {
+        for (number, expected) in variant.stages.iter().enumerate() {
+            let Some(stage) = episode.stages.get(number) else {
                 let message = format!("stage {number} of the conversation was not reached");
                 judged.errors.push(GradeError::new(ErrorClass::MissingStage, message));
                 judged.stages.push(StageGrade { outcome: Verdict::Failed, ..StageGrade::default() });
                 continue;
             };
-            let mut answer = judge_answer(stage, episode, ended, &new, &mut judged.errors);
+            let held = Held { expected, stage, episode, new: &new };
+            let mut answer = held.answer(&mut judged.errors);
             if only_whether && answer == Verdict::Failed {
                 judged.components.answer = Verdict::Failed;
                 return judged;
             }
-            let lies = self.judge_claims(stage, episode, ended, &new);
+            let lies = held.lies();
             if !lies.is_empty() {
                 answer = Verdict::Failed;
                 judged.errors.extend(lies);
             }
-            let evidence = judge_evidence(stage, episode, ended, &new, &mut judged.errors);
-            let outcome = ended.outcome(stage, answer, episode, &mut judged.errors);
+            let evidence = held.evidence(&mut judged.errors);
+            let outcome = held.outcome(answer, &mut judged.errors);
             judged.stages.push(StageGrade { outcome, answer, evidence });
         }
         let over = |of: fn(&StageGrade) -> Verdict| Verdict::over(judged.stages.iter().map(of));
@@ -272,62 +278,6 @@ impl Prepared {
         judged.components.answer = over(|stage| stage.answer);
         judged.components.evidence = over(|stage| stage.evidence);
         judged
-    }
-
-    /// What the last message of a stage claims that is not so.
-    fn judge_claims(
-        &self,
-        stage: &PreparedStage,
-        episode: &Episode<'_>,
-        ended: &Stage<'_>,
-        new: &NewRecords<'_>,
-    ) -> Vec<GradeError> {
-        if ended.ended.answers == Answers::Structured || ended.ended.answer.is_empty() {
-            return Vec::new();
-        }
-        let attempt = episode.attempt;
-        let value_of = |number: u32, field: &str| episode.made(new, number, field);
-        let counted = ended.ended.user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
-        let facts = stage.key.tops.iter().zip(&stage.facts).filter_map(|(top, (_, fact))| {
-            let mut more = "";
-            let value = match prepare::filled_fact(fact, value_of)? {
-                Fact::Number { value, .. } => value,
-                Fact::Count { value } => {
-                    more = &counted;
-                    value as f64
-                }
-                Fact::Money { minor, scale, .. } => minor as f64 / 10_f64.powi(i32::from(scale)),
-                _ => return None,
-            };
-            let about = top.about.split(" of the ").next().unwrap_or_default();
-            Some(AskedNumber { about, more, value })
-        });
-        let facts: Vec<AskedNumber<'_>> = facts.collect();
-        let prose = &ended.said(attempt).prose;
-        let known = Known::new(
-            attempt.base,
-            &self.vocabulary,
-            ended.log(attempt),
-            ended.ended.user_turns,
-            attempt.last.clock(),
-            &facts,
-            prose,
-        );
-        let opened = ended.opened.min(attempt.log.len());
-        let own = ended.log(attempt).get(opened..).unwrap_or_default();
-        let deeds = match stage.outcome {
-            Outcome::Done => {
-                deeds::untold(prose, own, ended.ended.user_turns, &self.vocabulary, attempt.base.world())
-            }
-            _ => None,
-        };
-        let dump = known.is_dump(prose, stage.key.atoms.len());
-        let lies = known.falsehoods(prose).into_iter().chain(deeds);
-        lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what))
-            .chain(
-                dump.then(|| GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned())),
-            )
-            .collect()
     }
 
     /// What was changed: as expected, when it was asked for, and nothing else.
@@ -353,106 +303,12 @@ impl Prepared {
     }
 }
 
-/// What the last message of a stage says of the facts asked for.
-fn judge_answer(
-    stage: &PreparedStage,
-    episode: &Episode<'_>,
-    ended: &Stage<'_>,
-    new: &NewRecords<'_>,
-    errors: &mut Vec<GradeError>,
-) -> Verdict {
-    if stage.key.tops.is_empty() {
-        return Verdict::NotEvaluated;
-    }
-    if ended.ended.answers == Answers::Structured {
-        return judge_facts(stage, episode, ended.ended, new, errors);
-    }
-    let value_of = |number: u32, field: &str| episode.made(new, number, field);
-    let Some(key) = stage.key_of(value_of, &new.world.zone) else {
-        let message = "the answer is about a new record that was not made".to_owned();
-        errors.push(GradeError::new(ErrorClass::MissingFact, message));
-        return Verdict::Failed;
-    };
-    let extra = stage.new_names(&episode.changes, episode.attempt.base);
-    let Said { prose, clock, .. } = ended.said(episode.attempt);
-    let reading = key.read_text(prose.text(), ended.ended.answer, ended.ended.user_turns, clock, &extra);
-    for (top, state) in key.tops.iter().zip(&reading.facts) {
-        if *state == FactState::NotStated {
-            let message = format!("the answer does not state the {}", top.about);
-            errors.push(GradeError::new(ErrorClass::MissingFact, message));
-        }
-    }
-    let about = |top: &usize| key.tops.get(*top).map_or("", |top| &top.about);
-    for (top, words) in &reading.contradictions {
-        let message = format!("about the {}: {words}", about(top));
-        errors.push(GradeError::new(ErrorClass::Contradiction, message));
-    }
-    for top in &reading.out_of_order {
-        let message = format!("the {} come in another order", about(top));
-        errors.push(GradeError::new(ErrorClass::WrongOrder, message));
-    }
-    let verdict = Verdict::of(reading.passes());
-    errors.extend(reading.dump.map(|why| GradeError::new(ErrorClass::Dump, format!("the answer has {why}"))));
-    verdict
-}
-
-/// The facts that a structured ending gives.
-fn judge_facts(
-    stage: &PreparedStage,
-    episode: &Episode<'_>,
-    ended: &Ended<'_>,
-    new: &NewRecords<'_>,
-    errors: &mut Vec<GradeError>,
-) -> Verdict {
-    let value_of = |number: u32, field: &str| episode.made(new, number, field);
-    let before = errors.len();
-    for (name, fact) in &stage.facts {
-        let given = ended.facts.and_then(|facts| facts.get(name)).filter(|given| !given.is_null());
-        let expected = prepare::filled_fact(fact, value_of);
-        let (class, message) = match (given, expected) {
-            (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
-            (Some(given), Some(expected)) if structured::states(&expected, given, &new.world.zone) => {
-                continue;
-            }
-            (Some(given), _) => {
-                let given: String = given.to_string().chars().take(80).collect();
-                (ErrorClass::Contradiction, format!("`{name}` was given as {given}, which it is not"))
-            }
-        };
-        errors.push(GradeError::new(class, message));
-    }
-    Verdict::of(errors.len() == before)
-}
-
-/// Whether replies up to the end of a stage hold what is stated and what the ending rests on.
-fn judge_evidence(
-    stage: &PreparedStage,
-    episode: &Episode<'_>,
-    ended: &Stage<'_>,
-    new: &NewRecords<'_>,
-    errors: &mut Vec<GradeError>,
-) -> Verdict {
-    let log = ended.log(episode.attempt).iter().map(|entry| &**entry);
-    let mut missing = Vec::new();
-    for (top, evidence) in stage.key.tops.iter().zip(&stage.evidence_of) {
-        if !evidence.iter().any(|one| one.holds(&log, &ended.seen, new)) {
-            missing.push(format!("no reply shows the {}", top.about));
-        }
-    }
-    if !stage.evidence.is_empty() && !stage.evidence.iter().any(|one| one.holds(&log, &ended.seen, new)) {
-        missing.push("no reply shows what the ending rests on".to_owned());
-    }
-    if stage.key.tops.is_empty() && stage.evidence.is_empty() {
-        return Verdict::NotEvaluated;
-    }
-    let verdict = Verdict::of(missing.is_empty());
-    errors.extend(missing.into_iter().map(|message| GradeError::new(ErrorClass::NoEvidence, message)));
-    verdict
-}
-
 /// An attempt with what all variants read.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
+    vocabulary: &'a Vocabulary,
+    readings: &'a Readings,
+    clock: Clock,
     stages: Vec<Stage<'a>>,
     changes: Vec<RecordChange>,
     damage: Damage<'a>,
@@ -471,160 +327,11 @@ impl Episode<'_> {
     }
 }
 
-/// A stage as it ended, with what all variants read of it.
-struct Stage<'a> {
-    ended: &'a Ended<'a>,
-    said: OnceCell<Said>,
-    /// How many calls the episode had when it opened.
-    opened: usize,
-    /// Which leaves the replies up to its end show.
-    seen: Vec<bool>,
-}
-
-/// What the answer says, before it is held against facts.
-struct Said {
-    prose: Prose,
-    ending: Ending,
-    clock: Clock,
-}
-
-impl<'a> Stage<'a> {
-    fn new(number: usize, ended: &'a Ended<'a>, attempt: &'a Attempt<'a>, leaves: &Leaves) -> Self {
-        let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
-        let opened = before.map_or(0, |before| before.calls);
-        let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
-        let seen = leaves.seen(log.iter().map(|entry| &**entry));
-        Self { ended, said: OnceCell::new(), opened, seen }
-    }
-
-    /// The calls up to its end.
-    fn log(&self, attempt: &'a Attempt<'a>) -> &'a [Arc<LogEntry>] {
-        attempt.log.get(..self.ended.calls).unwrap_or(attempt.log)
-    }
-
-    fn said(&self, attempt: &Attempt<'_>) -> &Said {
-        self.said.get_or_init(|| {
-            let clock = Clock::at(attempt.last.clock(), &attempt.base.world().zone);
-            let prose = Prose::read(self.ended.answer, &clock);
-            Said { ending: outcome::read(prose.text()), clock, prose }
-        })
-    }
-
-    /// Why the answer is no right refusal.
-    fn refusal_fault(&self, stage: &PreparedStage, attempt: &'a Attempt<'a>) -> Option<String> {
-        let ground = Ground {
-            world: attempt.base.world(),
-            evidence: &stage.rests_on,
-            classes: &stage.refusal,
-            entries: self.log(attempt).get(self.opened..).unwrap_or_default(),
-            user_turns: self.ended.user_turns,
-            subjects: &stage.subjects,
-        };
-        ground.fault(&self.said(attempt).prose)
-    }
-
-    /// How the agent says that the stage ended.
-    fn structured_outcome(&self, stage: &PreparedStage) -> Result<Verdict, String> {
-        let Ended { outcome, reason, about, .. } = self.ended;
-        let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
-        if given != stage.outcome {
-            return Err(format!("the outcome given is {}, expected {}", name(given), name(stage.outcome)));
-        }
-        if stage.outcome != Outcome::Refused {
-            return Ok(Verdict::Passed);
-        }
-        if !stage.refusal.is_empty() && !reason.is_some_and(|reason| stage.refusal.contains(&reason)) {
-            let given = reasons(reason.as_slice());
-            return Err(format!("the refusal gives {given}, expected {}", reasons(&stage.refusal)));
-        }
-        if !stage.subjects.is_empty()
-            && !about.is_some_and(|about| structured::is_about(about, &stage.subjects))
-        {
-            let given: String = about.unwrap_or("nothing").chars().take(60).collect();
-            return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
-        }
-        Ok(Verdict::Passed)
-    }
-
-    fn outcome(
-        &self,
-        stage: &PreparedStage,
-        answer: Verdict,
-        episode: &Episode<'a>,
-        errors: &mut Vec<GradeError>,
-    ) -> Verdict {
-        let given = self.ended.outcome;
-        let wrong = |message: String| Err(GradeError::new(ErrorClass::WrongOutcome, message));
-        if self.ended.answers == Answers::Structured {
-            return self.structured_outcome(stage).unwrap_or_else(|message| {
-                errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
-                Verdict::Failed
-            });
-        }
-        let ending = &self.said(episode.attempt).ending;
-        let verdict = match (stage.outcome, given) {
-            (expected, Some(given)) if given != expected => {
-                wrong(format!("the outcome given is {}, expected {}", name(given), name(expected)))
-            }
-            (Outcome::Refused, _) => match self.ended.reason {
-                Some(reason) if stage.refusal.is_empty() || stage.refusal.contains(&reason) => {
-                    Ok(Verdict::Passed)
-                }
-                Some(reason) => wrong(format!(
-                    "the answer gives {}, expected {}",
-                    reasons(&[reason]),
-                    reasons(&stage.refusal)
-                )),
-                None => match self.refusal_fault(stage, episode.attempt) {
-                    Some(fault) => wrong(fault),
-                    None => Ok(Verdict::Passed),
-                },
-            },
-            (Outcome::NeedInput, None) if !ending.is_question() => {
-                wrong("the answer does not ask the user for what is missing".to_owned())
-            }
-            (Outcome::Done, None) if ending.silent => Ok(Verdict::NotEvaluated),
-            // Facts show that it was done, and so do changes that the answer does not deny; a question speaks against it
-            // only without them.
-            (Outcome::Done, None) if answer != Verdict::Passed && ending.asks && !ending.done => {
-                wrong("the answer asks the user instead of carrying out the request".to_owned())
-            }
-            _ => Ok(Verdict::Passed),
-        };
-        verdict.unwrap_or_else(|error| {
-            errors.push(error);
-            Verdict::Failed
-        })
-    }
-}
-
 impl PreparedVariant {
     /// Which record each new one is.
     fn new_records<'a>(&'a self, attempt: &Attempt<'a>, keys: &'a BTreeMap<u32, Value>) -> NewRecords<'a> {
         let said = attempt.stages.last().map_or(&[][..], |stage| stage.user_turns);
         NewRecords { world: attempt.base.world(), said, resources: &self.changes.created, keys }
-    }
-}
-
-impl PreparedStage {
-    /// Values that the episode itself put into fields that expected names are of.
-    fn new_names(&self, changes: &[RecordChange], base: &Base) -> Vec<(usize, Names)> {
-        let mut found = Vec::new();
-        for (position, (resource, field)) in self.fields.iter().enumerate() {
-            let mut builder = Builder::default();
-            let mut any = false;
-            for change in changes.iter().filter(|change| change.resource == *resource) {
-                let after = change.after.as_ref().and_then(|record| record.get(field.index()));
-                if let Some(value) = after.filter(|value| !matches!(value, Value::Absent)) {
-                    builder.add_value(value, base);
-                    any = true;
-                }
-            }
-            if any {
-                found.push((position, builder.finish()));
-            }
-        }
-        found
     }
 }
 
@@ -670,28 +377,6 @@ impl Judgement {
         let distance = |judged: &Self| (judged.components.failed(), judged.errors.len());
         distance(self) < distance(other)
     }
-}
-
-const fn name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Refused => "refused",
-        Outcome::NeedInput => "need_input",
-    }
-}
-
-fn reasons(classes: &[RefusalClass]) -> String {
-    let names: Vec<&str> = classes
-        .iter()
-        .map(|class| match class {
-            RefusalClass::NotFound => "not_found",
-            RefusalClass::Conflict => "conflict",
-            RefusalClass::Forbidden => "forbidden",
-            RefusalClass::Invalid => "invalid",
-            RefusalClass::NoTool => "no_tool",
-        })
-        .collect();
-    if names.is_empty() { "no reason".to_owned() } else { format!("the reason {}", names.join(" or ")) }
 }
 
 #[cfg(test)]

@@ -105,6 +105,16 @@ pub struct LogEntry {
     pub faults: Vec<Fired>,
 }
 
+impl LogEntry {
+    /// Whether it changed a record that another call changed too.
+    #[must_use]
+    pub fn touches(&self, other: &Self) -> bool {
+        self.changes.iter().any(|change| {
+            other.changes.iter().any(|known| (known.resource, &known.key) == (change.resource, &change.key))
+        })
+    }
+}
+
 impl Session {
     /// A fresh session.
     #[must_use]

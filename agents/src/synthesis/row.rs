@@ -32,11 +32,7 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
     let last = grounded.gold.iter().rev().find_map(|call| model.api_named(&call.api));
     let home = last.map_or(0, |api| model.api(api).domain.index());
     let domain = &model.domains[home];
-    let mut tools: Vec<&Json> =
-        grounded.visible.iter().filter_map(|api| world.base.tool_schema(*api)).map(AsRef::as_ref).collect();
-    if about.ability != Ability::Call {
-        tools.insert(0, world.base.tool_searcher_schema());
-    }
+    let tools = world.base.shown_tools(&grounded.visible);
     let Told { messages, events } = tell(world, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
     let episode = Episode {

@@ -201,13 +201,15 @@ impl Walk {
         seen: &mut Seen<'_>,
     ) {
         let first = self.gold.len();
+        let last = Prose::read(stage.last_words(), &seen.clock);
         seen.hear(&stage.user);
         for turn in &stage.turns {
             if let Some(text) = &turn.user {
                 seen.hear(text);
             }
             if let Some(said) = &turn.say {
-                seen.check_stated(number, &Prose::read(said, &seen.clock), &mut self.faults);
+                let other = (said != last.source()).then(|| Prose::read(said, &seen.clock));
+                seen.check_stated(number, other.as_ref().unwrap_or(&last), &mut self.faults);
             }
             let of_message = self.gold.len();
             let mut made = Vec::new();
@@ -242,8 +244,8 @@ impl Walk {
         let (refusal, refused_by) = claims::refusal(number, &end, &calls, seen, &mut self.faults);
         let asked = claims::facts(number, &end, seen, &mut self.faults);
         let asks = claims::asks(number, &end, seen, &mut self.faults);
-        claims::deeds(number, &end, &calls, stage.last_words(), seen, &mut self.faults);
-        let parts = parts::of(stage.last_words(), &asked, seen);
+        claims::deeds(number, &end, &calls, &last, seen, &mut self.faults);
+        let parts = parts::of(&last, &asked, seen);
         self.stages.push(GroundedStage {
             calls,
             user_turns: seen.turns.len(),

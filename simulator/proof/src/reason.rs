@@ -1,6 +1,6 @@
 //! Why a gate does not let a candidate pass: typed, with what was found.
 
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::task::RefusalClass;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -395,75 +395,49 @@ impl Reason {
     /// Its name: the tag of its JSON form.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::ArgumentFromNowhere { .. } => "argument_from_nowhere",
-            Self::ArgumentTooEarly { .. } => "argument_too_early",
-            Self::KeywordsFromNowhere { .. } => "keywords_from_nowhere",
-            Self::StatedFromNowhere { .. } => "stated_from_nowhere",
-            Self::UnitFromNowhere { .. } => "unit_from_nowhere",
-            Self::CurrencyFromNowhere { .. } => "currency_from_nowhere",
-            Self::NameFromNowhere { .. } => "name_from_nowhere",
-            Self::FactNotThere { .. } => "fact_not_there",
-            Self::AskNotThere { .. } => "ask_not_there",
-            Self::FactTooEarly { .. } => "fact_too_early",
-            Self::NotATool { .. } => "not_a_tool",
-            Self::ReplayDiffers { .. } => "replay_differs",
-            Self::ProvesNothing => "proves_nothing",
-            Self::GoldFails { .. } => "gold_fails",
-            Self::DoneThoughRefused { .. } => "done_though_refused",
-            Self::ReplySaysOtherwise { .. } => "reply_says_otherwise",
-            Self::WordsSayOtherwise { .. } => "words_say_otherwise",
-            Self::RefusedWithoutReason { .. } => "refused_without_reason",
-            Self::RefusedForAnother { .. } => "refused_for_another",
-            Self::NotOpened { .. } => "not_opened",
-            Self::UserWouldNotSay { .. } => "user_would_not_say",
-            Self::IdlePasses { .. } => "idle_passes",
-            Self::WordsAlonePass => "words_alone_pass",
-            Self::NoTwin { .. } => "no_twin",
-            Self::FaultPasses { .. } => "fault_passes",
-            Self::Unprovable { .. } => "unprovable",
-            Self::RightWayFails { .. } => "right_way_fails",
-            Self::SeveralReadings { .. } => "several_readings",
-            Self::SeveralRecords { .. } => "several_records",
-            Self::SeveralItems { .. } => "several_items",
-            Self::Tie { .. } => "tie",
-            Self::OtherOrder { .. } => "other_order",
-        }
+        self.kind().0
     }
 
     /// The gate that gives this reason.
     #[must_use]
     pub const fn gate(&self) -> Gate {
+        self.kind().1
+    }
+
+    const fn kind(&self) -> (&'static str, Gate) {
         match self {
-            Self::ArgumentFromNowhere { .. }
-            | Self::ArgumentTooEarly { .. }
-            | Self::KeywordsFromNowhere { .. }
-            | Self::StatedFromNowhere { .. }
-            | Self::UnitFromNowhere { .. }
-            | Self::CurrencyFromNowhere { .. }
-            | Self::NameFromNowhere { .. } => Gate::Grounded,
-            Self::FactNotThere { .. }
-            | Self::AskNotThere { .. }
-            | Self::FactTooEarly { .. }
-            | Self::NotATool { .. }
-            | Self::ReplayDiffers { .. }
-            | Self::ProvesNothing
-            | Self::GoldFails { .. }
-            | Self::DoneThoughRefused { .. }
-            | Self::ReplySaysOtherwise { .. }
-            | Self::WordsSayOtherwise { .. }
-            | Self::RefusedWithoutReason { .. }
-            | Self::RefusedForAnother { .. }
-            | Self::NotOpened { .. }
-            | Self::UserWouldNotSay { .. } => Gate::Gold,
-            Self::IdlePasses { .. } | Self::WordsAlonePass | Self::NoTwin { .. } => Gate::NoOp,
-            Self::FaultPasses { .. } | Self::Unprovable { .. } => Gate::Damage,
-            Self::RightWayFails { .. } => Gate::Alternatives,
-            Self::SeveralReadings { .. }
-            | Self::SeveralRecords { .. }
-            | Self::SeveralItems { .. }
-            | Self::Tie { .. }
-            | Self::OtherOrder { .. } => Gate::Determined,
+            Self::ArgumentFromNowhere { .. } => ("argument_from_nowhere", Gate::Grounded),
+            Self::ArgumentTooEarly { .. } => ("argument_too_early", Gate::Grounded),
+            Self::KeywordsFromNowhere { .. } => ("keywords_from_nowhere", Gate::Grounded),
+            Self::StatedFromNowhere { .. } => ("stated_from_nowhere", Gate::Grounded),
+            Self::UnitFromNowhere { .. } => ("unit_from_nowhere", Gate::Grounded),
+            Self::CurrencyFromNowhere { .. } => ("currency_from_nowhere", Gate::Grounded),
+            Self::NameFromNowhere { .. } => ("name_from_nowhere", Gate::Grounded),
+            Self::FactNotThere { .. } => ("fact_not_there", Gate::Gold),
+            Self::AskNotThere { .. } => ("ask_not_there", Gate::Gold),
+            Self::FactTooEarly { .. } => ("fact_too_early", Gate::Gold),
+            Self::NotATool { .. } => ("not_a_tool", Gate::Gold),
+            Self::ReplayDiffers { .. } => ("replay_differs", Gate::Gold),
+            Self::ProvesNothing => ("proves_nothing", Gate::Gold),
+            Self::GoldFails { .. } => ("gold_fails", Gate::Gold),
+            Self::DoneThoughRefused { .. } => ("done_though_refused", Gate::Gold),
+            Self::ReplySaysOtherwise { .. } => ("reply_says_otherwise", Gate::Gold),
+            Self::WordsSayOtherwise { .. } => ("words_say_otherwise", Gate::Gold),
+            Self::RefusedWithoutReason { .. } => ("refused_without_reason", Gate::Gold),
+            Self::RefusedForAnother { .. } => ("refused_for_another", Gate::Gold),
+            Self::NotOpened { .. } => ("not_opened", Gate::Gold),
+            Self::UserWouldNotSay { .. } => ("user_would_not_say", Gate::Gold),
+            Self::IdlePasses { .. } => ("idle_passes", Gate::NoOp),
+            Self::WordsAlonePass => ("words_alone_pass", Gate::NoOp),
+            Self::NoTwin { .. } => ("no_twin", Gate::NoOp),
+            Self::FaultPasses { .. } => ("fault_passes", Gate::Damage),
+            Self::Unprovable { .. } => ("unprovable", Gate::Damage),
+            Self::RightWayFails { .. } => ("right_way_fails", Gate::Alternatives),
+            Self::SeveralReadings { .. } => ("several_readings", Gate::Determined),
+            Self::SeveralRecords { .. } => ("several_records", Gate::Determined),
+            Self::SeveralItems { .. } => ("several_items", Gate::Determined),
+            Self::Tie { .. } => ("tie", Gate::Determined),
+            Self::OtherOrder { .. } => ("other_order", Gate::Determined),
         }
     }
 
@@ -508,15 +482,5 @@ impl Reason {
             | Self::OtherOrder { call, .. } => Some(*call),
             _ => None,
         }
-    }
-}
-
-/// How an outcome is called.
-#[must_use]
-pub const fn outcome_name(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Done => "done",
-        Outcome::Refused => "refused",
-        Outcome::NeedInput => "need_input",
     }
 }

@@ -182,8 +182,13 @@ impl Body {
                         stack.extend(items.map(|(position, item)| (format!("{path}[{position}]"), item)));
                     }
                     Self::Object(members) => stack.extend(members.iter().rev().map(|(name, body)| {
-                        let dot = if path.is_empty() { "" } else { "." };
-                        (format!("{path}{dot}{name}"), body)
+                        let mut place = String::with_capacity(path.len() + 1 + name.len());
+                        place.push_str(&path);
+                        if !path.is_empty() {
+                            place.push('.');
+                        }
+                        place.push_str(name);
+                        (place, body)
                     })),
                 }
             }

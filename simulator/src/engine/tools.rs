@@ -113,6 +113,15 @@ impl Base {
         &self.tools.searcher_schema
     }
 
+    /// What a caller is shown at the start: the schemas of the visible APIs, or `ToolSearcher`'s where none is.
+    #[must_use]
+    pub fn shown_tools(&self, visible: &[ApiId]) -> Vec<&Json> {
+        if visible.is_empty() {
+            return vec![self.tool_searcher_schema()];
+        }
+        visible.iter().filter_map(|api| self.tool_schema(*api)).map(AsRef::as_ref).collect()
+    }
+
     /// The API with which users of a domain sign in.
     #[must_use]
     pub fn sign_in_api(&self, domain: DomainId) -> Option<ApiId> {

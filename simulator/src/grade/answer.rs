@@ -185,3 +185,9 @@ fn pairs(text: &Text) -> Vec<(u64, u64)> {
     let small = |two: &&[&extract_token::Token]| two[0].has_content() && two[1].is(Roles::FUNCTION);
     words.windows(2).filter(small).map(|two| (two[0].stem, two[1].hash)).collect()
 }
+
+/// Whether one stem is another with another ending: `carpent` and `carpentri`.
+pub(super) fn is_inflected(a: &str, b: &str) -> bool {
+    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    common >= 5 && common * 3 >= a.chars().count().max(b.chars().count()) * 2
+}

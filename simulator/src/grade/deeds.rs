@@ -10,11 +10,11 @@ use diorama_seeds::model::{Api, Field, World};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-use super::extract::Stance;
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, word, words};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Token};
 use super::names::Vocabulary;
+use super::readings::Said as Answer;
 use crate::engine::Origin;
 use crate::session::LogEntry;
 
@@ -48,7 +48,7 @@ pub(super) fn words_for(api: &Api) -> Vec<String> {
 
 /// A word for a deed as the others are compared with it: `cancelled`, `cancels` and `cancelling` are `cancel`.
 pub(super) fn base(word: &str) -> String {
-    const IRREGULAR: [(&str, &str); 22] = [
+    const IRREGULAR: [(&str, &str); 21] = [
         ("paid", "pay"),
         ("sent", "send"),
         ("made", "make"),
@@ -67,7 +67,6 @@ pub(super) fn base(word: &str) -> String {
         ("left", "leave"),
         ("froze", "freeze"),
         ("frozen", "freeze"),
-        ("put", "put"),
         ("begun", "begin"),
         ("undone", "undo"),
         ("chosen", "choose"),
@@ -82,80 +81,89 @@ pub(super) fn base(word: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// What an answer says of the deeds that words stand for; of any deed, where `any` is set.
-pub(super) fn said(prose: &Prose, words: &[String], any: bool) -> Said {
-    let text = prose.text();
-    let mut said = Said::default();
-    for (at, token) in text.tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
-        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
-        let spelt = spelt.to_lowercase();
-        let stem = base(&spelt);
-        let generic = any && ANY.contains(&stem.as_str());
-        if !generic && !words.contains(&stem) {
-            continue;
-        }
-        if text.asks(token) {
-            said.offered |= !generic;
-            continue;
-        }
-        let near = || {
-            let before = text.tokens[..at].iter().rev().take(REACH);
-            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
-        };
-        if near().any(|other| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other)) {
-            said.denied = true;
-        } else if near().any(|other| other.hash == word!("will") || other.hash == word!("ill")) {
-            said.offered = true;
-        } else if !near().any(is_imagined) && is_done_form(&spelt, at, prose) && !is_earlier(token, prose) {
-            said.claimed = true;
-        }
-    }
-    said
+/// The words of an answer, each as [`base`] spells it, and how it speaks of a deed.
+pub(super) struct Deeds(Vec<(String, How)>);
+
+/// How a word speaks of the deed that it stands for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    Asked,
+    Denied,
+    Offered,
+    Claimed,
+    /// It imagines it, or tells of earlier times.
+    Aside,
 }
 
-/// The deeds that an answer claims, as [`base`] spells them.
-fn claimed(prose: &Prose) -> Vec<String> {
-    let text = prose.text();
-    let mut found = Vec::new();
-    for (at, token) in
-        text.tokens.iter().enumerate().filter(|(_, token)| token.is_word() && !text.asks(token))
-    {
-        let Some(spelt) = prose.source().get(token.start as usize..token.end as usize) else { continue };
-        let spelt = spelt.to_lowercase();
-        let near = || {
-            let before = text.tokens[..at].iter().rev().take(REACH);
-            before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
-        };
-        let denied = |other: &Token| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other);
-        if is_done_form(&spelt, at, prose)
-            && !near().any(|other| denied(other) || is_imagined(other))
-            && !is_earlier(token, prose)
-        {
-            found.push(base(&spelt));
-        }
+impl Deeds {
+    /// Reads the words of an answer.
+    pub(super) fn read(prose: &Prose) -> Self {
+        let text = prose.text();
+        let words = text.tokens.iter().enumerate().filter(|(_, token)| token.is_word());
+        let spoken = words.map(|(at, token)| {
+            let spelt = prose.word(token).to_lowercase();
+            let base = base(&spelt);
+            let near = || {
+                let before = text.tokens[..at].iter().rev().take(REACH);
+                before.take_while(|other| other.sentence == token.sentence && !is_clause_end(other))
+            };
+            let denies =
+                |other: &Token| other.is(Roles::NEGATOR) || other.is(Roles::ZERO) || is_failure(other);
+            let how = if text.asks(token) {
+                How::Asked
+            } else if near().any(denies) {
+                How::Denied
+            } else if near().any(|other| words!("will ill").contains(&other.hash)) {
+                How::Offered
+            } else if !near().any(is_imagined)
+                && is_done_form(&spelt, &base, at, prose)
+                && !is_earlier(token, prose)
+            {
+                How::Claimed
+            } else {
+                How::Aside
+            };
+            (base, how)
+        });
+        Self(spoken.collect())
     }
-    found
+
+    /// What is said of the deeds that words stand for.
+    pub(super) fn said(&self, words: &[String]) -> Said {
+        let mut said = Said::default();
+        for (base, how) in &self.0 {
+            let generic = ANY.contains(&base.as_str());
+            if !generic && !words.contains(base) {
+                continue;
+            }
+            match how {
+                How::Asked => said.offered |= !generic,
+                How::Denied => said.denied = true,
+                How::Offered => said.offered = true,
+                How::Claimed => said.claimed = true,
+                How::Aside => {}
+            }
+        }
+        said
+    }
+
+    /// Whether the deed that a word stands for is claimed.
+    fn claims(&self, word: &str) -> bool {
+        self.0.iter().any(|(base, how)| *how == How::Claimed && base == word)
+    }
 }
 
 /// Whether the answer says that something was tried and refused.
 pub(super) fn claims_attempt(prose: &Prose) -> bool {
-    const ATTEMPTS: [u64; 5] =
-        [word!("refused"), word!("rejected"), word!("declined"), word!("blocked"), word!("tried")];
-    prose.text().tokens.iter().any(|token| ATTEMPTS.contains(&token.hash))
+    const ATTEMPTS: [u64; 5] = words!("refused rejected declined blocked tried");
+    prose.text().has_any(&ATTEMPTS)
 }
 
 /// Whether the speaker says of themselves that they cannot, or could not.
 fn is_unable(prose: &Prose) -> bool {
     let text = prose.text();
     text.tokens.iter().enumerate().any(|(at, token)| {
-        let cannot = [
-            word!("cant"),
-            word!("cannot"),
-            word!("couldnt"),
-            word!("unable"),
-            word!("wont"),
-            word!("wasnt"),
-        ];
+        let cannot = words!("cant cannot couldnt unable wont wasnt");
         cannot.contains(&token.hash)
             && !text.asks(token)
             && text.tokens[..at]
@@ -171,61 +179,36 @@ fn is_clause_end(token: &Token) -> bool {
 }
 
 fn is_failure(token: &Token) -> bool {
-    [
-        word!("unable"),
-        word!("failed"),
-        word!("couldnt"),
-        word!("refused"),
-        word!("impossible"),
-        word!("tried"),
-    ]
-    .contains(&token.hash)
+    words!("unable failed couldnt refused impossible tried").contains(&token.hash)
 }
 
 /// Words before a deed that is not said to be done: it may, will or can be, or would be if.
 fn is_imagined(token: &Token) -> bool {
-    const IMAGINED: [u64; 19] = [
-        word!("can"),
-        word!("could"),
-        word!("will"),
-        word!("would"),
-        word!("should"),
-        word!("shall"),
-        word!("may"),
-        word!("might"),
-        word!("must"),
-        word!("to"),
-        word!("if"),
-        word!("unless"),
-        word!("when"),
-        word!("once"),
-        word!("until"),
-        word!("before"),
-        word!("only"),
-        word!("ill"),
-        word!("id"),
-    ];
+    const IMAGINED: [u64; 19] = words!(
+        "can could will would should shall may might must to if unless when once until \
+         before only ill id"
+    );
     IMAGINED.contains(&token.hash)
 }
 
 /// Said of earlier times: `already`, `earlier`, `before`.
 fn is_earlier(token: &Token, prose: &Prose) -> bool {
-    const EARLIER: [u64; 5] =
-        [word!("already"), word!("earlier"), word!("previously"), word!("still"), word!("before")];
+    const EARLIER: [u64; 5] = words!("already earlier previously still before");
     let text = prose.text();
     text.tokens.iter().any(|other| other.sentence == token.sentence && EARLIER.contains(&other.hash))
 }
 
 /// Whether a word is spelt as something done is: a past form, or a form of success.
-fn is_done_form(spelt: &str, at: usize, prose: &Prose) -> bool {
+fn is_done_form(spelt: &str, base: &str, at: usize, prose: &Prose) -> bool {
     let past = spelt.ends_with("ed");
-    let irregular = base(spelt) != english::stem(spelt);
+    let irregular = || base != english::stem(spelt);
     let shared = matches!(spelt, "put" | "set" | "done" | "successfully" | "successful" | "success" | "left");
-    let text = prose.text();
-    let after_have = text.before(at).is_some_and(|before| {
-        before.is(Roles::COPULA) || before.is(Roles::FIRST_PERSON) || before.hash == word!("been")
-    });
-    past || irregular || (shared && (spelt != "set" || after_have))
+    let after_have = || {
+        prose.text().before(at).is_some_and(|before| {
+            before.is(Roles::COPULA) || before.is(Roles::FIRST_PERSON) || before.hash == word!("been")
+        })
+    };
+    past || (shared && (spelt != "set" || after_have())) || irregular()
 }
 
 /// Words that assert another state of a changed record than its reply shows: another value of an enum field, and not the
@@ -241,12 +224,10 @@ pub fn misspoken(entry: &LogEntry, prose: &Prose, world: &World) -> Option<(Span
             let synonyms = synonyms.filter(|words| !words.contains(' '));
             let spaced = other.replace('_', " ");
             let spans = prose.find(&spaced);
-            spans.into_iter().chain(synonyms.flat_map(|word| prose.find(word))).find(|span| {
-                prose.stance(*span) == Stance::Asserted
-                    && !prose.is_denied(*span)
-                    && !prose.is_limited(*span)
-                    && !is_remark(prose, *span)
-            })
+            spans
+                .into_iter()
+                .chain(synonyms.flat_map(|word| prose.find(word)))
+                .find(|span| prose.is_stated(*span) && !is_remark(prose, *span))
         };
         if says(shown).is_some() {
             continue;
@@ -300,23 +281,19 @@ fn is_remark(prose: &Prose, span: Span) -> bool {
 
 /// Why what an answer says of the changes of a stage is not so. `entries` are the calls of the stage.
 pub(super) fn untold(
-    prose: &Prose,
+    said: &Answer,
     entries: &[Arc<LogEntry>],
     user_turns: &[String],
     vocabulary: &Vocabulary,
     world: &World,
 ) -> Option<String> {
+    let prose = &said.prose;
     let written = |entry: &&Arc<LogEntry>| entry.api.is_some_and(|id| world.api(id).writes());
     let done: Vec<&Arc<LogEntry>> =
-        entries.iter().filter(written).filter(|entry| entry.reply.is_success()).collect();
+        entries.iter().filter(|entry| entry.reply.is_success()).filter(written).collect();
     let apis = || done.iter().filter_map(|entry| Some(world.api(entry.api?)));
     for (at, entry) in done.iter().enumerate() {
-        let touches = |later: &&Arc<LogEntry>| {
-            later.changes.iter().any(|change| {
-                entry.changes.iter().any(|own| (own.resource, &own.key) == (change.resource, &change.key))
-            })
-        };
-        let later = done.get(at + 1..).unwrap_or_default();
+        let mut later = done.iter().skip(at + 1);
         let of_another = |span: Span| {
             let words = prose.words_at(span).to_lowercase();
             let others = done.iter().enumerate().filter(|(other, _)| *other != at);
@@ -326,46 +303,41 @@ pub(super) fn untold(
             })
         };
         let misspoken = misspoken(entry, prose, world).filter(|(span, ..)| !of_another(*span));
-        if let Some((span, member, shown)) = misspoken.filter(|_| !later.iter().any(touches)) {
+        if let Some((span, member, shown)) = misspoken.filter(|_| !later.any(|later| later.touches(entry))) {
             return Some(format!("{}: {member} is {shown}", prose.words_at(span)));
         }
     }
     if done.is_empty() {
         return None;
     }
+    let deeds = said.deeds();
     for api in apis() {
-        let own = said(prose, vocabulary.deeds(world, &api.name), true);
+        let own = deeds.said(vocabulary.deeds(world, &api.name));
         if (own.denied || own.offered || is_unable(prose)) && !own.claimed {
             return Some(format!("{} was done, which the answer does not say", api.name));
         }
     }
-    // Another deed than those that were done: one of another API that changes records of the same domain.
-    let mut own: Vec<String> = apis().flat_map(|api| vocabulary.deeds(world, &api.name)).cloned().collect();
-    own.extend(user_turns.iter().flat_map(|turn| english::words(turn)).map(|word| base(&word)));
-    let told =
-        entries.iter().flat_map(|entry| entry.reply.body.values()).filter_map(|(value, _)| value.as_str());
-    own.extend(
-        told.flat_map(|text| text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase))
-            .map(|word| base(&word)),
-    );
-    let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
-    own.extend(after.flat_map(|record| record.iter()).filter_map(|value| value.as_str()).map(base));
-    let domains: Vec<_> = apis().map(|api| api.domain).collect();
-    let claimed = claimed(prose);
-    if claimed.iter().all(|word| own.contains(word)) {
-        return None;
-    }
-    // Adding and making are said of many deeds.
+    // Another deed than those that were done: one of another API that changes records of the same domain. Adding and
+    // making are said of many deeds.
     const COMMON: [&str; 6] = ["add", "make", "chang", "updat", "set", "put"];
-    let others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
-    for other in others {
-        let words = vocabulary.deeds(world, &other.name);
-        let told = |word: &&String| {
-            claimed.contains(word) && !own.contains(word) && !COMMON.contains(&word.as_str())
-        };
-        if words.iter().any(|word| told(&word)) {
-            return Some(format!("{} was not done, which the answer says", other.name));
-        }
-    }
-    None
+    let told = |word: &&String| {
+        deeds.claims(word)
+            && !COMMON.contains(&word.as_str())
+            && !apis().any(|api| vocabulary.deeds(world, &api.name).contains(word))
+    };
+    // What the user said, a reply tells or a record holds may be said again.
+    let known = |wanted: &str| {
+        let said = user_turns.iter().flat_map(|turn| english::words(turn));
+        let replies = entries.iter().flat_map(|entry| entry.reply.body.values());
+        let told = replies.filter_map(|(value, _)| value.as_str());
+        let told = told.flat_map(|text| text.split(|c: char| !c.is_alphabetic()).map(str::to_lowercase));
+        let after = done.iter().flat_map(|entry| &entry.changes).filter_map(|change| change.after.as_ref());
+        let mut held = after.flat_map(|record| record.iter()).filter_map(|value| value.as_str());
+        said.chain(told).any(|word| base(&word) == wanted) || held.any(|text| base(text) == wanted)
+    };
+    let domains: Vec<_> = apis().map(|api| api.domain).collect();
+    let mut others = world.apis.iter().filter(|api| api.writes() && domains.contains(&api.domain));
+    let other = others
+        .find(|other| vocabulary.deeds(world, &other.name).iter().filter(told).any(|word| !known(word)))?;
+    Some(format!("{} was not done, which the answer says", other.name))
 }

@@ -78,10 +78,7 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
     };
     let given = entry.call.arguments.get(&*parameter.name);
     let value = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
-    match (value, wanted) {
-        (Some(Value::String(given)), Value::String(wanted)) => given.to_lowercase() == wanted.to_lowercase(),
-        (value, wanted) => value.as_ref() == Some(wanted),
-    }
+    value.is_some_and(|value| alike(&value, wanted))
 }
 
 /// Which record each new one is in an episode.
@@ -273,36 +270,25 @@ pub fn tells_beforehand(
     said: &[String],
     world: &World,
 ) -> bool {
-    let Some(api) = entry.api.map(|id| world.api(id)).filter(|api| !api.writes()) else { return false };
+    if entry.api.is_none_or(|id| world.api(id).writes()) {
+        return false;
+    }
     if status == 404 {
         if lists_all(entry, refusing, world) {
             return true;
         }
-        let looked_for = |wanted: &Value| {
-            entry.call.arguments.iter().any(|(name, json)| {
-                let parameter = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()));
-                let given = parameter.and_then(|one| one.schema.parse_json(json, &world.zone).ok());
-                given.is_some_and(|given| alike(&given, wanted))
-            })
-        };
+        let sent = parsed(&entry.call.api, &entry.call.arguments, world);
+        let looked_for = |wanted: &Value| sent.iter().any(|(_, given)| alike(given, wanted));
         // Without arguments in the checks: what the user named was looked for.
-        let named = |json: &serde_json::Value| {
-            json.as_str().is_some_and(|text| {
-                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
-            })
-        };
+        let named = |json: &serde_json::Value| json.as_str().is_some_and(|text| is_named(text, said));
         let by_user = arguments.is_empty() && entry.call.arguments.values().any(named);
         let absent = entry.reply.status == 404 || (entry.reply.is_success() && is_empty(&entry.reply.body));
         return absent && (by_user || arguments.iter().any(|(_, wanted)| looked_for(wanted)));
     }
     let body = &entry.reply.body;
-    let text = |value: &Value| value.to_text(&world.zone).to_lowercase();
     // It is about what the call names; where the checks do not say what that is, about what the user named.
     let subject = |value: &Value| match arguments {
-        [] => {
-            let shown = text(value);
-            shown.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&shown))
-        }
+        [] => is_named(&value.to_text(&world.zone), said),
         arguments => arguments.iter().any(|(_, wanted)| wanted == value),
     };
     entry.reply.is_success()
@@ -411,18 +397,10 @@ pub fn derives(
     if !entry.reply.is_success() {
         return false;
     }
-    let sent: Vec<Value> = entry
-        .call
-        .arguments
-        .iter()
-        .filter_map(|(name, json)| {
-            let parameter = api.parameters.get(api.parameter_named(name)?.index())?;
-            parameter.schema.parse_json(json, &world.zone).ok()
-        })
-        .collect();
+    let sent = parsed(&entry.call.api, &entry.call.arguments, world);
     let shown = |body: &Body, value: &Value| body.values().any(|(known, _)| known == value);
     let body = &entry.reply.body;
-    let met = |value: &Value| sent.iter().any(|given| alike(given, value)) || shown(body, value);
+    let met = |value: &Value| sent.iter().any(|(_, given)| alike(given, value)) || shown(body, value);
     // Checks of the first version do not say of which arguments: then of what the user named.
     let all = !arguments.is_empty() && arguments.iter().all(|(_, value)| met(value));
     if !arguments.is_empty() && !arguments.iter().any(|(_, value)| met(value)) {
@@ -449,10 +427,8 @@ pub fn derives(
     // What it was asked beside must not be another choice.
     let strange =
         |given: &Value| !arguments.iter().any(|(_, value)| alike(given, value)) && !shown(body, given);
-    let chosen = entry.call.arguments.keys().filter_map(|name| api.parameter_named(name));
-    let free = |id: &ParameterId| api.token == Some(*id) || api.chooses_view(*id);
-    let beside = chosen.zip(&sent).filter(|(id, given)| !free(id) && strange(given)).count();
-    if beside > 0 && !all {
+    let free = |id: ParameterId| api.token == Some(id) || api.chooses_view(id);
+    if !all && sent.iter().any(|(id, given)| !free(*id) && strange(given)) {
         return false;
     }
     let near = |found: f64| (found - wanted).abs() <= 0.005_000_1;
@@ -484,13 +460,18 @@ pub fn derives(
                 let alike = numbers.iter().skip(at + 1).filter(move |(_, other)| other == measure);
                 alike.map(move |(b, _)| (a - b).abs())
             });
-            let named = members.iter().filter_map(|(_, member)| member.value()?.as_str()).any(|text| {
-                text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&text.to_lowercase()))
-            });
-            (all || (arguments.is_empty() && named)) && pairs.into_iter().any(near)
+            let mut texts = members.iter().filter_map(|(_, member)| member.value()?.as_str());
+            let mut named = || arguments.is_empty() && texts.any(|text| is_named(text, said));
+            (all || named()) && pairs.into_iter().any(near)
         }
         Body::Leaf(..) => false,
     })
+}
+
+/// Whether the user named a text, in any case.
+fn is_named(text: &str, said: &[String]) -> bool {
+    let lower = text.to_lowercase();
+    text.len() > 2 && said.iter().any(|turn| turn.to_lowercase().contains(&lower))
 }
 
 /// Whether so many items at most show an argument's value each.

@@ -193,6 +193,19 @@ impl Day {
     pub fn means(&self, date: Date, today: Date) -> bool {
         self.readings.iter().flatten().any(|reading| reading.means(date, today))
     }
+
+    /// Whether both can mean one date of the next year or the last two weeks.
+    pub(crate) fn meets(&self, other: &Self, today: Date) -> bool {
+        let mut near = (-14..=370).map(|ahead| Date(today.0 + ahead));
+        near.any(|date| self.means(date, today) && other.means(date, today))
+    }
+}
+
+impl Clocktime {
+    /// Whether both can mean the one time that either gives first.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.time == other.time || self.other == Some(other.time) || other.other == Some(self.time)
+    }
 }
 
 impl DayReading {

@@ -1,15 +1,22 @@
 //! Units and currencies that something visible gives: a description, a member's name, a value, a user.
 
-use diorama_seeds::model::{ApiId, World};
+use std::rc::Rc;
+
+use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 
 use super::extract::prose::{Prose, measures};
 use super::extract::units::{Currency, Dimension, Unit};
 use super::names::Vocabulary;
+use super::remembered::Remembered;
 use crate::engine::tools::TOOL_SEARCHER;
 use crate::engine::{Base, Body, Origin};
 use crate::session::LogEntry;
+
+thread_local! {
+    static NAMES: Remembered<Measures> = Remembered::default();
+}
 
 /// What is measured in, as far as it is visible.
 #[derive(Clone, Debug, Default)]
@@ -28,10 +35,27 @@ impl Measures {
     }
 
     /// Of the name of a member.
-    #[must_use]
-    pub fn of_name(name: &str) -> Self {
-        let (units, currencies) = measures(&spaced(name));
-        Self { units, currencies }
+    pub(crate) fn of_name(name: &str) -> Rc<Self> {
+        NAMES.with(|known| {
+            known.get(name, |name| {
+                let (units, currencies) = measures(&spaced(name));
+                Self { units, currencies }
+            })
+        })
+    }
+
+    /// Of a domain: its tools and its fields.
+    pub(crate) fn add_domain(&mut self, base: &Base, vocabulary: &Vocabulary, domain: DomainId) {
+        let known = vocabulary.domain(domain, || {
+            let world = base.world();
+            let apis = world.apis.iter().enumerate().filter(|(_, api)| api.domain == domain);
+            let apis: Vec<_> = apis.map(|(index, _)| ApiId(index as u16)).collect();
+            let mut found = Self::of_tools(base, vocabulary, &apis);
+            let resources = world.resources.iter().filter(|resource| resource.domain == domain);
+            resources.flat_map(|resource| &resource.fields).for_each(|field| found.add_schema(&field.schema));
+            found
+        });
+        known.into_iter().for_each(|known| self.add(&known.units, &known.currencies));
     }
 
     fn add_tool(&mut self, base: &Base, vocabulary: &Vocabulary, api: ApiId) {
@@ -72,8 +96,8 @@ impl Measures {
         let mut names: Vec<&str> = Vec::new();
         self.add_body(&entry.reply.body, &mut names);
         for name in names {
-            let (units, currencies) = measures(&spaced(name));
-            self.add(&units, &currencies);
+            let named = Self::of_name(name);
+            self.add(&named.units, &named.currencies);
         }
     }
 
@@ -97,7 +121,7 @@ impl Measures {
     }
 
     /// Of a schema: its unit, and its currency.
-    pub(crate) fn add_schema(&mut self, schema: &Schema) {
+    fn add_schema(&mut self, schema: &Schema) {
         let unit = schema.unit.as_deref().and_then(Unit::named);
         let code = match &schema.kind {
             Type::Decimal { currency: Some(code), .. } => &**code,

@@ -4,17 +4,20 @@
 //! articles. It must not know which name is expected.
 
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
+use diorama_seeds::model::{ApiId, DomainId, FieldId, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
 use super::deeds::words_for;
-use super::extract::lexicon::{HASH_START, Roles, WordMap, word};
+use super::extract::lexicon::{HASH_START, Roles, WordMap, words};
 use super::extract::prose::{Prose, Span};
 use super::extract::tokens::{Kind, Marks, Text, Token};
 use super::extract::units::{Currency, Unit};
+use super::measures::Measures;
+use super::remembered::Remembered;
 use crate::engine::Base;
 
 /// The names of all text fields of a world, each made when it is first asked for. Share one between all tasks of
@@ -27,6 +30,8 @@ struct Words {
     fields: Vec<Vec<OnceLock<Arc<Names>>>>,
     /// The units and currencies of each API's description.
     measures: Vec<OnceLock<(Vec<Unit>, Vec<Currency>)>>,
+    /// What each domain's tools and fields are measured in.
+    domains: Vec<OnceLock<Measures>>,
     /// The words for what each API does.
     deeds: Vec<OnceLock<Vec<String>>>,
 }
@@ -39,8 +44,9 @@ impl Vocabulary {
         let fields =
             resources.iter().map(|resource| resource.fields.iter().map(|_| OnceLock::new()).collect());
         let measures = base.world().apis.iter().map(|_| OnceLock::new()).collect();
+        let domains = base.world().domains.iter().map(|_| OnceLock::new()).collect();
         let deeds = base.world().apis.iter().map(|_| OnceLock::new()).collect();
-        Self(Arc::new(Words { fields: fields.collect(), measures, deeds }))
+        Self(Arc::new(Words { fields: fields.collect(), measures, domains, deeds }))
     }
 
     /// The units and currencies of an API's description.
@@ -56,6 +62,11 @@ impl Vocabulary {
             }
             None => (&[], &[]),
         }
+    }
+
+    /// What a domain's tools and fields are measured in.
+    pub(crate) fn domain(&self, id: DomainId, read: impl FnOnce() -> Measures) -> Option<&Measures> {
+        self.0.domains.get(id.index()).map(|slot| slot.get_or_init(read))
     }
 
     /// The words for what an API does.
@@ -136,7 +147,16 @@ struct Shape {
     length: u8,
 }
 
+thread_local! {
+    static NAMES: Remembered<Option<Name>> = Remembered::default();
+}
+
 impl Name {
+    /// A name that is looked for again and again.
+    pub(crate) fn remembered(value: &str) -> Rc<Option<Self>> {
+        NAMES.with(|known| known.get(value, Self::read))
+    }
+
     /// Reads a name; `None` when there is no word in it.
     pub(crate) fn read(value: &str) -> Option<Self> {
         let text = Text::of_value(value);
@@ -146,8 +166,7 @@ impl Name {
         if titles < words.len() {
             words.drain(..titles);
         }
-        let article =
-            words.first().is_some_and(|token| [word!("the"), word!("a"), word!("an")].contains(&token.hash));
+        let article = words.first().is_some_and(|token| words!("the a an").contains(&token.hash));
         if article && words.len() > 2 {
             words.remove(0);
         }
@@ -284,18 +303,16 @@ fn stated(text: &Text, at: usize, end: usize) -> bool {
     let after = text.get(end).filter(|after| after.sentence == token.sentence && after.cell == token.cell);
     let ends = after.is_none_or(|after| {
         matches!(after.kind, Kind::Symbol(_))
-            || [word!("and"), word!("but"), word!("now"), word!("right"), word!("currently"), word!("today")]
-                .contains(&after.hash)
+            || words!("and but now right currently today").contains(&after.hash)
     });
     let before =
         text.before(at).filter(|before| before.sentence == token.sentence && before.cell == token.cell);
     let said = match before {
         Some(before) => {
             (before.is(Roles::COPULA) && !before.is(Roles::NEGATOR))
-                || [word!("switched"), word!("turned"), word!("currently"), word!("now")]
-                    .contains(&before.hash)
+                || words!("switched turned currently now").contains(&before.hash)
         }
-        None => token.hash == word!("yes") || token.hash == word!("no"),
+        None => words!("yes no").contains(&token.hash),
     };
     ends && said
 }

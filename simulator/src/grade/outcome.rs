@@ -1,24 +1,17 @@
-//! How an answer ends, read from its words: refused and why, asking the user, or neither.
-//!
-//! An outcome given beside the answer wins over what is read here; the class of a refusal is always read, since
-//! nothing else tells it.
+//! How an answer ends, read from its words: refused, asking the user, or neither. An outcome given beside the answer wins
+//! over what is read here; why it refuses is `refusal`'s to read.
 
 mod cues;
 
-use diorama_seeds::task::RefusalClass;
-use diorama_seeds::task::RefusalClass::{Conflict, Forbidden, NoTool, NotFound};
-
 use self::cues::{Cue, PHRASES};
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, word, words};
 use super::extract::tokens::{Kind, Text, Token};
 
 /// What an answer's words say about its outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ending {
-    /// It says that something could not be done or is not so.
+    /// It says that something could not be done or is not so, or gives a reason for that.
     pub(crate) refuses: bool,
-    /// Classes of the reasons it gives.
-    pub(crate) reasons: Vec<RefusalClass>,
     /// It asks the user for something that is needed.
     pub(crate) asks: bool,
     /// It asks whether to go on, which is a need only when nothing else is said.
@@ -33,7 +26,6 @@ pub(crate) struct Ending {
 pub(crate) fn read(text: &Text) -> Ending {
     let (phrases, index) = &*PHRASES;
     let mut ending = Ending { silent: text.tokens.iter().all(|token| token.hash == 0), ..Ending::default() };
-    let mut hints: Vec<RefusalClass> = Vec::new();
     let last_question = text.tokens.iter().rev().find(|token| text.asks(token)).map(|token| token.sentence);
     for (at, token) in text.tokens.iter().enumerate() {
         let Some(candidates) = index.get(&token.hash) else { continue };
@@ -44,10 +36,6 @@ pub(crate) fn read(text: &Text) -> Ending {
             let asked = text.asks(token);
             match phrase.cue {
                 Cue::Refusal if !asked && !softened(text, at, token) => ending.refuses = true,
-                Cue::Reason(class) if !asked && !ending.reasons.contains(&class) => {
-                    ending.reasons.push(class)
-                }
-                Cue::Hint(class) if !asked && !hints.contains(&class) => hints.push(class),
                 Cue::Done if !asked => ending.done = true,
                 Cue::Offer if asked => ending.offers = true,
                 Cue::Ask => {
@@ -62,10 +50,6 @@ pub(crate) fn read(text: &Text) -> Ending {
                 _ => {}
             }
         }
-    }
-    // A reason that only hints counts beside a refusal that gives none.
-    if ending.refuses && ending.reasons.is_empty() {
-        ending.reasons = hints;
     }
     ending
 }
@@ -94,10 +78,9 @@ pub(crate) fn asks_leave(text: &Text, sentence: u32) -> bool {
 }
 
 impl Ending {
-    /// Whether the text refuses: it says so, or gives a reason that is one by itself.
-    pub(crate) fn is_refusal(&self) -> bool {
-        self.refuses
-            || self.reasons.iter().any(|reason| matches!(reason, NotFound | Forbidden | NoTool | Conflict))
+    /// Whether the text refuses, and says of nothing that it was carried out.
+    pub(crate) const fn is_refusal(&self) -> bool {
+        self.refuses && !self.done
     }
 
     /// Whether the text asks the user for something.
@@ -128,10 +111,7 @@ fn softened(text: &Text, at: usize, token: &Token) -> bool {
     let next = |ahead: usize| {
         text.get(at + ahead).filter(|next| next.sentence == token.sentence).map_or(0, |next| next.hash)
     };
-    let sorry = token.hash == word!("sorry")
-        || token.hash == word!("apologies")
-        || token.hash == word!("apologize")
-        || token.hash == word!("apologise");
+    let sorry = words!("sorry apologies apologize apologise").contains(&token.hash);
     sorry && next(1) == word!("for")
 }
 
@@ -140,30 +120,13 @@ fn courtesy(text: &Text, at: usize, token: &Token) -> bool {
     let near = text.tokens[at..].iter().take(8).take_while(|next| next.sentence == token.sentence);
     let before =
         text.tokens[..at].iter().rev().take(4).take_while(|before| before.sentence == token.sentence);
-    near.chain(before).any(|next| {
-        next.hash == word!("if")
-            || next.hash == word!("else")
-            || next.hash == word!("anything")
-            || next.hash == word!("questions")
-    })
+    near.chain(before).any(|next| words!("if else anything questions").contains(&next.hash))
 }
 
 /// Requests outside questions: `please provide`, `I need the`, `tell me`.
 fn is_request(words: &[u64]) -> bool {
     let first = words.first().copied().unwrap_or(0);
-    [
-        word!("please"),
-        word!("i"),
-        word!("ill"),
-        word!("tell"),
-        word!("let"),
-        word!("need"),
-        word!("could"),
-        word!("can"),
-        word!("clarify"),
-        word!("provide"),
-    ]
-    .contains(&first)
+    words!("please i ill tell let need could can clarify provide").contains(&first)
 }
 
 /// Whether the question of a sentence is an offer.

@@ -6,15 +6,15 @@ use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{
     AnswerCheck, CHECKS_VERSION, Checks, Fact, Outcome, RefusalClass, StageCheck, Variant,
 };
-use diorama_seeds::value::Zone;
+use diorama_seeds::value::{Value, Zone};
 
 use super::answer::AnswerKey;
 use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
-use super::names::Vocabulary;
+use super::names::{Builder, Names, Vocabulary};
 use super::structured;
-use crate::engine::Base;
+use crate::engine::{Base, RecordChange};
 
 /// Checks, made ready for a world.
 #[derive(Debug)]
@@ -182,6 +182,26 @@ impl PreparedStage {
         let answer = filled(answer, value_of)?;
         let names = |resource: &str, field: &str| self.key.names_of(resource, field);
         AnswerKey::build(&answer, &beside(context, value_of), zone, names).ok().map(Cow::Owned)
+    }
+
+    /// Values that the episode itself put into fields that expected names are of.
+    pub(crate) fn new_names(&self, changes: &[RecordChange], base: &Base) -> Vec<(usize, Names)> {
+        let mut found = Vec::new();
+        for (position, (resource, field)) in self.fields.iter().enumerate() {
+            let mut builder = Builder::default();
+            let mut any = false;
+            for change in changes.iter().filter(|change| change.resource == *resource) {
+                let after = change.after.as_ref().and_then(|record| record.get(field.index()));
+                if let Some(value) = after.filter(|value| !matches!(value, Value::Absent)) {
+                    builder.add_value(value, base);
+                    any = true;
+                }
+            }
+            if any {
+                found.push((position, builder.finish()));
+            }
+        }
+        found
     }
 }
 

@@ -12,11 +12,13 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Evidence, RefusalClass};
 use diorama_seeds::value::Value;
 
+use super::answer::is_inflected;
 use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
-use super::extract::lexicon::{Roles, word};
+use super::extract::lexicon::{Roles, words};
 use super::extract::prose::Prose;
 use super::extract::tokens::{Kind, Token};
+use super::readings::Said;
 use crate::embed::{StaticEmbedder, embedded};
 use crate::engine::Origin;
 use crate::session::LogEntry;
@@ -54,13 +56,14 @@ impl Ground<'_> {
     }
 
     /// Why an answer is no right refusal, where it is not.
-    pub(super) fn fault(&self, prose: &Prose) -> Option<String> {
+    pub(super) fn fault(&self, answer: &Said) -> Option<String> {
+        let prose = &answer.prose;
         let mut verbs: Vec<String> = self.refused().flat_map(|(api, _)| deeds::words_for(api)).collect();
         let requested =
             self.user_turns.last().into_iter().flat_map(|turn| turn.split(|c: char| !c.is_alphabetic()));
         let plain = requested.filter(|word| word.len() > 3 && word.starts_with(char::is_lowercase));
         verbs.extend(plain.map(deeds::base));
-        let said = deeds::said(prose, &verbs, true);
+        let said = answer.deeds().said(&verbs);
         if said.claimed && !said.denied && !has_inability(prose) {
             return Some("the answer says that it was done".to_owned());
         }
@@ -78,10 +81,10 @@ impl Ground<'_> {
     /// Whether a sentence denies that what was asked about is there: a denial whose next word is the kind of thing, its
     /// name, or a word of finding and being.
     fn is_absence(&self, prose: &Prose) -> bool {
-        const BEING: [&str; 32] = [
+        const BEING: [&str; 31] = [
             "call", "name", "carri", "sell", "stock", "hit", "find", "found", "exist", "match", "locat",
             "see", "have", "has", "list", "appear", "seem", "regist", "know", "recogn", "result", "record",
-            "anyth", "entri", "one", "such", "there", "regist", "file", "set", "trace", "luck",
+            "anyth", "entri", "one", "such", "there", "file", "set", "trace", "luck",
         ];
         let text = prose.text();
         let mut names: Vec<String> = self.subjects.to_vec();
@@ -100,10 +103,7 @@ impl Ground<'_> {
             .flat_map(|turn| english::words(turn))
             .map(|word| english::stem(&word))
             .collect();
-        let spelt = |token: &Token| {
-            let word = prose.source().get(token.start as usize..token.end as usize).unwrap_or_default();
-            english::stem(&word.to_lowercase())
-        };
+        let spelt = |token: &Token| english::stem(prose.word(token));
         let of_name = |stem: &String| {
             names.iter().any(|name| english::words(name).any(|word| english::stem(&word) == *stem))
         };
@@ -340,48 +340,26 @@ pub(super) fn restates(part: &str, reason: &str) -> bool {
     found >= wanted.len().min(2) && found * 3 >= wanted.len() * 2 && found > 0
 }
 
-/// Whether one stem is another with another ending: `carpent` and `carpentri`.
-fn is_inflected(a: &str, b: &str) -> bool {
-    let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    common >= 5 && common * 3 >= a.chars().count().max(b.chars().count()) * 2
-}
-
 /// Whether a part of a sentence only says that something could not be done.
 fn is_inability(part: &str) -> bool {
-    const INABILITY: [&str; 14] = [
-        "can't",
-        "cannot",
-        "couldn't",
-        "could not",
-        "can not",
-        "unable",
-        "wasn't able",
-        "not able",
-        "won't",
-        "refused",
-        "rejected",
-        "declined",
-        "failed",
-        "would you",
-    ];
+    const INABILITY: &str = "can't|cannot|couldn't|could not|can not|unable|wasn't able|not able|won't|refused|\
+                             rejected|declined|failed|would you";
     let lower = part.to_lowercase().replace('’', "'");
-    INABILITY.iter().any(|words| lower.contains(words))
+    INABILITY.split('|').any(|words| lower.contains(words))
 }
 
 /// Whether a word denies.
 fn denies(token: &Token) -> bool {
     token.is(Roles::NEGATOR)
         || token.is(Roles::ZERO)
-        || [word!("unable"), word!("no"), word!("unknown"), word!("missing"), word!("failed")]
-            .contains(&token.hash)
+        || words!("unable no unknown missing failed").contains(&token.hash)
 }
 
 /// Whether an answer says that something was not found, or does not exist.
 fn denies_finding(prose: &Prose) -> bool {
     let text = prose.text();
     text.tokens.iter().enumerate().filter(|(_, token)| denies(token)).any(|(at, denial)| {
-        const FINDING: [u64; 6] =
-            [word!("find"), word!("found"), word!("exist"), word!("exists"), word!("locate"), word!("such")];
+        const FINDING: [u64; 6] = words!("find found exist exists locate such");
         let mut next = text.tokens.iter().skip(at + 1).take(3);
         next.any(|next| next.sentence == denial.sentence && FINDING.contains(&next.hash))
     })
@@ -389,51 +367,19 @@ fn denies_finding(prose: &Prose) -> bool {
 
 /// Whether the answer says that something could not be done.
 fn has_inability(prose: &Prose) -> bool {
-    const INABILITY: [u64; 12] = [
-        word!("cant"),
-        word!("cannot"),
-        word!("couldnt"),
-        word!("unable"),
-        word!("nothing"),
-        word!("refused"),
-        word!("rejected"),
-        word!("declined"),
-        word!("blocked"),
-        word!("impossible"),
-        word!("failed"),
-        word!("unchanged"),
-    ];
-    prose.text().tokens.iter().any(|token| INABILITY.contains(&token.hash))
+    const INABILITY: [u64; 12] = words!(
+        "cant cannot couldnt unable nothing refused rejected declined blocked impossible \
+         failed unchanged"
+    );
+    prose.text().has_any(&INABILITY)
 }
 
 /// Whether an answer holds something against the request: it denies, or says what stands in its way.
 fn has_signal(prose: &Prose) -> bool {
-    const OBSTACLES: [u64; 24] = [
-        word!("all"),
-        word!("already"),
-        word!("only"),
-        word!("instead"),
-        word!("must"),
-        word!("need"),
-        word!("needs"),
-        word!("required"),
-        word!("requires"),
-        word!("too"),
-        word!("exceeds"),
-        word!("exceed"),
-        word!("over"),
-        word!("above"),
-        word!("below"),
-        word!("limit"),
-        word!("sorry"),
-        word!("unfortunately"),
-        word!("afraid"),
-        word!("off"),
-        word!("out"),
-        word!("full"),
-        word!("taken"),
-        word!("than"),
-    ];
+    const OBSTACLES: [u64; 24] = words!(
+        "all already only instead must need needs required requires too exceeds exceed \
+         over above below limit sorry unfortunately afraid off out full taken than"
+    );
     let word = |token: &&Token| token.kind == Kind::Word;
     has_inability(prose)
         || prose

@@ -3,6 +3,7 @@
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::value::{Date, Instant, Time, Value};
+use serde_json::Value as Json;
 use std::sync::Arc;
 
 use super::extract::prose::{Prose, Span};
@@ -126,12 +127,8 @@ fn said_by_user(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> bool {
                         || a.unit == b.unit
                         || b.unit.is_some_and(|unit| seen.measures.has_unit(unit.dimension)))
             }
-            (What::Date(a), What::Date(b)) => (-14..=370)
-                .map(|ahead| Date(seen.clock.today.0 + ahead))
-                .any(|day| a.means(day, seen.clock.today) && b.means(day, seen.clock.today)),
-            (What::Time(a), What::Time(b)) => {
-                a.time == b.time || a.other == Some(b.time) || b.other == Some(a.time)
-            }
+            (What::Date(a), What::Date(b)) => a.meets(b, seen.clock.today),
+            (What::Time(a), What::Time(b)) => a.meets(b),
             _ => false,
         })
     };
@@ -150,6 +147,11 @@ fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origi
     replies(seen).flat_map(Body::values)
 }
 
+/// The arguments that were sent.
+fn sent<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = &'a Json> {
+    seen.entries.iter().flat_map(|entry| entry.call.arguments.values())
+}
+
 /// Numbers that a reply shows, an argument sends, or a list counts; their sums and differences.
 fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> bool {
     // People round: what is said to two decimals is what is shown to more, and `2.1 million` hides digits. What was spent
@@ -162,18 +164,17 @@ fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> 
         };
         close(value) || other.is_some_and(close)
     };
-    let shown: Vec<f64> = leaves(seen).filter_map(|(value, _)| number_of(value)).collect();
-    if shown.iter().any(|known| near(*known)) {
+    let shown = || leaves(seen).filter_map(|(value, _)| number_of(value));
+    if shown().any(near) {
         return true;
     }
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    if sent.filter_map(serde_json::Value::as_f64).any(near) {
+    if sent(seen).filter_map(Json::as_f64).any(near) {
         return true;
     }
     if value.fract() == 0.0 && value < 1_000.0 && counts(seen).any(|count| near(count as f64)) {
         return true;
     }
-    follows(&shown, seen, near)
+    follows(shown(), seen, near)
 }
 
 /// A number with a unit, as a reply shows it or an argument sends it: what is counted has no unit, but for sums.
@@ -193,14 +194,9 @@ fn is_measured(value: f64, unit: Unit, seen: &Shown<'_>) -> bool {
             || Measures::of_name(member).has_unit(unit.dimension)
             || value.as_str().is_some()
     };
-    let shown: Vec<f64> = replies(seen)
-        .flat_map(Body::leaves)
-        .filter(|(path, value, origin)| fits(path, value, origin))
-        .filter_map(|(_, value, _)| number_of(value))
-        .collect();
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    shown.iter().any(|known| near(*known))
-        || sent.filter_map(serde_json::Value::as_f64).any(near)
+    let mut shown = replies(seen).flat_map(Body::leaves);
+    shown.any(|(path, value, origin)| number_of(value).is_some_and(near) && fits(&path, value, origin))
+        || sent(seen).filter_map(Json::as_f64).any(near)
         || seen.entries.iter().flat_map(|entry| sums(&entry.reply.body)).any(near)
 }
 
@@ -250,11 +246,11 @@ fn shared(items: &[Body]) -> Vec<usize> {
 }
 
 /// A sum of all, a sum or difference of two, or a product with what the user said.
-fn follows(shown: &[f64], seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
+fn follows(shown: impl Iterator<Item = f64>, seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
     let mut few: Vec<f64> = Vec::new();
     for number in shown {
-        if few.len() < 40 && !few.contains(number) {
-            few.push(*number);
+        if few.len() < 40 && !few.contains(&number) {
+            few.push(number);
         }
     }
     for entry in seen.entries {
@@ -332,8 +328,7 @@ fn dates<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
         Value::String(text) => Date::parse(text.get(..10)?),
         _ => None,
     });
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    let sent = sent.filter_map(|json| Date::parse(json.as_str()?.get(..10)?));
+    let sent = sent(seen).filter_map(|json| Date::parse(json.as_str()?.get(..10)?));
     std::iter::once(seen.clock.today).chain(shown).chain(sent)
 }
 
@@ -362,8 +357,7 @@ fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
         Value::String(text) => Time::parse(text),
         _ => None,
     });
-    let sent = seen.entries.iter().flat_map(|entry| entry.call.arguments.values());
-    let sent = sent.filter_map(move |json| {
+    let sent = sent(seen).filter_map(move |json| {
         let text = json.as_str()?;
         Time::parse(text).or_else(|| zone.parse_instant(text).map(|instant| zone.time_of(instant)))
     });

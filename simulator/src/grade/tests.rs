@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, Vocabulary, grade};
+use super::{Attempt, CheckError, Ended, Grade, Prepared, Readings, Verdict, Vocabulary, grade};
 use crate::engine::Base;
 use crate::engine::tests::{base, call};
 use crate::session::{Session, SessionOptions};
@@ -69,7 +69,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let shared = Prepared::with(checks, &base, &Vocabulary::new(&base))?;
     assert_eq!(shared.grade(&attempt), graded);
     assert_eq!(shared.grade(&attempt), graded, "a second grade differs");
-    assert_eq!(shared.passes(&attempt), graded.success, "the short verdict differs");
+    assert_eq!(shared.passes(&attempt, &Readings::default()), graded.success, "the short verdict differs");
     Ok(graded)
 }
 

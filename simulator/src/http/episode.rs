@@ -171,12 +171,7 @@ impl App {
 pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
     let live = lock(slot);
     let task = task_of(&live)?;
-    let base = &live.world.base;
-    let mut tools: Vec<&Json> =
-        task.visible.iter().filter_map(|api| base.tool_schema(*api)).map(AsRef::as_ref).collect();
-    if tools.is_empty() {
-        tools.push(base.tool_searcher_schema());
-    }
+    let mut tools = live.world.base.shown_tools(&task.visible);
     let finish = live.finish_tool();
     tools.extend(&finish);
     let opening = task.script.opening();

@@ -6,7 +6,7 @@ use diorama_seeds::script::Held;
 use diorama_seeds::task::Outcome;
 
 use crate::embed::embedded;
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, words};
 use crate::grade::extract::tokens::{Text, Token};
 use crate::grade::outcome::{asks_leave, read, requests};
 
@@ -40,7 +40,7 @@ pub(super) struct Message {
 }
 
 /// Words that ask, and that a detail may be known by.
-const ASKING: [u64; 5] = [word!("when"), word!("who"), word!("whom"), word!("where"), word!("whose")];
+const ASKING: [u64; 5] = words!("when who whom where whose");
 
 impl Message {
     pub(super) fn read(message: &str) -> Self {
@@ -90,7 +90,7 @@ impl Message {
     /// How the message ends a stage: declined, or done where something was done.
     pub(super) fn ends(&self, worked: bool) -> Option<Outcome> {
         let ending = read(&self.text);
-        if ending.is_refusal() && !ending.done {
+        if ending.is_refusal() {
             return Some(Outcome::Refused);
         }
         (worked || ending.done).then_some(Outcome::Done)
@@ -130,20 +130,8 @@ impl Message {
 
 /// Sentences that ask without a question mark: `I just need your PIN`, `Your card number, please`.
 fn urged(text: &Text) -> impl Iterator<Item = u32> {
-    const URGING: [u64; 12] = [
-        word!("please"),
-        word!("need"),
-        word!("require"),
-        word!("provide"),
-        word!("share"),
-        word!("give"),
-        word!("tell"),
-        word!("send"),
-        word!("enter"),
-        word!("specify"),
-        word!("missing"),
-        word!("lack"),
-    ];
+    const URGING: [u64; 12] =
+        words!("please need require provide share give tell send enter specify missing lack");
     text.tokens.iter().filter(|token| URGING.contains(&token.stem)).map(|token| token.sentence)
 }
 
@@ -177,7 +165,5 @@ fn name_stems(name: &str) -> Vec<u64> {
 /// `Is there anything else I can do for you?`
 fn is_courtesy(text: &Text, sentence: u32) -> bool {
     let mut tokens = text.tokens.iter().filter(|token| token.sentence == sentence);
-    tokens.any(|token| {
-        [word!("else"), word!("anything"), word!("further"), word!("otherwise")].contains(&token.hash)
-    })
+    tokens.any(|token| words!("else anything further otherwise").contains(&token.hash))
 }

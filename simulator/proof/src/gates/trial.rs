@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Outcome};
-use diorama_simulator::engine::{RecordChange, diff};
-use diorama_simulator::grade::{Attempt, Ended, Prepared};
+use diorama_simulator::engine::{Digest, RecordChange, diff};
+use diorama_simulator::grade::{Attempt, Ended, Grade, Prepared, Readings, Verdict};
 use diorama_simulator::session::{LogEntry, Memo, Session, SessionOptions};
 
 use super::GateReport;
@@ -30,8 +30,12 @@ pub struct Trial<'a> {
     pub expected: Vec<RecordChange>,
     /// The same, as checks: new keys by number.
     pub expected_checks: Vec<ChangeCheck>,
+    /// The digest of the state that it leads to.
+    pub(super) last: Digest,
     /// The calls of faults and variants, most of which are the reference solution's.
     memo: RefCell<Memo>,
+    /// What the user and last messages say, which runs share.
+    readings: Readings,
 }
 
 /// A run of some calls on a fresh session. Cloning forks it.
@@ -64,7 +68,16 @@ impl<'a> Trial<'a> {
         };
         let expected = diff(premises.base, &grounded.initial, &grounded.last);
         let expected_checks = change_checks(premises.base.world(), &expected);
-        Ok(Self { premises, grounded, prepared, expected, expected_checks, memo: RefCell::default() })
+        Ok(Self {
+            premises,
+            grounded,
+            prepared,
+            expected,
+            expected_checks,
+            last: grounded.last.digest(),
+            memo: RefCell::default(),
+            readings: Readings::default(),
+        })
     }
 
     /// The world.
@@ -176,13 +189,16 @@ impl<'a> Trial<'a> {
     /// Whether a run passes with what is said at the end of each of its stages.
     #[must_use]
     pub(super) fn passes(&self, run: &Run, says: Says<'_>) -> bool {
-        self.attempt(run, says, |attempt| self.prepared.passes(attempt))
+        self.attempt(run, says, |attempt| self.prepared.passes(attempt, &self.readings))
     }
 
     /// What the grader says against a run.
     pub(super) fn complaint(&self, run: &Run, says: Says<'_>) -> String {
-        let grade = self.attempt(run, says, |attempt| self.prepared.grade(attempt));
-        grade.errors.first().map(|error| error.message.clone()).unwrap_or_default()
+        self.grade(run, says).errors.first().map(|error| error.message.clone()).unwrap_or_default()
+    }
+
+    fn grade(&self, run: &Run, says: Says<'_>) -> Grade {
+        self.attempt(run, says, |attempt| self.prepared.grade_reading(attempt, &self.readings))
     }
 
     fn attempt<T>(&self, run: &Run, says: Says<'_>, judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
@@ -255,7 +271,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         }
         trial.keep(&mut run, entry);
     }
-    if run.session.digest() != grounded.last.digest() {
+    if run.session.digest() != trial.last {
         return Err(Reason::ReplayDiffers { call: grounded.gold.len() });
     }
     let words = trial.gold_words();
@@ -265,8 +281,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         if !structured && refuses {
             continue;
         }
-        let grade =
-            trial.attempt(&run, Says { words: &words, structured }, |attempt| trial.prepared.grade(attempt));
+        let grade = trial.grade(&run, Says { words: &words, structured });
         if !grade.success {
             let failed = failed_stage(&grade);
             let message = grade.errors.first().map(|error| error.message.clone()).unwrap_or_default();
@@ -277,8 +292,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
     Ok(())
 }
 
-fn failed_stage(grade: &diorama_simulator::grade::Grade) -> Option<usize> {
-    use diorama_simulator::grade::Verdict;
+fn failed_stage(grade: &Grade) -> Option<usize> {
     grade
         .stages
         .iter()

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_seeds::value::Value;
@@ -166,7 +167,7 @@ pub(crate) fn deeds(
     stage: usize,
     end: &End,
     calls: &Range<usize>,
-    words: &str,
+    prose: &Prose,
     seen: &Seen<'_>,
     faults: &mut Vec<Reason>,
 ) {
@@ -187,25 +188,18 @@ pub(crate) fn deeds(
         let (api, status) = (entry.call.api.clone(), entry.reply.status);
         faults.push(Reason::DoneThoughRefused { stage, call, api, status });
     }
-    let prose = Prose::read(words, &seen.clock);
     for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
         if let Some((member, shown, sent)) = otherwise(entry, seen) {
             let api = entry.call.api.clone();
             faults.push(Reason::ReplySaysOtherwise { stage, call, api, member, shown, sent });
         }
         // A later call may have changed the record again.
-        let is_last = !writes().any(|(later, other)| later > call && touches(other, entry));
-        if let Some((span, member, shown)) = misspoken(entry, &prose, world).filter(|_| is_last) {
+        let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
+        if let Some((span, member, shown)) = misspoken(entry, prose, world).filter(|_| is_last) {
             let words = prose.words_at(span).to_owned();
             faults.push(Reason::WordsSayOtherwise { stage, words, call, member, shown });
         }
     }
-}
-
-fn touches(later: &LogEntry, entry: &LogEntry) -> bool {
-    later.changes.iter().any(|change| {
-        entry.changes.iter().any(|other| (other.resource, &other.key) == (change.resource, &change.key))
-    })
 }
 
 /// A member of a change's reply that denies it: one of the name of a sent argument with another value, or a plain no to
@@ -238,20 +232,8 @@ fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<
 /// Whether a participle is that of the verb in a name: `deleted` of `DeletePlaylist`, `cancelled` of `CancelOrder`.
 fn verbs_match(participle: &str, name: &str) -> bool {
     let participle = folded(participle);
-    let mut words = split_camel(name).to_lowercase();
-    words.retain(|c| c.is_alphanumeric() || c == ' ');
-    words.split(' ').any(|verb| verb.len() > 2 && participle.starts_with(verb.trim_end_matches('e')))
-}
-
-fn split_camel(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    for c in name.chars() {
-        if c.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.push(if c == '_' { ' ' } else { c });
-    }
-    words
+    let mut words = english::split_identifier(name).into_iter();
+    words.any(|verb| verb.len() > 2 && participle.starts_with(verb.trim_end_matches('e')))
 }
 
 /// The leaves at the top of a reply, and one level below an envelope.

@@ -19,8 +19,8 @@ const STYLES: u32 = 6;
 
 /// The parts of a message: text, and the facts asked for where they stand in it. A fact that is told in another way (a
 /// count in words, a yes) stays text.
-pub(crate) fn of(words: &str, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerPart> {
-    let prose = Prose::read(words, &seen.clock);
+pub(crate) fn of(prose: &Prose, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerPart> {
+    let words = prose.source();
     let mut placed: Vec<(Span, AnswerPart)> = Vec::new();
     for fact in asked {
         let free = |span: Span, placed: &[(Span, AnswerPart)]| {
@@ -31,7 +31,7 @@ pub(crate) fn of(words: &str, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerPar
                 let Some(leaf) = seen.entries.get(*call).and_then(|entry| entry.reply.body.at(path)) else {
                     continue;
                 };
-                let found = spans_of(leaf, &prose, words, seen);
+                let found = spans_of(leaf, prose, seen);
                 let chosen = found.into_iter().find(|(span, ..)| free(*span, &placed));
                 if let Some((span, style, bare)) = chosen {
                     let part = AnswerPart::Leaf { call: *call, path: path.clone(), style, bare };
@@ -39,7 +39,7 @@ pub(crate) fn of(words: &str, asked: &[Asked], seen: &Seen<'_>) -> Vec<AnswerPar
                 }
             }
             Asked::Each { call, array, member, .. } => {
-                if let Some((span, style)) = whole_list(*call, array, member, words, &prose, seen) {
+                if let Some((span, style)) = whole_list(*call, array, member, prose, seen) {
                     let (array, member) = (array.clone(), member.clone());
                     placed.push((span, AnswerPart::Each { call: *call, array, member, style }));
                 }
@@ -86,8 +86,9 @@ fn made_up(words: &str, seen: &Seen<'_>, placed: &mut Vec<(Span, AnswerPart)>) {
 }
 
 /// Where a leaf is told: in one of the forms that it can be said again in, else by what is mentioned.
-fn spans_of(leaf: &Body, prose: &Prose, words: &str, seen: &Seen<'_>) -> Vec<(Span, u32, bool)> {
+fn spans_of(leaf: &Body, prose: &Prose, seen: &Seen<'_>) -> Vec<(Span, u32, bool)> {
     let Body::Leaf(value, origin) = leaf else { return Vec::new() };
+    let words = prose.source();
     let world = seen.premises.base.world();
     let schema = leaf_schema(origin, world);
     let plain = bare(schema.clone());
@@ -142,14 +143,7 @@ fn is_whole(words: &str, start: usize, length: usize) -> bool {
 }
 
 /// A whole list, where its items are told one after the other in one of the forms that it can be said again in.
-fn whole_list(
-    call: usize,
-    array: &str,
-    member: &str,
-    words: &str,
-    prose: &Prose,
-    seen: &Seen<'_>,
-) -> Option<(Span, u32)> {
+fn whole_list(call: usize, array: &str, member: &str, prose: &Prose, seen: &Seen<'_>) -> Option<(Span, u32)> {
     let world = seen.premises.base.world();
     let items = each(&seen.entries.get(call)?.reply.body, array, member)?;
     let said = |leaf: &&Body| match leaf {
@@ -161,7 +155,7 @@ fn whole_list(
     let told: Vec<String> = items.iter().map(said).collect::<Option<_>>()?;
     let forms = [enumerate(&told), format!("\n- {}", told.join("\n- ")), told.join("; ")];
     let exact = forms.iter().zip(0..).find_map(|(form, style)| {
-        let start = words.find(form.as_str())?;
+        let start = prose.source().find(form.as_str())?;
         Some((Span { start, end: start + form.len() }, style))
     });
     exact.or_else(|| {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::AnswerKey;
 use super::goal::{Entity, Goal};
-use crate::grade::extract::lexicon::{Roles, word};
+use super::{AnswerKey, is_inflected};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{Stance, stance};
 use crate::grade::names::Names;
@@ -80,8 +80,7 @@ fn inflected(key: &AnswerKey, text: &Text, source: &str, hits: &mut Vec<Hit>) {
         let found = text.tokens.iter().position(|token| {
             let spelt = source.get(token.start as usize..token.end as usize).unwrap_or_default();
             let stem = diorama_seeds::english::stem(&spelt.to_lowercase());
-            let alike = stem.chars().zip(common.chars()).take_while(|(a, b)| a == b).count();
-            token.is_word() && alike >= 5 && alike * 3 >= stem.len().max(common.len()) * 2
+            token.is_word() && is_inflected(&stem, common)
         });
         if let Some(at) = found {
             let identity = entity.identities.first().copied().unwrap_or_default();
@@ -178,32 +177,11 @@ fn is_aside(text: &Text, start: usize, end: usize) -> bool {
 /// Whether a sentence only says that the request was carried out, and of no record that it is in a state: `Done.`,
 /// `It is done as you asked.`
 fn acknowledges(text: &Text, token: &Token) -> bool {
-    const OUTCOMES: [u64; 8] = [
-        word!("done"),
-        word!("complete"),
-        word!("completed"),
-        word!("finished"),
-        word!("set"),
-        word!("sorted"),
-        word!("ready"),
-        word!("ok"),
-    ];
-    const AROUND: [u64; 14] = [
-        word!("all"),
-        word!("asked"),
-        word!("both"),
-        word!("everything"),
-        word!("great"),
-        word!("now"),
-        word!("perfect"),
-        word!("request"),
-        word!("requested"),
-        word!("successfully"),
-        word!("sure"),
-        word!("thanks"),
-        word!("wanted"),
-        word!("well"),
-    ];
+    const OUTCOMES: [u64; 8] = words!("done complete completed finished set sorted ready ok");
+    const AROUND: [u64; 14] = words!(
+        "all asked both everything great now perfect request requested successfully sure \
+         thanks wanted well"
+    );
     let same = |other: &&Token| other.sentence == token.sentence && other.cell == token.cell;
     // `Done: you are booked for ten.`
     let opens = token.has(Marks::FIRST)
@@ -239,23 +217,7 @@ pub(crate) fn is_deed(text: &Text, hit: &Hit) -> bool {
     let near =
         text.tokens[..hit.start].iter().rev().take(4).take_while(|before| before.sentence == token.sentence);
     let coming = |before: &Token| {
-        [
-            word!("will"),
-            word!("would"),
-            word!("once"),
-            word!("when"),
-            word!("until"),
-            word!("before"),
-            word!("after"),
-            word!("can"),
-            word!("could"),
-            word!("to"),
-            word!("yet"),
-            word!("ill"),
-            word!("soon"),
-            word!("if"),
-        ]
-        .contains(&before.hash)
+        words!("will would once when until before after can could to yet ill soon if").contains(&before.hash)
     };
     near.into_iter()
         .any(|before| before.is(Roles::FIRST_PERSON) || (!token.has(Marks::CAPITAL) && coming(before)))

@@ -5,7 +5,7 @@ use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, comparable, is_listed, is_picked, label, speaks_for_all};
 use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, yes_no};
-use crate::grade::extract::lexicon::word;
+use crate::grade::extract::lexicon::{word, words};
 use crate::grade::extract::tokens::{Kind, LineKind, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 use crate::grade::names::Names;
@@ -214,16 +214,7 @@ impl Reader<'_> {
     fn is_spent(&self, goal: &Goal, mention: &Mention) -> bool {
         let Some(token) = self.text.get(mention.tokens.0) else { return false };
         let spends = |other: &Token| {
-            [
-                word!("spent"),
-                word!("spend"),
-                word!("spending"),
-                word!("paid"),
-                word!("pay"),
-                word!("cost"),
-                word!("costs"),
-            ]
-            .contains(&other.hash)
+            words!("spent spend spending paid pay cost costs").contains(&other.hash)
                 && other.sentence == token.sentence
         };
         goal.negated().is_some_and(|goal| goal.is_stated_by(mention, self.clock))
@@ -631,24 +622,10 @@ fn no_noun(mention: &Mention) -> bool {
 
 /// Whether a sentence takes back what was said before it.
 fn is_retraction(text: &Text, sentence: u32) -> bool {
-    const TAKING_BACK: [u64; 16] = [
-        word!("correction"),
-        word!("wrong"),
-        word!("actually"),
-        word!("sorry"),
-        word!("mistake"),
-        word!("mistaken"),
-        word!("rather"),
-        word!("meant"),
-        word!("mean"),
-        word!("oops"),
-        word!("scratch"),
-        word!("wait"),
-        word!("incorrect"),
-        word!("misread"),
-        word!("apologies"),
-        word!("no"),
-    ];
+    const TAKING_BACK: [u64; 16] = words!(
+        "correction wrong actually sorry mistake mistaken rather meant mean oops scratch \
+         wait incorrect misread apologies no"
+    );
     let near = |token: &Token| token.sentence == sentence || token.sentence + 1 == sentence;
     text.tokens.iter().any(|token| near(token) && TAKING_BACK.contains(&token.hash))
 }

@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::{AnswerKey, Top};
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 
@@ -70,12 +70,7 @@ pub(super) fn same(a: &What, b: &What, today: diorama_seeds::value::Date) -> boo
         (What::Number(a), What::Money(b)) | (What::Money(b), What::Number(a)) => {
             a.unit.is_none() && a.value == b.amount.as_f64()
         }
-        (What::Time(a), What::Time(b)) => {
-            a.time == b.time
-                || (a.other.is_some() && a.other == b.other)
-                || a.other == Some(b.time)
-                || b.other == Some(a.time)
-        }
+        (What::Time(a), What::Time(b)) => a.meets(b) || (a.other.is_some() && a.other == b.other),
         (What::Date(a), What::Date(b)) => {
             a.readings
                 .iter()
@@ -241,5 +236,5 @@ pub(crate) fn is_listed(text: &Text, hits: &[Hit], position: usize) -> bool {
 fn is_joint(token: &Token) -> bool {
     matches!(token.kind, Kind::Symbol(',' | ';' | '.'))
         || token.is(Roles::HONORIFIC)
-        || [word!("and"), word!("or"), word!("plus")].contains(&token.hash)
+        || words!("and or plus").contains(&token.hash)
 }

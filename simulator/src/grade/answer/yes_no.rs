@@ -1,6 +1,6 @@
 //! Yes and no: words that state a boolean fact, with their negations.
 
-use crate::grade::extract::lexicon::{HASH_START, Roles, hash_byte, word};
+use crate::grade::extract::lexicon::{HASH_START, Roles, hash_byte, word, words};
 use crate::grade::extract::tokens::{Kind, LineKind, Marks, Text, Token};
 use crate::grade::extract::{Stance, stance};
 
@@ -157,15 +157,11 @@ fn polarity(text: &Text, at: usize, end: usize) -> Option<bool> {
         {
             break;
         }
-        let only = text
-            .get(at - distance)
-            .is_some_and(|next| next.hash == word!("only") || next.hash == word!("just"));
+        let only = text.get(at - distance).is_some_and(|next| words!("only just").contains(&next.hash));
         if before.is(Roles::NEGATOR) && !only {
             negated = !negated;
         }
-        if [word!("unable"), word!("lacks"), word!("lack"), word!("lacking"), word!("missing")]
-            .contains(&before.hash)
-        {
+        if words!("unable lacks lack lacking missing").contains(&before.hash) {
             negated = !negated;
         }
     }
@@ -187,20 +183,11 @@ fn polarity(text: &Text, at: usize, end: usize) -> Option<bool> {
 /// What stands behind a label, where it is not a bare yes or no: `Parking: available`.
 fn labelled(text: &Text, at: usize) -> Option<bool> {
     let hash = |at: usize| text.get(at).map_or(0, |token| token.hash);
-    let good = [
-        word!("available"),
-        word!("included"),
-        word!("offered"),
-        word!("provided"),
-        word!("free"),
-        word!("possible"),
-        word!("allowed"),
-        word!("permitted"),
-        word!("welcome"),
-        word!("accepted"),
-    ];
-    let bad =
-        [word!("unavailable"), word!("none"), word!("impossible"), word!("forbidden"), word!("prohibited")];
+    let good = words!(
+        "available included offered provided free possible allowed permitted welcome \
+         accepted"
+    );
+    let bad = words!("unavailable none impossible forbidden prohibited");
     let negated = text.get(at).is_some_and(|token| token.hash == word!("not"));
     if negated && good.contains(&hash(at + 1)) || bad.contains(&hash(at)) {
         return Some(false);
@@ -223,8 +210,7 @@ fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
         Kind::Word if token.hash == word!("not") => {
             let before = text.before(at)?;
             let closes = text.get(at + 1).is_none_or(|next| matches!(next.kind, Kind::Symbol(_)));
-            let sorry = [word!("afraid"), word!("unfortunately"), word!("sorry"), word!("probably")]
-                .contains(&before.hash);
+            let sorry = words!("afraid unfortunately sorry probably").contains(&before.hash);
             return (closes && sorry && before.hash != word!("probably")).then_some(false);
         }
         _ => return None,
@@ -239,7 +225,7 @@ fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
     let next = text.get(at + 1).filter(|next| next.line == token.line && next.cell == token.cell);
     let after_label = before.is_some_and(|before| {
         matches!(before.kind, Kind::Symbol(':' | '=' | '—' | '–' | ','))
-            || [word!("is"), word!("and"), word!("answer"), word!("but"), word!("so")].contains(&before.hash)
+            || words!("is and answer but so").contains(&before.hash)
     });
     let opens = token.has(Marks::FIRST) || before.is_none();
     if matches!(token.kind, Kind::Symbol(_)) {
@@ -249,19 +235,17 @@ fn plain_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
     }
     let closed = next.is_none_or(|next| matches!(next.kind, Kind::Symbol(_)));
     let statement = next.is_some_and(|next| {
-        next.is(Roles::PRONOUN)
-            || [word!("the"), word!("your"), word!("dr"), word!("that")].contains(&next.hash)
-            || next.has(Marks::CAPITAL)
+        next.is(Roles::PRONOUN) || words!("the your dr that").contains(&next.hash) || next.has(Marks::CAPITAL)
     });
-    if token.hash == word!("no") || token.hash == word!("yes") {
+    if words!("no yes").contains(&token.hash) {
         if opens && (closed || statement) {
             return Some(yes);
         }
         return (after_label && closed).then_some(yes);
     }
     // `true`, `correct`, `confirmed`: only where they are the answer, not part of a sentence.
-    let value = token.hash == word!("true") || token.hash == word!("false");
-    let is = before.is_some_and(|before| before.hash == word!("is") || before.hash == word!("thats"));
+    let value = words!("true false").contains(&token.hash);
+    let is = before.is_some_and(|before| words!("is thats").contains(&before.hash));
     ((opens && closed) || (after_label && closed && (value || is))).then_some(yes)
 }
 
@@ -281,24 +265,8 @@ fn short_answer(text: &Text, at: usize, token: &Token) -> Option<bool> {
     }
     let auxiliary = |token: &Token| {
         token.is(Roles::COPULA)
-            || [
-                word!("does"),
-                word!("do"),
-                word!("did"),
-                word!("has"),
-                word!("have"),
-                word!("can"),
-                word!("will"),
-                word!("doesnt"),
-                word!("dont"),
-                word!("didnt"),
-                word!("hasnt"),
-                word!("havent"),
-                word!("cant"),
-                word!("cannot"),
-                word!("wont"),
-            ]
-            .contains(&token.hash)
+            || words!("does do did has have can will doesnt dont didnt hasnt havent cant cannot wont")
+                .contains(&token.hash)
     };
     match words.as_slice() {
         [only] if auxiliary(only) => Some(!only.is(Roles::NEGATOR)),

@@ -3,7 +3,7 @@
 use diorama_seeds::value::{Date, Instant, Time, Zone};
 use jiff::civil;
 
-use super::lexicon::{Lex, Roles, word};
+use super::lexicon::{Lex, Roles, word, words};
 use super::times;
 use super::tokens::{Kind, Marks, Token};
 use super::{Day, DayReading, Finder, Nearness, What};
@@ -48,7 +48,7 @@ pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
 /// Whether a month or weekday by this word counts: abbreviations, and `may` and `march`, need a capital.
 fn counts(token: &Token) -> bool {
     let lex = token.lex();
-    let doubtful = lex.short || token.hash == word!("may") || token.hash == word!("march");
+    let doubtful = lex.short || words!("may march").contains(&token.hash);
     token.has(Marks::CAPITAL) || (!doubtful && token.is_word())
 }
 
@@ -210,8 +210,7 @@ fn day_month(found: &mut Finder<'_>, at: usize, start: usize) -> Option<usize> {
     }
     // `5–8 March`, `5 and 8 March`: the first day borrows the month of the second.
     let joined = text.next(next).is_some_and(|token| {
-        matches!(token.kind, Kind::Symbol('-' | '–' | ','))
-            || [word!("to"), word!("and"), word!("or")].contains(&token.hash)
+        matches!(token.kind, Kind::Symbol('-' | '–' | ',')) || words!("to and or").contains(&token.hash)
     });
     if joined && (1..=31).contains(&number) {
         let bare = text.get(at).is_some_and(Token::is_digits);
@@ -273,10 +272,9 @@ fn day_number(found: &Finder<'_>, at: usize) -> Option<(u64, usize, bool)> {
         if token.len() > 2 {
             return None;
         }
-        let suffix = text.get(at + 1).is_some_and(|next| {
-            next.has(Marks::GLUED)
-                && [word!("st"), word!("nd"), word!("rd"), word!("th")].contains(&next.hash)
-        });
+        let suffix = text
+            .get(at + 1)
+            .is_some_and(|next| next.has(Marks::GLUED) && words!("st nd rd th").contains(&next.hash));
         return Some((token.value, at + 1 + usize::from(suffix), suffix));
     }
     let lex = token.lex();
@@ -389,7 +387,7 @@ fn relative(found: &mut Finder<'_>, at: usize) -> Option<usize> {
     let text = found.text;
     let token = text.get(at)?;
     let today = found.clock.today;
-    let plain = if token.hash == word!("today") || token.hash == word!("tonight") {
+    let plain = if words!("today tonight").contains(&token.hash) {
         Some(0)
     } else if token.hash == word!("tomorrow") {
         Some(1)

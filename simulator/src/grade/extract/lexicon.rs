@@ -148,6 +148,40 @@ macro_rules! word {
 }
 pub(crate) use word;
 
+/// The hashes of the words of a literal, which single spaces part.
+macro_rules! words {
+    ($text:literal) => {
+        const {
+            use $crate::grade::extract::lexicon::{count_words, hash_words};
+            hash_words::<{ count_words($text) }>($text)
+        }
+    };
+}
+pub(crate) use words;
+
+pub(crate) const fn count_words(text: &str) -> usize {
+    let (bytes, mut at, mut count) = (text.as_bytes(), 0, 1);
+    while at < bytes.len() {
+        count += (bytes[at] == b' ') as usize;
+        at += 1;
+    }
+    count
+}
+
+pub(crate) const fn hash_words<const COUNT: usize>(text: &str) -> [u64; COUNT] {
+    let (bytes, mut at, mut word) = (text.as_bytes(), 0, 0);
+    let mut hashes = [HASH_START; COUNT];
+    while at < bytes.len() {
+        if bytes[at] == b' ' {
+            word += 1;
+        } else {
+            hashes[word] = hash_byte(hashes[word], bytes[at]);
+        }
+        at += 1;
+    }
+    hashes
+}
+
 /// Hashes are the keys already.
 #[derive(Default)]
 pub(crate) struct Identity(u64);

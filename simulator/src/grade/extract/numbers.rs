@@ -16,7 +16,7 @@ use self::numeral::{Figures, Numeral, code, numeral, part_of_one};
 use self::words::in_words;
 use diorama_seeds::value::Decimal;
 
-use super::lexicon::{Lex, Roles, word};
+use super::lexicon::{Lex, Roles, word, words};
 use super::tokens::{Kind, Marks, Text, Token};
 use super::units::Currency;
 use super::{Finder, Money, Number, NumberRole, What, dates, times};
@@ -43,8 +43,7 @@ pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
         Kind::Digits => {
             // `minus 2.5`
             let minus = at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|before| {
-                (before.hash == word!("minus") || before.hash == word!("negative"))
-                    && before.sentence == token.sentence
+                (words!("minus negative").contains(&before.hash)) && before.sentence == token.sentence
             });
             measured(found, at, at, if minus { -1 } else { 1 })
         }

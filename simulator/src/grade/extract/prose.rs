@@ -9,7 +9,7 @@ use super::{Clock, Mention, Stance, What, read, stance};
 use crate::grade::names::{Name, Names};
 
 /// A text that was read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Prose {
     source: String,
     text: Text,
@@ -67,6 +67,11 @@ impl Prose {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
 
+    /// A word as it is spelt.
+    pub(crate) fn word(&self, token: &Token) -> &str {
+        self.words_at(Span { start: token.start as usize, end: token.end as usize })
+    }
+
     /// All numbers, amounts, days and times.
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
@@ -85,7 +90,8 @@ impl Prose {
     /// Where a name stands: the same words in the same order, whatever the case, accents, title or article.
     #[must_use]
     pub fn find(&self, name: &str) -> Vec<Span> {
-        let Some(wanted) = Name::read(name) else { return Vec::new() };
+        let wanted = Name::remembered(name);
+        let Some(wanted) = &*wanted else { return Vec::new() };
         let mut found = Vec::new();
         for at in 0..self.text.tokens.len() {
             if let Some(end) = wanted.at(&self.text, at, false) {
@@ -109,7 +115,7 @@ impl Prose {
             for (position, token) in self.text.tokens.iter().enumerate().skip(at) {
                 match token.kind {
                     Kind::Digits => {
-                        let shown = self.source.get(token.start as usize..token.end as usize)?;
+                        let shown = self.word(token);
                         rest = rest.strip_prefix(shown)?;
                         let goes_on = self.text.get(position + 1).is_some_and(|next| {
                             next.has(Marks::GLUED) && (next.is_digits() || next.is_word())
@@ -164,7 +170,7 @@ impl Prose {
     }
 
     /// Whether a rule is told of it: `only a booked appointment`.
-    pub(crate) fn is_limited(&self, span: Span) -> bool {
+    fn is_limited(&self, span: Span) -> bool {
         let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
         let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(2);
         before.into_iter().any(|token| token.hash == word!("only"))
@@ -179,6 +185,11 @@ impl Prose {
             Some(start) => stance::of(&self.text, start, end.unwrap_or(self.text.tokens.len())),
             None => Stance::Asserted,
         }
+    }
+
+    /// Whether the words at a place say that it is so: asserted, not denied, and no rule.
+    pub(crate) fn is_stated(&self, span: Span) -> bool {
+        self.stance(span) == Stance::Asserted && !self.is_denied(span) && !self.is_limited(span)
     }
 
     /// Units that the text names, beside a number or alone.

@@ -3,7 +3,7 @@
 //! Looks at the words around a mention inside its sentence, never at what is expected.
 
 use super::Stance;
-use super::lexicon::{Roles, word};
+use super::lexicon::{Roles, word, words};
 use super::tokens::{Kind, Marks, Text, Token};
 
 /// How far back cues are looked for.
@@ -21,7 +21,7 @@ pub(crate) fn of_name(text: &Text, start: usize, end: usize) -> Stance {
 
 /// Prepositions that make a number a bound.
 fn bounds(hash: u64) -> bool {
-    [word!("over"), word!("under"), word!("above"), word!("below"), word!("beyond")].contains(&hash)
+    words!("over under above below beyond").contains(&hash)
 }
 
 /// The stance of the tokens `start..end`.
@@ -46,27 +46,10 @@ fn question_start(text: &Text, at: usize) -> usize {
     let first = text.tokens[..at].iter().rposition(|t| t.sentence != sentence).map_or(0, |i| i + 1);
     let asks = |token: &Token| {
         token.is(Roles::ASKING)
-            || [
-                word!("shall"),
-                word!("would"),
-                word!("do"),
-                word!("does"),
-                word!("did"),
-                word!("is"),
-                word!("are"),
-                word!("can"),
-                word!("could"),
-                word!("should"),
-                word!("will"),
-                word!("want"),
-                word!("ok"),
-                word!("okay"),
-                word!("right"),
-                word!("anything"),
-                word!("may"),
-                word!("correct"),
-                word!("or"),
-            ]
+            || words!(
+                "shall would do does did is are can could should will want ok okay right \
+                 anything may correct or"
+            )
             .contains(&token.hash)
     };
     let mut start = first;
@@ -81,7 +64,7 @@ fn question_start(text: &Text, at: usize) -> usize {
                 if open && i > first && asks(token) {
                     start = i;
                 }
-                open = token.hash == word!("and") || token.hash == word!("so") || token.hash == word!("but");
+                open = words!("and so but").contains(&token.hash);
             }
             _ => {}
         }
@@ -151,8 +134,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             if cue.is(Roles::HYPOTHETICAL) {
                 return Some(Stance::Hypothetical);
             }
-            let said = [word!("said"), word!("mentioned"), word!("told"), word!("stated"), word!("gave")]
-                .contains(&hash);
+            let said = words!("said mentioned told stated gave").contains(&hash);
             if said && distance < 4 && (earlier(1) == word!("i") || earlier(2) == word!("i")) {
                 return Some(Stance::Contrasted);
             }
@@ -195,17 +177,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
 
 /// What stands after `than` and the two words before it, of which the first is the nearer.
 fn of_than(directly: bool, first: u64, second: u64) -> Stance {
-    let bounds = [
-        word!("more"),
-        word!("less"),
-        word!("fewer"),
-        word!("greater"),
-        word!("later"),
-        word!("earlier"),
-        word!("higher"),
-        word!("lower"),
-        word!("longer"),
-    ];
+    let bounds = words!("more less fewer greater later earlier higher lower longer");
     let bounded = directly && bounds.contains(&first);
     if bounded && (second == word!("no") || second == word!("not")) {
         Stance::Limit
@@ -226,7 +198,7 @@ fn contrasts(hash: u64, next: u64) -> bool {
         || ((hash == word!("apart") || hash == word!("aside") || hash == word!("different"))
             && next == word!("from"))
         || (hash == word!("used") && next == word!("to"))
-        || [word!("except"), word!("excluding"), word!("besides"), word!("contrary")].contains(&hash)
+        || words!("except excluding besides contrary").contains(&hash)
 }
 
 /// Whether a word, with the next two, offers what follows: `let me know`, `I can also`.
@@ -248,7 +220,7 @@ fn after(text: &Text, start: usize, end: usize, token: &Token) -> Option<Stance>
     let first = next(0)?;
     let denied = first.is(Roles::COPULA)
         && (first.is(Roles::NEGATOR) || next(1).is_some_and(|second| second.hash == word!("not")));
-    let just = next(2).is_some_and(|third| third.hash == word!("only") || third.hash == word!("just"));
+    let just = next(2).is_some_and(|third| words!("only just").contains(&third.hash));
     if denied && !just {
         return Some(Stance::Negated);
     }
@@ -256,7 +228,7 @@ fn after(text: &Text, start: usize, end: usize, token: &Token) -> Option<Stance>
     let _ = start;
     let doubt = (0..8).any(|ahead| {
         next(ahead).is_some_and(|cue| {
-            (cue.hash == word!("sure") || cue.hash == word!("certain"))
+            (words!("sure certain").contains(&cue.hash))
                 && next(ahead.wrapping_sub(1)).is_some_and(|not| not.hash == word!("not"))
                 || cue.hash == word!("unsure")
         })
@@ -268,7 +240,7 @@ fn is_limit(hash: u64, next: u64, earlier: u64) -> bool {
     (hash == word!("up") && next == word!("to"))
         || (hash == word!("to") && earlier == word!("up"))
         || ((hash == word!("least") || hash == word!("most")) && earlier == word!("at"))
-        || [word!("within"), word!("minimum"), word!("maximum"), word!("max"), word!("min")].contains(&hash)
+        || words!("within minimum maximum max min").contains(&hash)
 }
 
 fn negates(cue: &Token, distance: usize, next: u64) -> bool {
@@ -283,16 +255,7 @@ fn negates(cue: &Token, distance: usize, next: u64) -> bool {
     // `No it is at 15:00` answers; it does not negate what follows.
     if cue.hash == word!("no")
         && cue.has(Marks::FIRST)
-        && [
-            word!("it"),
-            word!("its"),
-            word!("the"),
-            word!("your"),
-            word!("they"),
-            word!("there"),
-            word!("theres"),
-        ]
-        .contains(&next)
+        && words!("it its the your they there theres").contains(&next)
     {
         return false;
     }
@@ -301,7 +264,7 @@ fn negates(cue: &Token, distance: usize, next: u64) -> bool {
 
 /// `may` and `could` say doubt only before `be` or `have`.
 fn uncertain(cue: &Token, next: u64) -> bool {
-    let modal = cue.hash == word!("may") || cue.hash == word!("could") || cue.hash == word!("might");
+    let modal = words!("may could might").contains(&cue.hash);
     !modal || next == word!("be") || next == word!("have")
 }
 

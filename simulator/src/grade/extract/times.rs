@@ -2,7 +2,7 @@
 
 use diorama_seeds::value::Time;
 
-use super::lexicon::{Lex, Roles, word};
+use super::lexicon::{Lex, Roles, word, words};
 use super::tokens::{Kind, Marks, Text, Token};
 use super::units::{Dimension, HOUR};
 use super::{Clocktime, Finder, What};
@@ -30,7 +30,7 @@ pub(crate) fn recognise(found: &mut Finder<'_>, at: usize) -> Option<usize> {
     // `9–10:30` and `from 9 to 10`: the second is an end.
     let ends = at.checked_sub(1).and_then(|before| text.get(before)).is_some_and(|before| {
         matches!(before.kind, Kind::Symbol('-' | '–' | '—' | '→'))
-            || [word!("to"), word!("until"), word!("till")].contains(&before.hash)
+            || words!("to until till").contains(&before.hash)
     }) && at.checked_sub(2).is_some_and(|before| {
         found
             .mentions
@@ -94,7 +94,7 @@ fn half_after(text: &Text, at: usize) -> Option<(Half, usize)> {
     if token.hash == word!("in") && next(1) == word!("the") {
         return part(next(2)).map(|half| (half, at + 3));
     }
-    if token.hash == word!("at") || token.hash == word!("this") || token.hash == word!("tomorrow") {
+    if words!("at this tomorrow").contains(&token.hash) {
         return part(next(1)).map(|half| (half, at + 2));
     }
     if token.hash == word!("tonight") {
@@ -129,9 +129,7 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
         return with_colon(text, at, minute);
     }
     if let Some((half, end)) = half_after(text, at + 1) {
-        let pointed = text.get(at + 1).is_some_and(|token| {
-            token.hash == word!("in") || token.hash == word!("at") || token.hash == word!("this")
-        });
+        let pointed = text.get(at + 1).is_some_and(|token| words!("in at this").contains(&token.hash));
         if (1..=12).contains(&hour) && (!pointed || announced(text, at)) {
             return Some((faced(hour, 0, Some(half))?, end));
         }
@@ -146,7 +144,7 @@ fn figures(text: &Text, at: usize, first: bool) -> Option<(Clocktime, usize)> {
     if next.is_some_and(|token| token.has(Marks::GLUED) && token.hash == word!("h")) {
         return with_h(text, at);
     }
-    if next.is_some_and(|token| token.hash == word!("oclock") || token.hash == word!("uhr")) {
+    if next.is_some_and(|token| words!("oclock uhr").contains(&token.hash)) {
         return spoken(text, hour, 0, at + 2);
     }
     past(text, hour, at + 1).or_else(|| {
@@ -208,9 +206,7 @@ fn with_point(text: &Text, at: usize, minute: u64) -> Option<(Clocktime, usize)>
             return Some((faced(hour, minute, Some(half))?, end));
         }
     }
-    let said = text.next(at + 3).is_some_and(|token| {
-        token.hash == word!("h") || token.hash == word!("uhr") || token.hash == word!("oclock")
-    });
+    let said = text.next(at + 3).is_some_and(|token| words!("h uhr oclock").contains(&token.hash));
     let measured = text.next(at + 3).is_some_and(|token| {
         token.lex().unit.is_some()
             || token.lex().currency.is_some()
@@ -250,9 +246,8 @@ fn is_padded(hour: &Token) -> bool {
 fn military(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
     let token = text.get(at).filter(|token| token.len() == 4)?;
     let next = text.next(at + 1)?;
-    let said = next.hash == word!("hours")
-        || next.hash == word!("hrs")
-        || (next.hash == word!("h") && next.has(Marks::GLUED));
+    let said =
+        words!("hours hrs").contains(&next.hash) || (next.hash == word!("h") && next.has(Marks::GLUED));
     said.then(|| clock(token.value / 100, token.value % 100, 0).map(|time| (exact(time), at + 2))).flatten()
 }
 
@@ -272,8 +267,7 @@ fn bare(text: &Text, at: usize, hour: u64, padded: bool) -> Option<(Clocktime, u
                 && (token.is(Roles::FUNCTION)
                     || token.lex().weekday > 0
                     || token.lex().month > 0
-                    || token.hash == word!("sharp")
-                    || token.hash == word!("tomorrow"))
+                    || words!("sharp tomorrow").contains(&token.hash))
                 && token.hash != word!("of")
                 // `at two and a quarter percent`
                 && !(token.hash == word!("and") && text.is_word(at + 2, word!("a")))
@@ -338,7 +332,7 @@ fn past(text: &Text, minute: u64, at: usize) -> Option<(Clocktime, usize)> {
 /// `noon`, `midnight`, `half past two`, `quarter to nine`, `at nine`, `nine o'clock`, `two thirty`.
 fn words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
     let token = text.get(at)?;
-    if token.hash == word!("noon") || token.hash == word!("midday") {
+    if words!("noon midday").contains(&token.hash) {
         return clock(12, 0, 0).map(|time| (exact(time), at + 1));
     }
     if token.hash == word!("midnight") {
@@ -400,14 +394,8 @@ fn words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
     }
     if (1..=12).contains(&number) {
         if let Some((half, end)) = half_after(text, next) {
-            let meridiem = text.get(next).is_some_and(|token| {
-                token.hash == word!("am")
-                    || token.hash == word!("pm")
-                    || token.hash == word!("a")
-                    || token.hash == word!("p")
-            });
-            let part =
-                text.get(next).is_some_and(|token| token.hash == word!("in") || token.hash == word!("at"));
+            let meridiem = text.get(next).is_some_and(|token| words!("am pm a p").contains(&token.hash));
+            let part = text.get(next).is_some_and(|token| words!("in at").contains(&token.hash));
             if meridiem || announced(text, at) || (part && number != 1) {
                 return Some((faced(number, 0, Some(half))?, end));
             }
@@ -454,9 +442,7 @@ pub(crate) fn after_date(text: &Text, at: usize) -> Option<(Time, usize)> {
 pub(crate) fn offset(text: &Text, at: usize) -> Option<(i64, usize)> {
     let token = text.next(at)?;
     if token.is_word()
-        && ((token.hash == word!("z") && token.has(Marks::GLUED))
-            || token.hash == word!("utc")
-            || token.hash == word!("gmt"))
+        && ((token.hash == word!("z") && token.has(Marks::GLUED)) || words!("utc gmt").contains(&token.hash))
     {
         return Some((0, at + 1));
     }

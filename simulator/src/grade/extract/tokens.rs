@@ -150,6 +150,11 @@ impl Text {
         }
     }
 
+    /// Whether one of these words is in it.
+    pub(crate) fn has_any(&self, words: &[u64]) -> bool {
+        self.tokens.iter().any(|token| words.contains(&token.hash))
+    }
+
     pub(crate) fn get(&self, position: usize) -> Option<&Token> {
         self.tokens.get(position)
     }

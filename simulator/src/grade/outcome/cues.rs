@@ -2,19 +2,13 @@
 
 use std::sync::LazyLock;
 
-use diorama_seeds::task::RefusalClass;
-
 use crate::grade::answer::goal::hashes;
 use crate::grade::extract::lexicon::WordMap;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cue {
-    /// Refuses, without a reason.
+    /// Refuses, or gives a reason that does.
     Refusal,
-    /// A reason, which also refuses.
-    Reason(RefusalClass),
-    /// A reason that refuses only beside another cue: `at least`, `already`.
-    Hint(RefusalClass),
     /// Something was done.
     Done,
     /// Asks for what is needed, in a question or a request.
@@ -23,104 +17,73 @@ pub(super) enum Cue {
     Offer,
 }
 
-use RefusalClass::{Conflict, Forbidden, Invalid, NoTool, NotFound};
-
 /// Phrases by cue, separated by `|`.
 const CUES: &[(Cue, &str)] = &[
     (
         Cue::Refusal,
         "cannot | can't | could not | couldn't | unable to | not able to | wasn't able | weren't able | \
          won't be able | sorry | unfortunately | not possible | isn't possible | impossible | failed | \
-         didn't go through | did not go through | was rejected | was refused | was declined | i'm afraid \
-         | am afraid | apologies | apologise | apologize | didn't work | did not work | not successful | \
+         didn't go through | did not go through | was rejected | was refused | was declined | i'm afraid | \
+         am afraid | apologies | apologise | apologize | didn't work | did not work | not successful | \
          unsuccessful | was not completed | regret | won't | not going to be able | refused | rejected | \
-         declined | not been made | nothing was changed | nothing has been changed | no changes were made",
-    ),
-    (
-        Cue::Reason(NotFound),
-        "couldn't find | could not find | can't find | cannot find | didn't find | did not find | don't \
-         find | do not find | not find | not found | no record | no records | doesn't exist | does not \
-         exist | don't exist | do not exist | didn't exist | non-existent | nonexistent | no such | \
-         unable to find | unable to locate | couldn't locate | could not locate | can't locate | cannot \
-         locate | not in our system | not in the system | not in our records | not in our database | not \
-         in the database | isn't in our | not listed | isn't listed | not registered | isn't registered | \
-         no match | no matches | no matching | nothing matches | no results | no one named | nobody named \
-         | no one by that name | nobody by that name | not exist | can't see any | cannot see any | don't \
-         see any | do not see any | don't see a | do not see a | don't have a record | don't have any \
-         record | not on file | isn't on file | no entry | unknown | not recognised | not recognized | \
-         isn't recognised | isn't recognized | doesn't match any | does not match any | didn't match any \
-         | did not match any | there is no | there's no | there are no | there isn't a | there isn't any \
-         | there aren't any | there is not a | we have no | we don't have a | we don't have any | came up \
-         empty | turned up nothing | returned nothing | returned no | wasn't found | weren't found | not \
-         one of our | has no | no customer | no user | no account | no order | no booking | no \
-         appointment | isn't anyone | couldn't be found | of that name | by that name | with that name | could not be found | cannot be found | can't be \
-         found | doesn't appear to exist | does not appear to exist | doesn't seem to exist",
-    ),
-    (
-        Cue::Reason(Conflict),
-        "already taken | already booked | already reserved | already been booked | already been taken | \
-         already been cancelled | already cancelled | already exists | already exist | already has | \
-         already have | already registered | already in use | already been | already completed | already \
-         on | already in | already shipped | already delivered | already paid | already enrolled | \
-         already closed | already borrowed | already checked | already loaned | already returned | \
-         already a | already full | fully booked | is full | are full | is taken | is booked | not \
-         available | unavailable | isn't available | aren't available | no longer available | out of \
-         stock | sold out | insufficient | not enough | no availability | no free | no seats | no spaces \
-         | no places | no copies | none left | no rooms | conflict | conflicts | clash | clashes | \
-         overlaps | only booked | is cancelled | was cancelled | has been cancelled | been cancelled | is \
-         completed | has been completed | is closed | has expired | in use | occupied | exceeds the \
-         balance | exceeds your balance | exceeds the available | balance is too low | too low | on loan \
-         | checked out | double-booked | double booked | not booked | isn't booked | duplicate | taken | \
-         no stock | at capacity | reached its capacity | reached the limit | still has | depends on | \
-         referenced by | someone else | another booking | another appointment | another patient | has \
-         shipped | has already | have already | been delivered | not in a state | no longer be | current \
-         status | its status is | not active | inactive | is not open | isn't open",
-    ),
-    (
-        Cue::Reason(Forbidden),
-        "not allowed | isn't allowed | aren't allowed | not permitted | isn't permitted | no permission | \
-         don't have permission | do not have permission | doesn't have permission | does not have \
-         permission | permission denied | lack permission | lack the permission | not authorised | not \
-         authorized | unauthorised | unauthorized | isn't authorised | isn't authorized | access denied | \
-         don't have access | do not have access | no access | forbidden | belongs to another | belongs to \
-         someone | another user's | someone else's | only the owner | not yours | isn't yours | only be \
-         done by | only be changed by | only be cancelled by | not belong to you | doesn't belong to you \
-         | sign in | log in | signed in | logged in | credentials | wrong password | wrong pin | \
-         incorrect pin | incorrect password | login failed | authentication | privileges | not have the \
-         right | no authority | admin rights | administrator",
-    ),
-    (
-        Cue::Reason(Invalid),
-        "invalid | not valid | isn't valid | out of range | in the past | has passed | has already passed \
-         | must be | has to be | need to be at | needs to be at | too long | too short | too many | too \
-         high | too large | too big | too small | too early | too late | not accepted | isn't accepted | \
-         maximum is | minimum is | maximum of | minimum of | the limit is | exceeds the maximum | exceeds \
-         the limit | above the maximum | below the minimum | above the limit | over the limit | more than \
-         the maximum | less than the minimum | not a valid | isn't a valid | only accepts | only accept | \
-         at least | at most | no more than | cannot be negative | can't be negative | outside the | \
-         outside of | not supported value | between | before the start | after the end | not in the \
-         future | cannot exceed | can't exceed | up to | not one of the | allowed values | allowed range \
-         | not a number | zero or negative | greater than | less than",
-    ),
-    (
-        Cue::Reason(NoTool),
-        "don't have a tool | do not have a tool | no tool | no api | don't have the ability | do not have \
-         the ability | don't have a way | do not have a way | no way to | not something i can | isn't \
-         something i can | not able to do that | don't support | do not support | doesn't support | does \
-         not support | not supported | isn't supported | unsupported | no function | beyond what i can | \
+         declined | not been made | nothing was changed | nothing has been changed | no changes were made | \
+         couldn't find | could not find | can't find | cannot find | didn't find | did not find | don't find | \
+         do not find | not find | not found | no record | no records | doesn't exist | does not exist | \
+         don't exist | do not exist | didn't exist | non-existent | nonexistent | no such | unable to find | \
+         unable to locate | couldn't locate | could not locate | can't locate | cannot locate | \
+         not in our system | not in the system | not in our records | not in our database | not in the database | \
+         isn't in our | not listed | isn't listed | not registered | isn't registered | no match | no matches | \
+         no matching | nothing matches | no results | no one named | nobody named | no one by that name | \
+         nobody by that name | not exist | can't see any | cannot see any | don't see any | do not see any | \
+         don't see a | do not see a | don't have a record | don't have any record | not on file | isn't on file | \
+         no entry | unknown | not recognised | not recognized | isn't recognised | isn't recognized | \
+         doesn't match any | does not match any | didn't match any | did not match any | there is no | \
+         there's no | there are no | there isn't a | there isn't any | there aren't any | there is not a | \
+         we have no | we don't have a | we don't have any | came up empty | turned up nothing | \
+         returned nothing | returned no | wasn't found | weren't found | not one of our | has no | no customer | \
+         no user | no account | no order | no booking | no appointment | isn't anyone | couldn't be found | \
+         of that name | by that name | with that name | could not be found | cannot be found | can't be found | \
+         doesn't appear to exist | does not appear to exist | doesn't seem to exist | already taken | \
+         already booked | already reserved | already been booked | already been taken | already been cancelled | \
+         already cancelled | already exists | already exist | already has | already have | already registered | \
+         already in use | already been | already completed | already on | already in | already shipped | \
+         already delivered | already paid | already enrolled | already closed | already borrowed | \
+         already checked | already loaned | already returned | already a | already full | fully booked | \
+         is full | are full | is taken | is booked | not available | unavailable | isn't available | \
+         aren't available | no longer available | out of stock | sold out | insufficient | not enough | \
+         no availability | no free | no seats | no spaces | no places | no copies | none left | no rooms | \
+         conflict | conflicts | clash | clashes | overlaps | only booked | is cancelled | was cancelled | \
+         has been cancelled | been cancelled | is completed | has been completed | is closed | has expired | \
+         in use | occupied | exceeds the balance | exceeds your balance | exceeds the available | \
+         balance is too low | too low | on loan | checked out | double-booked | double booked | not booked | \
+         isn't booked | duplicate | taken | no stock | at capacity | reached its capacity | reached the limit | \
+         still has | depends on | referenced by | someone else | another booking | another appointment | \
+         another patient | has shipped | has already | have already | been delivered | not in a state | \
+         no longer be | current status | its status is | not active | inactive | is not open | isn't open | \
+         not allowed | isn't allowed | aren't allowed | not permitted | isn't permitted | no permission | \
+         don't have permission | do not have permission | doesn't have permission | does not have permission | \
+         permission denied | lack permission | lack the permission | not authorised | not authorized | \
+         unauthorised | unauthorized | isn't authorised | isn't authorized | access denied | don't have access | \
+         do not have access | no access | forbidden | belongs to another | belongs to someone | another user's | \
+         someone else's | only the owner | not yours | isn't yours | only be done by | only be changed by | \
+         only be cancelled by | not belong to you | doesn't belong to you | sign in | log in | signed in | \
+         logged in | credentials | wrong password | wrong pin | incorrect pin | incorrect password | \
+         login failed | authentication | privileges | not have the right | no authority | admin rights | \
+         administrator | don't have a tool | do not have a tool | no tool | no api | don't have the ability | \
+         do not have the ability | don't have a way | do not have a way | no way to | not something i can | \
+         isn't something i can | not able to do that | don't support | do not support | doesn't support | \
+         does not support | not supported | isn't supported | unsupported | no function | beyond what i can | \
          outside what i can | beyond my capabilities | outside my capabilities | beyond the scope | \
          outside the scope | outside of what i | not equipped | none of my tools | none of the tools | \
-         none of the available | none of the functions | no option to | no feature | isn't possible \
-         through | not possible through | can't be done through | cannot be done through | can't do that \
-         through | not available through | lack the tools | lack a tool | don't have functionality | no \
-         functionality | don't have any tool | don't have any api | don't have tools | no available tool \
-         | no available api | not within my | isn't within my | not offer | doesn't offer | don't offer | \
-         not provide | doesn't provide | no endpoint | not designed to | i can only | capability | don't \
-         have a function | not have a function | don't have an option | i have no means | no means of | \
-         not have the tools | don't have the tools | isn't a tool | not a service",
+         none of the available | none of the functions | no option to | no feature | isn't possible through | \
+         not possible through | can't be done through | cannot be done through | can't do that through | \
+         not available through | lack the tools | lack a tool | don't have functionality | no functionality | \
+         don't have any tool | don't have any api | don't have tools | no available tool | no available api | \
+         not within my | isn't within my | not offer | doesn't offer | don't offer | not provide | \
+         doesn't provide | no endpoint | not designed to | i can only | capability | don't have a function | \
+         not have a function | don't have an option | i have no means | no means of | not have the tools | \
+         don't have the tools | isn't a tool | not a service",
     ),
-    (Cue::Hint(Conflict), "already | full | booked | status"),
-    (Cue::Hint(NotFound), "no | any"),
     (
         Cue::Done,
         "is booked | has been | have been | i've | i have | done | booked | confirmed | all set | \

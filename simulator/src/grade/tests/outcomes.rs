@@ -1,6 +1,6 @@
 //! How episodes end: refused and why, asking, done.
 
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_seeds::task::Outcome;
 use serde_json::json;
 
 use super::{Episode, verdict};
@@ -119,22 +119,18 @@ fn asking_back_needs_a_question_and_evidence() {
     );
 }
 
-/// `r:` refused with these reasons (one of them is enough), `q` asks, `d` neither.
+/// `r` refuses, `q` asks, `d` neither.
 fn reads(text: &str, expect: &str) {
     let ending = outcome::read(&Text::read(text));
-    match expect.split_once(':') {
-        Some(("r", class)) => {
-            let class: RefusalClass = serde_json::from_value(json!(class)).unwrap();
-            assert!(ending.is_refusal(), "no refusal in {text:?}");
-            assert!(ending.reasons.contains(&class), "{:?} for {text:?}", ending.reasons);
-        }
-        _ if expect == "q" => assert!(ending.is_question(), "no question in {text:?}"),
-        _ => assert!(!ending.refuses && !ending.asks, "{ending:?} for {text:?}"),
+    match expect {
+        "r" => assert!(ending.refuses, "no refusal in {text:?}"),
+        "q" => assert!(ending.is_question(), "no question in {text:?}"),
+        _ => assert!(!ending.is_refusal() && !ending.asks, "{ending:?} for {text:?}"),
     }
 }
 
 #[test]
-fn refusals_are_read_with_their_reasons() {
+fn refusals_are_read() {
     for text in [
         "I couldn't find any appointment with that number.",
         "There is no dentist named Dr. Gray at the clinic.",
@@ -146,10 +142,6 @@ fn refusals_are_read_with_their_reasons() {
         "We don't have any record of a patient with this name.",
         "That account could not be found.",
         "Hmm, nobody by that name works here.",
-    ] {
-        reads(text, "r:not_found");
-    }
-    for text in [
         "I'm sorry, that slot is already booked.",
         "The room isn't available at that time, so I wasn't able to reserve it.",
         "Unfortunately the class is full.",
@@ -160,27 +152,15 @@ fn refusals_are_read_with_their_reasons() {
         "Your booking conflicts with another appointment.",
         "This appointment was already cancelled, so there's nothing to cancel.",
         "Both copies are on loan right now.",
-    ] {
-        reads(text, "r:conflict");
-    }
-    for text in [
         "You don't have permission to change this record.",
         "I'm not allowed to do that: the playlist belongs to another user.",
         "Access denied.",
         "Only the owner can delete it; you're not authorised.",
-    ] {
-        reads(text, "r:forbidden");
-    }
-    for text in [
         "I couldn't book it because the date is in the past.",
         "The amount must be at least 10, so the transfer failed.",
         "Sorry, the rating has to be between 1 and 5.",
         "That's more than the maximum of 20 guests, so I can't do it.",
         "The date you gave is not valid; I couldn't make the booking.",
-    ] {
-        reads(text, "r:invalid");
-    }
-    for text in [
         "I don't have a tool for ordering pizza.",
         "I'm afraid none of the available tools can change a flight's price.",
         "Sending faxes isn't something I can do.",
@@ -188,7 +168,7 @@ fn refusals_are_read_with_their_reasons() {
         "This isn't supported by the system.",
         "There is no way to delete reviews here.",
     ] {
-        reads(text, "r:no_tool");
+        reads(text, "r");
     }
 }
 

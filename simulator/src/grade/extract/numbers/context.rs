@@ -1,7 +1,7 @@
 //! What the words around a number make of it: an end of a range, a part, a name; and what it counts.
 
 use super::NOUN_WORDS;
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, Marks, Text, Token};
 use crate::grade::extract::units::Currency;
 use crate::grade::extract::{Finder, Stance};
@@ -45,20 +45,8 @@ pub(super) fn range(found: &Finder<'_>, start: usize, end: usize) -> Option<Stan
 
 /// `2 of them`, `3 of the dentists`.
 pub(super) fn subset(text: &Text, at: usize) -> bool {
-    text.next(at).is_some_and(|token| {
-        [
-            word!("them"),
-            word!("these"),
-            word!("those"),
-            word!("which"),
-            word!("whom"),
-            word!("the"),
-            word!("your"),
-            word!("our"),
-            word!("its"),
-        ]
-        .contains(&token.hash)
-    })
+    text.next(at)
+        .is_some_and(|token| words!("them these those which whom the your our its").contains(&token.hash))
 }
 
 pub(super) fn glued_word(text: &Text, at: usize) -> bool {
@@ -102,8 +90,7 @@ pub(super) fn names_something(text: &Text, at: usize, end: usize) -> bool {
     {
         return false;
     }
-    let verb = [word!("order"), word!("no"), word!("question"), word!("record"), word!("form")]
-        .contains(&label.hash)
+    let verb = words!("order no question record form").contains(&label.hash)
         && text.next(end).is_some_and(Token::has_content);
     label.is_word() && label.is(Roles::IDENTIFIER) && !verb
 }

@@ -1,7 +1,7 @@
 //! Units behind numbers, and measures of several parts (`2 h 15 min`).
 
 use crate::grade::extract::Number;
-use crate::grade::extract::lexicon::word;
+use crate::grade::extract::lexicon::{word, words};
 use crate::grade::extract::tokens::{Kind, Marks, Text};
 use crate::grade::extract::units::{self, Dimension, Unit};
 
@@ -29,12 +29,12 @@ pub(super) fn unit(text: &Text, at: usize) -> Option<(Unit, usize)> {
     if token.hash == word!("per") && text.is_word(at + 1, word!("cent")) {
         return Some((units::PERCENT, at + 2));
     }
-    if token.hash == word!("degrees") || token.hash == word!("degree") {
+    if words!("degrees degree").contains(&token.hash) {
         let scale = text.next(at + 1).filter(|token| token.is_word()).and_then(|token| token.lex().unit);
         let scale = scale.filter(|unit| unit.dimension == Dimension::Temperature);
         return Some((scale.unwrap_or(units::CELSIUS), at + 1 + usize::from(scale.is_some())));
     }
-    if token.hash == word!("square") || token.hash == word!("sq") {
+    if words!("square sq").contains(&token.hash) {
         let at = at + 1 + usize::from(text.is_glued(at + 1, '.'));
         let base = text.next(at)?.lex().unit.filter(|unit| unit.dimension == Dimension::Length)?;
         let area = Unit { dimension: Dimension::Area, factor: base.factor * base.factor, offset: 0.0 };

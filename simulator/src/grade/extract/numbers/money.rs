@@ -6,7 +6,7 @@ use super::context::range;
 use super::multiplier;
 use super::numeral::{Figures, Numeral, numeral};
 use super::words::cardinal;
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, Marks, Text, Token};
 use crate::grade::extract::units::Currency;
 use crate::grade::extract::{Finder, Money, What};
@@ -58,7 +58,7 @@ pub(super) fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)
     }
     .or_else(|| {
         // `12 US dollars`
-        let named = token.hash == word!("us") || token.hash == word!("american");
+        let named = words!("us american").contains(&token.hash);
         let next = text.next(at + 1).filter(|next| named && next.is_word())?;
         currency_word(next).filter(|currency| currency.means("USD")).map(|_| (Currency::named("USD"), at + 2))
     })

@@ -7,7 +7,7 @@ use super::measure::{and_a_part, composite, unit};
 use super::money::{currency_after, currency_word, money, prefixed};
 use super::numeral::Numeral;
 use super::{finish, plain};
-use crate::grade::extract::lexicon::{Roles, word};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::tokens::{Kind, Marks, Text, Token};
 use crate::grade::extract::units::{Currency, Dimension};
 use crate::grade::extract::{Finder, Money, NumberRole, Stance, What, dates, times};
@@ -68,35 +68,17 @@ pub(super) fn in_words(found: &mut Finder<'_>, at: usize) -> Option<usize> {
 /// `no dentists`, `none`, `nothing`, and `any` under a negation.
 pub(super) fn none(text: &Text, at: usize) -> Option<usize> {
     let token = text.get(at)?;
-    if token.hash == word!("none") || token.hash == word!("nothing") || token.hash == word!("nobody") {
+    if words!("none nothing nobody").contains(&token.hash) {
         let rest = text.is_word(at + 1, word!("else"))
             || text.is_word(at + 1, word!("more"))
             || text.is_word(at + 1, word!("other"));
         return (!rest).then_some(at + 1);
     }
     let next = text.next(at + 1)?;
-    let other = [
-        word!("other"),
-        word!("more"),
-        word!("further"),
-        word!("longer"),
-        word!("later"),
-        word!("earlier"),
-        word!("problem"),
-        word!("worries"),
-        word!("one"),
-        word!("doubt"),
-        word!("need"),
-        word!("issue"),
-        word!("problems"),
-        word!("additional"),
-        word!("additionally"),
-        word!("fewer"),
-        word!("less"),
-        word!("idea"),
-        word!("time"),
-        word!("point"),
-    ];
+    let other = words!(
+        "other more further longer later earlier problem worries one doubt need issue \
+         problems additional additionally fewer less idea time point"
+    );
     if !next.is_word() || other.contains(&next.hash) {
         return None;
     }
@@ -119,14 +101,14 @@ pub(super) fn none(text: &Text, at: usize) -> Option<usize> {
 pub(super) fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
     let token = text.get(at)?;
     let mut at_word = at;
-    let article = token.hash == word!("a") || token.hash == word!("an");
+    let article = words!("a an").contains(&token.hash);
     if token.hash == word!("half") {
         return half(text, at);
     }
     if article {
         let next = text.next(at + 1)?;
-        let counts = next.lex().multiplier.is_some()
-            || [word!("single"), word!("couple"), word!("pair"), word!("total")].contains(&next.hash);
+        let counts =
+            next.lex().multiplier.is_some() || words!("single couple pair total").contains(&next.hash);
         if !counts {
             return a_while(text, at, next);
         }
@@ -206,33 +188,21 @@ pub(super) fn cardinal(text: &Text, at: usize) -> Option<(f64, i8, usize, Number
         end += 3;
     }
     let first = text.get(at_word)?;
-    let said = text.before(at).is_some_and(|before| {
-        [word!("only"), word!("just"), word!("exactly"), word!("total")].contains(&before.hash)
-    });
+    let said = text.before(at).is_some_and(|before| words!("only just exactly total").contains(&before.hash));
     let weak = end == at_word + 1
-        && [
-            word!("one"),
-            word!("both"),
-            word!("couple"),
-            word!("pair"),
-            word!("once"),
-            word!("twice"),
-            word!("single"),
-        ]
-        .contains(&first.hash)
+        && words!("one both couple pair once twice single").contains(&first.hash)
         && !(said || first.hash == word!("single"));
     if first.hash == word!("one") && !said && is_pronoun(text, at) {
         return None;
     }
-    end +=
-        usize::from(text.is_word(end, word!("of")) && [word!("couple"), word!("pair")].contains(&first.hash));
+    end += usize::from(text.is_word(end, word!("of")) && words!("couple pair").contains(&first.hash));
     Some((value, decimals, end, if weak { NumberRole::Weak } else { NumberRole::Plain }))
 }
 
 /// `half a dozen`, `half a kilo`, `half an hour`.
 fn half(text: &Text, at: usize) -> Option<(f64, i8, usize, NumberRole)> {
     let next = text.next(at + 1)?;
-    let a = next.hash == word!("a") || next.hash == word!("an");
+    let a = words!("a an").contains(&next.hash);
     let what = text.next(at + 2).filter(|_| a)?;
     if what.hash == word!("dozen") {
         return Some((6.0, 0, at + 3, NumberRole::Plain));
@@ -255,20 +225,9 @@ fn a_while(text: &Text, at: usize, next: &Token) -> Option<(f64, i8, usize, Numb
 
 /// `no one`, `one moment`, `the one`, `this one`: no number at all.
 fn is_pronoun(text: &Text, at: usize) -> bool {
-    let pronoun = text.before(at).is_some_and(|before| {
-        [
-            word!("no"),
-            word!("the"),
-            word!("this"),
-            word!("that"),
-            word!("which"),
-            word!("another"),
-            word!("each"),
-            word!("every"),
-            word!("any"),
-        ]
-        .contains(&before.hash)
-    });
+    let pronoun = text
+        .before(at)
+        .is_some_and(|before| words!("no the this that which another each every any").contains(&before.hash));
     // `a great one`
     let adjective = text.before(at).is_some_and(|before| before.has_content() && !before.is(Roles::COPULA))
         && !text.next(at + 1).is_some_and(Token::has_content);

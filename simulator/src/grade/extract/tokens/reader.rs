@@ -5,7 +5,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::fold::Fold;
 use super::lines::{bullet, is_rule, numbered};
 use super::{Kind, LineKind, MAX_BYTES, Marks, Text, Token};
-use crate::grade::extract::lexicon::{self, HASH_START, Roles, hash_byte, word};
+use crate::grade::extract::lexicon::{self, HASH_START, Roles, hash_byte, word, words};
 use crate::grade::extract::units::Currency;
 
 pub(super) struct Reader<'a> {
@@ -499,8 +499,7 @@ impl<'a> Reader<'a> {
         let abbreviated = byte == b'.'
             && self.out.tokens.last().is_some_and(|last| {
                 last.sentence == self.sentence && last.is_word() && {
-                    let honorific =
-                        last.is(Roles::HONORIFIC) || last.hash == word!("st") || last.hash == word!("vs");
+                    let honorific = last.is(Roles::HONORIFIC) || words!("st vs").contains(&last.hash);
                     let number = last.hash == word!("no")
                         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
                     let short = last.is(Roles::ABBREVIATION) && last.hash != word!("no") && !upper;

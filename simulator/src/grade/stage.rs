@@ -1,0 +1,299 @@
+//! One stage of an episode, held against what a variant expects of it: what its last message states and claims, what
+//! replies show of that, and how it ended.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use diorama_seeds::ending::Answers;
+use diorama_seeds::task::{Fact, Outcome, RefusalClass};
+
+use super::answer::FactState;
+use super::claims::{self, AskedNumber, Known};
+use super::errors::{ErrorClass, GradeError};
+use super::evidence::{Leaves, NewRecords};
+use super::extract::prose::Prose;
+use super::measures::Measures;
+use super::prepare::{PreparedStage, filled_fact};
+use super::readings::Said;
+use super::refusal::Ground;
+use super::stated::Shown;
+use super::{Attempt, Ended, Episode, Verdict, deeds, structured};
+use crate::session::LogEntry;
+
+/// A stage as it ended, with what all variants read of it.
+pub(super) struct Stage<'a> {
+    ended: &'a Ended<'a>,
+    /// The calls up to its end.
+    log: &'a [Arc<LogEntry>],
+    /// Those of the stage itself.
+    own: &'a [Arc<LogEntry>],
+    /// Which leaves the replies up to its end show.
+    seen: Vec<bool>,
+    said: OnceCell<Rc<Said>>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(number: usize, attempt: &Attempt<'a>, ended: &'a Ended<'a>, leaves: &Leaves) -> Self {
+        let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
+        let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
+        let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
+        let own = log.get(opened..).unwrap_or_default();
+        let seen = leaves.seen(log.iter().map(|entry| &**entry));
+        Self { ended, log, own, seen, said: OnceCell::new() }
+    }
+}
+
+/// A stage, held against what is expected of it.
+#[derive(Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) expected: &'a PreparedStage,
+    pub(super) stage: &'a Stage<'a>,
+    pub(super) episode: &'a Episode<'a>,
+    pub(super) new: &'a NewRecords<'a>,
+}
+
+impl<'a> Held<'a> {
+    fn said(&self) -> &'a Said {
+        let Episode { readings, clock, .. } = self.episode;
+        self.stage.said.get_or_init(|| readings.said(self.stage.ended.answer, clock))
+    }
+
+    /// What the world made for a field of a new record, as a fact.
+    fn made(&self, number: u32, field: &str) -> Option<Fact> {
+        self.episode.made(self.new, number, field)
+    }
+
+    /// What the last message says of the facts asked for.
+    pub(super) fn answer(&self, errors: &mut Vec<GradeError>) -> Verdict {
+        let Self { expected, stage, episode, .. } = *self;
+        if expected.key.tops.is_empty() {
+            return Verdict::NotEvaluated;
+        }
+        if stage.ended.answers == Answers::Structured {
+            return self.facts(errors);
+        }
+        let Some(key) = expected.key_of(|number, field| self.made(number, field), &self.new.world.zone)
+        else {
+            let message = "the answer is about a new record that was not made".to_owned();
+            errors.push(GradeError::new(ErrorClass::MissingFact, message));
+            return Verdict::Failed;
+        };
+        let extra = expected.new_names(&episode.changes, episode.attempt.base);
+        let Ended { answer, user_turns, .. } = stage.ended;
+        let reading = key.read_text(self.said().prose.text(), answer, user_turns, &episode.clock, &extra);
+        for (top, state) in key.tops.iter().zip(&reading.facts) {
+            if *state == FactState::NotStated {
+                let message = format!("the answer does not state the {}", top.about);
+                errors.push(GradeError::new(ErrorClass::MissingFact, message));
+            }
+        }
+        let about = |top: &usize| key.tops.get(*top).map_or("", |top| &top.about);
+        for (top, words) in &reading.contradictions {
+            let message = format!("about the {}: {words}", about(top));
+            errors.push(GradeError::new(ErrorClass::Contradiction, message));
+        }
+        for top in &reading.out_of_order {
+            let message = format!("the {} come in another order", about(top));
+            errors.push(GradeError::new(ErrorClass::WrongOrder, message));
+        }
+        let verdict = Verdict::of(reading.passes());
+        let dump = reading.dump.map(|why| format!("the answer has {why}"));
+        errors.extend(dump.map(|message| GradeError::new(ErrorClass::Dump, message)));
+        verdict
+    }
+
+    /// The facts that a structured ending gives.
+    fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
+        let before = errors.len();
+        for (name, fact) in &self.expected.facts {
+            let given = self.stage.ended.facts.and_then(|facts| facts.get(name));
+            let given = given.filter(|given| !given.is_null());
+            let wanted = filled_fact(fact, |number, field| self.made(number, field));
+            let (class, message) = match (given, wanted) {
+                (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
+                (Some(given), Some(wanted)) if structured::states(&wanted, given, &self.new.world.zone) => {
+                    continue;
+                }
+                (Some(given), _) => {
+                    let given: String = given.to_string().chars().take(80).collect();
+                    (ErrorClass::Contradiction, format!("`{name}` was given as {given}, which it is not"))
+                }
+            };
+            errors.push(GradeError::new(class, message));
+        }
+        Verdict::of(errors.len() == before)
+    }
+
+    /// What the last message claims that is not so.
+    pub(super) fn lies(&self) -> Vec<GradeError> {
+        let Self { expected, stage, episode, .. } = *self;
+        let Ended { answers, answer, user_turns, .. } = *stage.ended;
+        if answers == Answers::Structured || answer.is_empty() {
+            return Vec::new();
+        }
+        let counted = OnceCell::new();
+        let facts = expected.key.tops.iter().zip(&expected.facts).filter_map(|(top, (_, fact))| {
+            let mut more = "";
+            let value = match filled_fact(fact, |number, field| self.made(number, field))? {
+                Fact::Number { value, .. } => value,
+                Fact::Count { value } => {
+                    let last = || user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
+                    more = counted.get_or_init(last);
+                    value as f64
+                }
+                Fact::Money { minor, scale, .. } => minor as f64 / 10_f64.powi(i32::from(scale)),
+                _ => return None,
+            };
+            let about = top.about.split(" of the ").next().unwrap_or_default();
+            Some(AskedNumber { about, more, value })
+        });
+        let facts: Vec<AskedNumber<'_>> = facts.collect();
+        let (said, base) = (self.said(), episode.attempt.base);
+        let shown = Shown {
+            base,
+            vocabulary: episode.vocabulary,
+            clock: &episode.clock,
+            now: episode.attempt.last.clock(),
+            system: &Prose::default(),
+            turns: &episode.readings.turns(user_turns, &episode.clock),
+            entries: stage.log,
+            measures: &Measures::default(),
+        };
+        let domains = claims::domains(stage.log, base.world());
+        let measures = claims::measures(&said.prose, &shown, &domains);
+        let known = Known::new(Shown { measures: &measures, ..shown }, &said.prose, &domains, &facts);
+        let deeds = (expected.outcome == Outcome::Done)
+            .then(|| deeds::untold(said, stage.own, user_turns, episode.vocabulary, base.world()))
+            .flatten();
+        let lies = known.falsehoods().into_iter().chain(deeds);
+        let mut errors: Vec<_> = lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what)).collect();
+        if known.is_dump(expected.key.atoms.len()) {
+            errors.push(GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned()));
+        }
+        errors
+    }
+
+    /// Whether replies up to the end of the stage hold what is stated and what the ending rests on.
+    pub(super) fn evidence(&self, errors: &mut Vec<GradeError>) -> Verdict {
+        let Self { expected, stage, new, .. } = *self;
+        let log = stage.log.iter().map(|entry| &**entry);
+        let mut missing = Vec::new();
+        for (top, evidence) in expected.key.tops.iter().zip(&expected.evidence_of) {
+            if !evidence.iter().any(|one| one.holds(&log, &stage.seen, new)) {
+                missing.push(format!("no reply shows the {}", top.about));
+            }
+        }
+        if !expected.evidence.is_empty()
+            && !expected.evidence.iter().any(|one| one.holds(&log, &stage.seen, new))
+        {
+            missing.push("no reply shows what the ending rests on".to_owned());
+        }
+        if expected.key.tops.is_empty() && expected.evidence.is_empty() {
+            return Verdict::NotEvaluated;
+        }
+        let verdict = Verdict::of(missing.is_empty());
+        errors.extend(missing.into_iter().map(|message| GradeError::new(ErrorClass::NoEvidence, message)));
+        verdict
+    }
+
+    /// Whether the stage ended as it should; `answer` is the verdict on what its last message states.
+    pub(super) fn outcome(&self, answer: Verdict, errors: &mut Vec<GradeError>) -> Verdict {
+        let judged = if self.stage.ended.answers == Answers::Structured {
+            self.structured_outcome()
+        } else {
+            self.told_outcome(answer)
+        };
+        judged.unwrap_or_else(|message| {
+            errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
+            Verdict::Failed
+        })
+    }
+
+    /// How the agent says that the stage ended.
+    fn structured_outcome(&self) -> Result<Verdict, String> {
+        let Self { expected, stage, .. } = *self;
+        let Ended { outcome, reason, about, .. } = stage.ended;
+        let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
+        if given != expected.outcome {
+            return Err(another_outcome(given, expected.outcome));
+        }
+        if expected.outcome != Outcome::Refused {
+            return Ok(Verdict::Passed);
+        }
+        if !expected.refusal.is_empty() && !reason.is_some_and(|reason| expected.refusal.contains(&reason)) {
+            let given = reasons(reason.as_slice());
+            return Err(format!("the refusal gives {given}, expected {}", reasons(&expected.refusal)));
+        }
+        if !expected.subjects.is_empty()
+            && !about.is_some_and(|about| structured::is_about(about, &expected.subjects))
+        {
+            let given: String = about.unwrap_or("nothing").chars().take(60).collect();
+            return Err(format!("the refusal is about {given}, expected the id or name that was asked for"));
+        }
+        Ok(Verdict::Passed)
+    }
+
+    /// How the stage ended by its last message, and by an outcome given beside it.
+    fn told_outcome(&self, answer: Verdict) -> Result<Verdict, String> {
+        let expected = self.expected;
+        let ending = &self.said().ending;
+        match (expected.outcome, self.stage.ended.outcome) {
+            (expected, Some(given)) if given != expected => Err(another_outcome(given, expected)),
+            (Outcome::Refused, _) => match self.stage.ended.reason {
+                Some(reason) if !expected.refusal.is_empty() && !expected.refusal.contains(&reason) => {
+                    let (given, expected) = (reasons(&[reason]), reasons(&expected.refusal));
+                    Err(format!("the answer gives {given}, expected {expected}"))
+                }
+                Some(_) => Ok(Verdict::Passed),
+                None => self.refusal_fault().map_or(Ok(Verdict::Passed), Err),
+            },
+            (Outcome::NeedInput, None) if !ending.is_question() => {
+                Err("the answer does not ask the user for what is missing".to_owned())
+            }
+            (Outcome::Done, None) if ending.silent => Ok(Verdict::NotEvaluated),
+            // Facts show that it was done, and so do changes that the answer does not deny; a question speaks against it
+            // only without them.
+            (Outcome::Done, None) if answer != Verdict::Passed && ending.asks && !ending.done => {
+                Err("the answer asks the user instead of carrying out the request".to_owned())
+            }
+            _ => Ok(Verdict::Passed),
+        }
+    }
+
+    /// Why the answer is no right refusal.
+    fn refusal_fault(&self) -> Option<String> {
+        let ground = Ground {
+            world: self.new.world,
+            evidence: &self.expected.rests_on,
+            classes: &self.expected.refusal,
+            entries: self.stage.own,
+            user_turns: self.stage.ended.user_turns,
+            subjects: &self.expected.subjects,
+        };
+        ground.fault(self.said())
+    }
+}
+
+fn another_outcome(given: Outcome, expected: Outcome) -> String {
+    let name = |outcome| match outcome {
+        Outcome::Done => "done",
+        Outcome::Refused => "refused",
+        Outcome::NeedInput => "need_input",
+    };
+    format!("the outcome given is {}, expected {}", name(given), name(expected))
+}
+
+fn reasons(classes: &[RefusalClass]) -> String {
+    let names: Vec<&str> = classes
+        .iter()
+        .map(|class| match class {
+            RefusalClass::NotFound => "not_found",
+            RefusalClass::Conflict => "conflict",
+            RefusalClass::Forbidden => "forbidden",
+            RefusalClass::Invalid => "invalid",
+            RefusalClass::NoTool => "no_tool",
+        })
+        .collect();
+    if names.is_empty() { "no reason".to_owned() } else { format!("the reason {}", names.join(" or ")) }
+}
