@@ -106,7 +106,8 @@ fn free(name: &str, separator: char, taken: &mut HashSet<String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{catalog, world};
+    use crate::world;
+    use diorama_catalog as catalog;
 
     fn catalog_docs() -> Vec<WorldDoc> {
         catalog::names()

@@ -5,7 +5,6 @@
 //! draw an unseeded random number.
 
 pub mod answer;
-pub mod catalog;
 pub mod compose;
 pub mod doc;
 pub mod ending;

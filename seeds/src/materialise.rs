@@ -156,7 +156,15 @@ impl Source {
         let mut world = self.world.clone();
         let mut head = self.bare.clone();
         if let Some(maker) = &self.maker {
-            let made = records::Run::make(&maker.world, &maker.plan, seed)
+            // What a few draws leave no room for (pairs that must differ) another start often finds.
+            let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let first = records::Run::make(&maker.world, &maker.plan, seed);
+            let made = starts
+                .fold(first, |made, start| {
+                    made.or_else(|first| {
+                        records::Run::make(&maker.world, &maker.plan, start).map_err(|_| first)
+                    })
+                })
                 .map_err(|finding| Report::one(&self.doc.name, finding))?;
             for (resource, (from, fields)) in world.resources.iter_mut().zip(&maker.places) {
                 let records = made.get(*from).map(Vec::as_slice).unwrap_or_default();
@@ -174,6 +182,9 @@ impl Source {
         Ok(Running { world, canonical, hash })
     }
 }
+
+/// How often the records of a seed are begun before they are given up.
+const REDRAWS: u64 = 6;
 
 /// Writes the display fields out: the default is the first of some fields, and the order is about to change.
 fn name_displays(doc: &mut WorldDoc, world: &World) {

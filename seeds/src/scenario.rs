@@ -41,7 +41,7 @@ struct Place {
 #[derive(Clone, Debug)]
 enum Kind {
     Record(ResourceId),
-    Records { of: ResourceId, min: usize, max: Option<usize> },
+    Records { of: ResourceId, min: usize, max: Option<usize>, order: Option<(FieldId, bool)> },
     Value(Expr),
     Pick(Vec<Value>),
     Number { from: f64, to: f64, step: f64 },
@@ -229,7 +229,12 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
         (Kind::Record(of), ExprType::Record(of))
     } else if let Some(of) = &doc.some {
         let of = resource(of, scope)?;
-        (Kind::Records { of, min: doc.min.unwrap_or(2), max: doc.max }, ExprType::Any)
+        let order = doc.order.as_deref().map(|order| {
+            let name = order.trim_start_matches('-');
+            let field = scope.field_named(of, name).ok_or_else(|| format!("found no field `{name}` to order by"))?;
+            Ok::<_, String>((field, order.starts_with('-')))
+        });
+        (Kind::Records { of, min: doc.min.unwrap_or(2), max: doc.max, order: order.transpose()? }, ExprType::Any)
     } else if let Some(source) = &doc.value {
         let value = crate::expr::compile(source, scope).map_err(said)?;
         let result = value.kind.clone();
@@ -358,7 +363,7 @@ impl Casting<'_> {
                 }
                 false
             }
-            Kind::Records { of, min, max } => {
+            Kind::Records { of, min, max, order } => {
                 let resource = self.stock.world.resource(*of);
                 let mut records: Vec<&Record> =
                     resource.records.iter().filter(|record| self.fits(place, record)).collect();
@@ -371,6 +376,13 @@ impl Casting<'_> {
                     chosen.truncate(rng.random_range((*min).min(max)..=max));
                     chosen.sort_unstable();
                     records = chosen.into_iter().map(|index| records[index]).collect();
+                }
+                if let Some((field, descending)) = order {
+                    // Equal ones stay in the order of their keys.
+                    records.sort_by(|a, b| {
+                        let (a, b) = (a.get(field.index()), b.get(field.index()));
+                        if *descending { b.cmp(&a) } else { a.cmp(&b) }
+                    });
                 }
                 let keys = records.iter().filter_map(|record| record.get(resource.key.index()).cloned());
                 let held = Held::Records(*of, keys.collect());
@@ -395,6 +407,8 @@ impl Casting<'_> {
                 let steps = ((to - from) / step).floor() as u32;
                 (0..20).any(|_| {
                     let drawn = from + step * f64::from(rng.random_range(0..=steps));
+                    // A step of a tenth is not one in binary; nobody steps by less than a millionth.
+                    let drawn = (drawn * 1e6).round() / 1e6;
                     let whole = from.fract() == 0.0 && step.fract() == 0.0;
                     let value = if whole { Some(Value::Integer(drawn as i64)) } else { Value::number(drawn) };
                     value.is_some_and(|value| self.value(place, value, None, number, rng))

@@ -10,12 +10,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use diorama_seeds::doc::{ApiDoc, WorldDoc};
+use diorama_catalog as catalog;
+use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_seeds::model::{Resource, World};
+use diorama_seeds::model::{DomainId, Resource, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
-use diorama_seeds::{catalog, world};
+use diorama_seeds::{scenario, world};
 
 fn text(name: &str) -> &'static [u8] {
     catalog::source(name).unwrap_or_else(|| panic!("{name} has no text")).as_bytes()
@@ -129,65 +130,61 @@ fn every_owner_has_records_of_each_owned_resource() {
     }
 }
 
+/// A world with its scenarios.
+fn with_scenarios(name: &str) -> WorldDoc {
+    let mut doc = world::read(name, text(name)).unwrap();
+    let scenarios = catalog::scenarios(name).unwrap_or_else(|| panic!("{name} has no scenarios"));
+    world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
+    doc
+}
+
 #[test]
-fn every_api_has_words_for_all_who_speak() {
+fn every_scenario_fits_its_world_and_is_worded_in_several_ways() {
     let mut problems = Vec::new();
-    for doc in docs() {
-        for api in &doc.apis {
-            problems
-                .extend(speechless(api).into_iter().map(|what| format!("{}.{}: {what}", doc.name, api.name)));
+    for name in catalog::names() {
+        let doc = with_scenarios(name);
+        let world = world::compile(&doc).unwrap();
+        let (_, domains) = doc.into_domains();
+        let (fitting, findings) = scenario::compile(&domains[0], DomainId(0), &world);
+        problems.extend(findings.iter().map(|finding| format!("{name}: {finding}")));
+        if fitting.len() < 25 {
+            problems.push(format!("{name}: {} scenarios, expected 25 or more", fitting.len()));
+        }
+        let mut openings = BTreeSet::new();
+        for scenario in &fitting {
+            let first = &scenario.doc.stages[0];
+            if first.user.len() < 3 || first.end.len() < 3 {
+                problems.push(format!("{name}.{}: fewer than three wordings", scenario.doc.name));
+            }
+            for opening in &first.user {
+                let words: Vec<&str> = opening.split_whitespace().take(4).collect();
+                if !openings.insert(words.join(" ").to_lowercase()) {
+                    problems.push(format!("{name}.{}: opens like another: {opening}", scenario.doc.name));
+                }
+            }
         }
     }
     none(&problems);
 }
 
-fn speechless(api: &ApiDoc) -> Vec<String> {
-    let (words, does) = (&api.phrases, &api.behaviour);
+#[test]
+fn every_api_has_common_names_for_searches_and_most_are_called() {
     let mut problems = Vec::new();
-    let mut at_least = |kind: &str, phrases: &[String], least: usize| {
-        if phrases.len() < least {
-            problems.push(format!("{} `{kind}` phrases, expected {least} or more", phrases.len()));
+    for name in catalog::names() {
+        let doc = with_scenarios(name);
+        let called: BTreeSet<&str> = doc
+            .scenarios
+            .iter()
+            .flat_map(|scenario| scenario.calls().filter_map(|call| call.call.as_deref()))
+            .collect();
+        let silent = doc.apis.iter().filter(|api| !called.contains(&*api.name)).count();
+        if silent > 1 {
+            problems.push(format!("{name}: {silent} APIs in no scenario"));
         }
-    };
-    let many = does.list.is_some() || does.members.is_some();
-    if many || does.aggregate.is_some() {
-        at_least("noun", &words.noun, 3);
+        let unnamed = doc.apis.iter().filter(|api| api.phrases.search.len() < 3);
+        problems.extend(unnamed.map(|api| format!("{name}.{}: fewer than three common names", api.name)));
     }
-    if !many {
-        at_least("do", &words.imperative, 3);
-        at_least("request", &words.request, 2);
-    }
-    let changes = [
-        &does.create,
-        &does.replace,
-        &does.patch,
-        &does.delete,
-        &does.action,
-        &does.add_members,
-        &does.remove_members,
-    ];
-    if changes.iter().any(|kind| kind.is_some()) {
-        at_least("done", &words.done, 2);
-    }
-    for phrase in words.imperative.iter().chain(&words.request).chain(&words.noun) {
-        let mut seen = HashSet::new();
-        // An argument has one span of words in a request, so a phrase names it once.
-        problems.extend(
-            placeholders(phrase)
-                .filter(|name| !seen.insert(*name))
-                .map(|name| format!("`{{{name}}}` twice in: {phrase}")),
-        );
-    }
-    for phrase in &words.imperative {
-        if !phrase.starts_with(char::is_lowercase) || phrase.ends_with(['.', '!', '?']) {
-            problems.push(format!("expected a clause in lower case without a final stop: {phrase}"));
-        }
-    }
-    problems
-}
-
-fn placeholders(phrase: &str) -> impl Iterator<Item = &str> {
-    phrase.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
+    none(&problems);
 }
 
 #[test]

@@ -24,8 +24,9 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 7] = [
-    ("diorama-seeds", &[]),
+const INSIDE: [(&str, &[&str]); 8] = [
+    ("diorama-catalog", &[]),
+    ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-simulator", &[]),
     ("diorama-proof", &["diorama-simulator"]),

@@ -98,7 +98,7 @@ fn slot_row(
     funnel: &mut Funnel,
 ) -> Option<Dialogue> {
     let mut stream = recipe.stream("slot", slot);
-    let ability = recipe.abilities[stream.random_range(0..recipe.abilities.len())];
+    let ability = ability(&recipe.abilities, &mut stream);
     let author = Author::of(world, ability);
     let reads_only = world.family.survey.writers.is_empty();
     let mut kind = shape(ability, reads_only, &mut stream);
@@ -145,6 +145,18 @@ fn slot_row(
         }
     }
     None
+}
+
+/// One of the abilities asked for. Few conversations need one API alone, so that they are drawn half as often.
+fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
+    let weight = |ability: &Ability| if *ability == Ability::RetrieveCall { 1 } else { 2 };
+    let mut left = rng.random_range(0..asked.iter().map(weight).sum::<u32>().max(1));
+    let drawn = asked.iter().find(|ability| {
+        let drawn = left < weight(ability);
+        left = left.saturating_sub(weight(ability));
+        drawn
+    });
+    drawn.copied().unwrap_or(Ability::Call)
 }
 
 /// Who writes the conversations of a slot.

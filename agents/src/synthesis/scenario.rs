@@ -126,3 +126,6 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
     domain.scenarios.iter().position(|other| other.name == doc.name).unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

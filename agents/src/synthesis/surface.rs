@@ -65,8 +65,13 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
 
 fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let service = domain.domain.name.split('_').next_back().unwrap_or_default().to_owned();
+    let prefix: Vec<String> = domain.domain.name.split('_').map(str::to_owned).collect();
     for api in &mut domain.apis {
-        let words = words(&api.name);
+        let mut words = words(&api.name);
+        // A name that several domains have was told apart by its domain's already.
+        if names == Names::Prefixed && words.len() > prefix.len() && words.starts_with(&prefix) {
+            words.drain(..prefix.len());
+        }
         let name = match names {
             Names::Written => api.name.clone(),
             Names::Camel => {
@@ -142,9 +147,9 @@ mod tests {
 
     #[test]
     fn every_surface_of_the_catalog_compiles_and_its_scenarios_follow() {
-        for (seed, name) in diorama_seeds::catalog::names().iter().enumerate() {
-            let mut doc = world::read(name, diorama_seeds::catalog::source(name).unwrap().as_bytes()).unwrap();
-            let scenarios = diorama_seeds::catalog::scenarios(name).unwrap();
+        for (seed, name) in diorama_catalog::names().iter().enumerate() {
+            let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
+            let scenarios = diorama_catalog::scenarios(name).unwrap();
             world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
             let written = doc.scenarios.len();
             for surface in 0..8 {

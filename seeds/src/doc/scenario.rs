@@ -60,7 +60,7 @@ pub struct PlaceDoc {
     /// A record of this resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub a: Option<String>,
-    /// Several records of this resource, `min` to `max` of them, in the order of their keys.
+    /// Several records of this resource, `min` to `max` of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub some: Option<String>,
     /// Expression that must hold. The record is `item`; a value goes by the place's own name.
@@ -73,6 +73,9 @@ pub struct PlaceDoc {
     /// taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<usize>,
+    /// With `some`: the field that they are in the order of; a minus sign means descending. By key when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     /// Expression: what follows from the places before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,

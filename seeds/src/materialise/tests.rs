@@ -87,8 +87,8 @@ proptest! {
 
 #[test]
 fn the_catalog_is_materialised_and_holds() {
-    for name in crate::catalog::names() {
-        let text = crate::catalog::source(name).unwrap();
+    for name in diorama_catalog::names() {
+        let text = diorama_catalog::source(name).unwrap();
         let source = source(text).unwrap_or_else(|report| panic!("{name}: {report}"));
         for seed in 0..4 {
             let made =

@@ -158,9 +158,9 @@ fn the_documented_world_has_nothing_to_find() {
 
 #[test]
 fn the_catalog_has_nothing_to_find() {
-    let all = crate::catalog::names()
+    let all = diorama_catalog::names()
         .iter()
-        .map(|name| examine(name, crate::catalog::source(name).unwrap().as_bytes()).to_string());
+        .map(|name| examine(name, diorama_catalog::source(name).unwrap().as_bytes()).to_string());
     assert_eq!(all.filter(|report| !report.is_empty()).collect::<Vec<_>>().join("\n"), "");
 }
 

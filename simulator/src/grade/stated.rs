@@ -68,9 +68,30 @@ pub fn unfounded(prose: &Prose, seen: &Shown<'_>) -> Vec<Unfounded> {
     judged.chain(strange_names(prose, seen)).collect()
 }
 
+/// So many are pointed at in words.
+const FEW: f64 = 3.0;
+
+/// Whether a text of a reply has these words as they stand, in words of their own.
+fn is_spelt_so(words: &str, seen: &Shown<'_>) -> bool {
+    let words = words.trim();
+    let has = |text: &str| {
+        text.match_indices(words).any(|(at, _)| {
+            let (before, after) = (&text[..at], &text[at + words.len()..]);
+            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+        })
+    };
+    words.chars().any(char::is_alphabetic)
+        && leaves(seen).any(|(value, _)| value.as_str().is_some_and(has))
+}
+
 /// What of a mention nothing visible gives.
 fn lacks(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
+    // What a reply spells so is given, whatever it would be measured in.
+    if is_spelt_so(prose.words_at(mention.span()), seen) {
+        return None;
+    }
     let known = match &mention.what {
+        What::Money(_) if said_by_user(mention, prose, seen) => true,
         What::Money(money) => {
             if !seen.measures.has_currency(money.currency) {
                 return Some(Kind::Currency);
@@ -97,6 +118,11 @@ fn lacks(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
 fn lacks_number(number: &Number, mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
     // `one`, `a day`: seldom meant as a number. `option 2`, `1.`: names a place in the list that was told.
     if matches!(number.role, NumberRole::Weak | NumberRole::Identifier) && number.value < 20.0 {
+        return None;
+    }
+    // `at once`, `both of them`, `the two`: a few in words is how people point, not how they count.
+    let in_words = !prose.words_at(mention.span()).contains(|c: char| c.is_ascii_digit());
+    if in_words && number.unit.is_none() && number.value <= FEW {
         return None;
     }
     if said_by_user(mention, prose, seen) {
@@ -128,6 +154,7 @@ fn said_by_user(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> bool {
                         || b.unit.is_some_and(|unit| seen.measures.has_unit(unit.dimension)))
             }
             (What::Date(a), What::Date(b)) => a.meets(b, seen.clock.today),
+            (What::Money(a), What::Money(b)) => a.amount == b.amount && a.currency == b.currency,
             (What::Time(a), What::Time(b)) => a.meets(b),
             _ => false,
         })

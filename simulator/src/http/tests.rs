@@ -1,4 +1,4 @@
-use diorama_seeds::catalog;
+use diorama_catalog as catalog;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{Api, ApiId, Place, World};
 use diorama_seeds::schema::Type;

@@ -16,6 +16,7 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::engine::{Body, Origin, Reading};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use minijinja::Value as Shown;
+use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
@@ -33,6 +34,9 @@ pub struct Played {
     /// Searches that did not show what was looked for.
     pub missed: usize,
 }
+
+/// Of the conversations that open with what cannot be done, the share that ends there.
+const ONLY_DECLINED: f64 = 0.6;
 
 /// Why a scenario could not be played. The first word is its class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -129,12 +133,16 @@ pub fn play(
         calls: Vec::new(),
         named: BTreeMap::new(),
         said: Vec::new(),
+        opening: String::new(),
         system: system.clone(),
         missed: 0,
         rng,
     };
+    // What cannot be done is sometimes all that was wanted.
+    let declined = scenario.doc.stages.first().filter(|first| first.refused.is_some() && first.does.is_empty());
+    let most = if declined.is_some() && stage.rng.random_bool(ONLY_DECLINED) { 1 } else { usize::MAX };
     let stages: Result<Vec<CandidateStage>, Unplayed> =
-        scenario.doc.stages.iter().map(|doc| stage.play(doc)).collect();
+        scenario.doc.stages.iter().take(most).map(|doc| stage.play(doc)).collect();
     let tools = match ability {
         Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
@@ -178,6 +186,8 @@ struct Stage<'a> {
     /// The calls behind a name.
     named: BTreeMap<String, Vec<usize>>,
     said: Vec<String>,
+    /// What opened the stage.
+    opening: String,
     system: String,
     missed: usize,
     rng: &'a mut ChaCha8Rng,
@@ -188,6 +198,7 @@ impl Stage<'_> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
         let user = self.words(&doc.user)?;
         self.said.push(user.clone());
+        self.opening.clone_from(&user);
         let mut turns = Vec::new();
         let mut knows = indexmap::IndexMap::new();
         for step in &doc.does {
@@ -341,7 +352,8 @@ impl Stage<'_> {
         if self.shown.contains(&api) {
             return Ok(());
         }
-        for keywords in search::attempts(self.world, api, &self.said, &self.system, self.rng) {
+        let known = search::Known { opening: &self.opening, said: &self.said, system: &self.system };
+        for keywords in search::attempts(self.world, api, &known, self.rng) {
             let arguments: Map<String, Json> = [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
             let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
             let before = self.shown.len();

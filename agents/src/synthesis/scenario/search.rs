@@ -1,46 +1,88 @@
 //! What an agent searches by that has not read what it searches for.
 //!
-//! The words are the user's, or what people commonly call the thing; the description of an API that no search has shown
-//! is never looked at.
+//! The words are those that were said, sooner those that people commonly use for what is wanted; the description of an
+//! API that no search has shown is never looked at. Where they miss, another try uses more of them, and at last a common
+//! name that nobody said.
 
 use diorama_seeds::model::ApiId;
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
-use rand::seq::SliceRandom;
+use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::synthesis::world::UnitWorld;
 
-/// Words that say nothing of what is wanted.
-const MOST_WORDS: usize = 6;
+/// Words of a search, at most.
+const MOST_WORDS: usize = 5;
+/// Share of the searches that begin with whatever the request says.
+const TOLD: f64 = 0.12;
+
+/// What is known when a search is made.
+pub(super) struct Known<'a> {
+    /// What opened the stage.
+    pub(super) opening: &'a str,
+    /// What the user has said.
+    pub(super) said: &'a [String],
+    /// The system message.
+    pub(super) system: &'a str,
+}
 
 /// Keywords to search by, in the order in which they are tried.
-pub(super) fn attempts(world: &UnitWorld, api: ApiId, said: &[String], system: &str, rng: &mut ChaCha8Rng) -> Vec<String> {
-    let seen: Vec<u64> = said.iter().map(String::as_str).chain([system]).flat_map(Prose::stems_of).collect();
-    let mut common: Vec<String> = world.family.guide.api(api).search.clone();
-    common.shuffle(rng);
-    let mut tries: Vec<String> = common.into_iter().filter(|words| is_grounded(words, &seen)).collect();
-    let of_user = said.last().map(|words| content(words)).unwrap_or_default();
-    if !of_user.is_empty() {
-        // Some search by what they were told, some by what such a service is called.
-        let at = if rng.random_bool(0.4) { 0 } else { tries.len().min(1) };
-        tries.insert(at, of_user);
+pub(super) fn attempts(world: &UnitWorld, api: ApiId, known: &Known<'_>, rng: &mut ChaCha8Rng) -> Vec<String> {
+    let common = &world.family.guide.api(api).search;
+    let own: Vec<u64> = common.iter().flat_map(|words| Prose::stems_of(words)).collect();
+    let of_domain: Vec<u64> = {
+        let model = world.base.world();
+        let domain = model.api(api).domain;
+        let apis = (0..model.apis.len()).map(|at| ApiId(at as u16)).filter(|id| model.api(*id).domain == domain);
+        apis.flat_map(|id| &world.family.guide.api(id).search).flat_map(|words| Prose::stems_of(words)).collect()
+    };
+    let opening = content(known.opening);
+    let all = known.said.iter().rev().map(String::as_str).chain([known.system]);
+    let everything: Vec<&str> = opening.iter().copied().chain(all.flat_map(content)).collect();
+    let mut tries = vec![
+        chosen(&opening, &own),
+        chosen(&everything, &own),
+        chosen(&everything, &of_domain),
+        opening.iter().take(MOST_WORDS).copied().collect::<Vec<_>>().join(" ").to_lowercase(),
+    ];
+    if rng.random_bool(TOLD) {
+        tries.rotate_right(1);
     }
-    tries.truncate(4);
-    tries
+    // A common name, where a word of it was said.
+    let seen: Vec<u64> = known.said.iter().map(String::as_str).chain([known.system]).flat_map(Prose::stems_of).collect();
+    let grounded: Vec<&String> =
+        common.iter().filter(|words| Prose::stems_of(words).iter().any(|stem| seen.contains(stem))).collect();
+    tries.extend(grounded.choose(rng).map(|words| (*words).clone()));
+    tries.retain(|words| !words.is_empty());
+    let mut different: Vec<String> = Vec::new();
+    for words in tries {
+        if !different.contains(&words) {
+            different.push(words);
+        }
+    }
+    different
 }
 
-fn is_grounded(words: &str, seen: &[u64]) -> bool {
-    let stems = Prose::stems_of(words);
-    let known = stems.iter().filter(|stem| seen.contains(stem)).count();
-    known > 0 && known * 2 >= stems.len()
+/// The words that have one of these stems, each once.
+fn chosen(words: &[&str], stems: &[u64]) -> String {
+    let mut taken: Vec<u64> = Vec::new();
+    let mut chosen: Vec<String> = Vec::new();
+    for word in words {
+        let Some(stem) = Prose::stems_of(word).first().copied() else { continue };
+        if chosen.len() < MOST_WORDS && stems.contains(&stem) && !taken.contains(&stem) {
+            taken.push(stem);
+            chosen.push(word.to_lowercase());
+        }
+    }
+    chosen.join(" ")
 }
 
-/// The words of a sentence that mean something: no names, no numbers, no small words.
-fn content(sentence: &str) -> String {
+/// The words of a text that mean something: no names, no numbers, no small words.
+fn content(text: &str) -> Vec<&str> {
     let mut chosen: Vec<&str> = Vec::new();
     let mut starts = true;
-    for word in sentence.split_whitespace() {
+    for word in text.split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let ends = word.ends_with(['.', '!', '?', ':']);
         let is_name = !starts && bare.starts_with(char::is_uppercase);
@@ -50,9 +92,6 @@ fn content(sentence: &str) -> String {
         if means && !is_name && !chosen.iter().any(|known| known.eq_ignore_ascii_case(bare)) {
             chosen.push(bare);
         }
-        if chosen.len() == MOST_WORDS {
-            break;
-        }
     }
-    chosen.join(" ").to_lowercase()
+    chosen
 }

@@ -3,13 +3,14 @@
 //! Templates are Jinja's with one brace: `{found.available}`, `{due|weekday}`, `{% if .. %}`. They see the places and the
 //! replies of one play and nothing else, and a bound keeps them from running on.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use diorama_proof::render::{MONTHS, money, plain_number, time_told, weekday};
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
-use diorama_seeds::english::enumerate;
+use diorama_seeds::english::{enumerate, plural};
 use diorama_seeds::model::ResourceId;
 use diorama_seeds::scenario::{Cast, Held};
 use diorama_seeds::schema::{Schema, Type};
@@ -18,7 +19,7 @@ use diorama_seeds::world::Finding;
 use diorama_simulator::engine::{Base, Body, State};
 use diorama_simulator::grade::measures::leaf_schema;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Enumerator, Object, Value as Shown, ValueKind};
+use minijinja::value::{DynObject, Enumerator, Object, Value as Shown, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::{Map, Value as Json};
 
@@ -53,6 +54,10 @@ fn environment() -> Environment<'static> {
             "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
         ];
         usize::try_from(value).ok().and_then(|at| WORDS.get(at)).map_or_else(|| value.to_string(), |word| (*word).to_owned())
+    });
+    environment.add_filter("counted", |value: i64, noun: &str| {
+        let noun = if value == 1 { noun.to_owned() } else { plural(noun) };
+        format!("{value} {noun}")
     });
     environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
     environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
@@ -255,6 +260,10 @@ impl Object for Row {
         }
     }
 
+    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
+        Some(self.key.cmp(&other.downcast_ref::<Self>()?.key))
+    }
+
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         Enumerator::NonEnumerable
     }
@@ -277,6 +286,10 @@ struct Leaf {
 }
 
 impl Object for Leaf {
+    fn custom_cmp(self: &Arc<Self>, other: &DynObject) -> Option<Ordering> {
+        Some(self.value.cmp(&other.downcast_ref::<Self>()?.value))
+    }
+
     fn enumerate(self: &Arc<Self>) -> Enumerator {
         Enumerator::NonEnumerable
     }

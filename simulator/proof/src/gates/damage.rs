@@ -49,7 +49,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         if let Some(other) = neighbour(world, call, &trial.grounded.visible) {
             judge(Fault::OtherApi, &Put::Api(other))?;
         }
-        if !counted && !is_search(call) && !is_told_without(trial, index) {
+        if !counted && !is_search(call) && !is_told_without(trial, index) && !is_attempt(trial, index) {
             return Err(Reason::Unprovable { call: index, api: call.api.clone() });
         }
         let call = bind_what_is_there(call, &before.replies, world);
@@ -60,6 +60,19 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         judge(trial, report, gold.len(), Fault::AddWrite, &run)?;
     }
     Ok(())
+}
+
+/// Whether a call was refused and another one of its stage then did what was wanted: it is what led there.
+fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
+    let works = |call: usize| trial.grounded.entries.get(call).is_some_and(|entry| entry.reply.is_success());
+    let writes = |call: usize| {
+        let entry = trial.grounded.entries.get(call);
+        entry.and_then(|entry| entry.api).is_some_and(|api| trial.world().api(api).writes())
+    };
+    let stage = trial.grounded.stages.iter().find(|stage| stage.calls.contains(&index));
+    stage.is_some_and(|stage| {
+        !works(index) && (index + 1..stage.calls.end).any(|later| works(later) && writes(later))
+    })
 }
 
 /// Whether the stage of a call is refused for what its reads tell without that call: what need not be tried cannot prove

@@ -144,7 +144,7 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
     }
     let mut seen = std::collections::HashSet::new();
     values.retain(|value| !value.is_missing() && given.as_ref() != Some(value) && seen.insert(value.clone()));
-    values.truncate(60);
+    values.truncate(240);
     values
 }
 

@@ -13,8 +13,8 @@ const CALLS: usize = 60;
 #[test]
 fn the_catalogs_worlds_can_do_all_they_offer_and_never_fail() {
     let mut problems = BTreeSet::new();
-    for name in diorama_seeds::catalog::names() {
-        let text = diorama_seeds::catalog::source(name).unwrap();
+    for name in diorama_catalog::names() {
+        let text = diorama_catalog::source(name).unwrap();
         let doc =
             diorama_seeds::world::read(name, text.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
         let made =

@@ -209,7 +209,7 @@ fn offers(hash: u64, next: u64, second: u64) -> bool {
         || ((hash == word!("i") || hash == word!("you"))
             && (next == word!("can") || next == word!("could"))
             && second == word!("also"))
-        || ((hash == word!("i") || hash == word!("you")) && next == word!("could"))
+        || (hash == word!("i") && next == word!("could"))
 }
 
 /// Cues behind a mention: it is the subject of a denial, or an earlier value.

@@ -1,0 +1,178 @@
+use diorama_proof::Candidate;
+use diorama_seeds::world;
+use diorama_simulator::engine::tools::SearchVersion;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::tester::{SixGates, TesterAgent};
+use crate::synthesis::world::{Family, UnitWorld};
+
+const HARBOUR: &str = include_str!("tests/harbour.yaml");
+const SCENARIOS: &str = include_str!("tests/harbour.scenarios.yaml");
+
+fn document(scenarios: &str) -> WorldDoc {
+    let mut doc = world::read("harbour.yaml", HARBOUR.as_bytes()).unwrap();
+    world::add_scenarios(&mut doc, "harbour.scenarios.yaml", scenarios.as_bytes()).unwrap();
+    doc
+}
+
+fn harbour(seed: u64) -> UnitWorld {
+    let family = Family::new(&document(SCENARIOS), 99, &Shares::new()).unwrap();
+    OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap()
+}
+
+fn scenario<'a>(world: &'a UnitWorld, name: &str) -> &'a Scenario {
+    world.family.repertoire.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
+}
+
+fn played(world: &UnitWorld, name: &str, seed: u64) -> Candidate {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    play(world, scenario(world, name), Ability::Call, seed, &mut rng).unwrap().candidate
+}
+
+#[test]
+fn every_scenario_becomes_a_row_and_plays_the_same_again() {
+    let world = harbour(1);
+    for scenario in world.family.repertoire.scenarios() {
+        let name = &scenario.doc.name;
+        let candidate = played(&world, name, 7);
+        assert_eq!(candidate, played(&world, name, 7), "{name}");
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let tested = SixGates.test(&world, candidate.clone(), &mut rng);
+        assert!(tested.is_ok(), "{name}: {}\n{candidate:#?}", tested.err().unwrap());
+    }
+}
+
+#[test]
+fn places_hold_what_their_conditions_say() {
+    let world = harbour(2);
+    let model = world.base.world();
+    let berth = model.resource_named("berth").unwrap();
+    let (name, length) = {
+        let resource = model.resource(berth);
+        (resource.field_named("name").unwrap(), resource.field_named("length_m").unwrap())
+    };
+    for seed in 0..20 {
+        let candidate = played(&world, "long_enough", seed);
+        let user = &candidate.stages[0].user;
+        let limit: i64 = user.split(' ').find_map(|word| word.parse().ok()).unwrap();
+        let answer = candidate.stages[0].last_words();
+        let fitting = model.resource(berth).records.iter().filter(|record| {
+            record[length.index()].as_f64().is_some_and(|metres| metres > limit as f64)
+        });
+        let named: Vec<&str> = fitting.filter_map(|record| record[name.index()].as_str()).collect();
+        assert!(named.len() >= 2 && named.iter().all(|name| answer.contains(name)), "{user}: {answer}: {named:?}");
+    }
+}
+
+#[test]
+fn a_step_for_each_item_calls_once_for_each_in_one_message_where_asked() {
+    let candidate = played(&harbour(3), "leave_all", 5);
+    let calls: Vec<usize> = candidate.stages[0].turns.iter().map(|turn| turn.calls.len()).collect();
+    assert!(calls.iter().any(|count| *count >= 2), "{candidate:#?}");
+}
+
+#[test]
+fn what_is_asked_for_is_told_then_and_known_by_its_name() {
+    let candidate = played(&harbour(4), "book_after_look", 2);
+    let stage = &candidate.stages[1];
+    let told = stage.turns.iter().find_map(|turn| turn.user.clone()).unwrap();
+    assert_eq!(stage.knows.get("boat"), Some(&told));
+}
+
+#[test]
+fn what_is_wrong_is_found_with_its_place() {
+    let doc = |scenarios: &str| {
+        let doc = document(scenarios);
+        let world = world::compile(&doc).unwrap();
+        Repertoire::new(&doc, &world).1
+    };
+    let base = "scenarios:\n  - name: one\n    who: somebody\n";
+    for (rest, at, what) in [
+        ("    stages: []\n", "scenarios[0].stages", "no stage"),
+        ("    bind: {x: {a: pier}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "expected a resource"),
+        ("    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "colour"),
+        ("    bind: {x: {a: berth, pick: [1]}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "exactly one"),
+        ("    stages: [{user: [\"{x\"], end: [b]}]\n", "stages[0].user", "no template"),
+        ("    stages: [{user: [a], does: [{call: Sail}], end: [b]}]\n", "stages", "`Sail`"),
+        ("    stages: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n", "stages", "`colour`"),
+        ("    stages: [{user: [a], does: [{ask: boat, say: [c]}], end: [b]}]\n", "does[0].ask", "`boat`"),
+        ("    stages: [{user: [a], does: [{say: [c]}], end: [b]}]\n", "does[0]", "exactly one"),
+    ] {
+        let findings = doc(&format!("{base}{rest}"));
+        let found = findings.iter().any(|finding| finding.path.contains(at) && finding.message.contains(what));
+        assert!(found, "{rest}: {findings:?}");
+    }
+}
+
+#[test]
+fn shares_are_met_where_they_can_be() {
+    let doc = document(SCENARIOS);
+    let world = world::compile(&doc).unwrap();
+    let (mut repertoire, _) = Repertoire::new(&doc, &world);
+    repertoire.weigh(&[("held_back".to_owned(), 0.5)].into());
+    let draws = 2_000;
+    let held = (0..draws).filter(|draw| {
+        let drawn = repertoire.draw(Ability::Call, f64::from(*draw) / f64::from(draws)).unwrap();
+        phenomena::told_by(&drawn.doc).contains(&"held_back")
+    });
+    let share = held.count() as f64 / f64::from(draws);
+    assert!((share - 0.5).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn nothing_in_words_runs_on_or_panics() {
+    let world = harbour(1);
+    for wording in [
+        "{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}",
+        "{x.y.z}",
+        "{now|nothing}",
+        "{1 / 0}",
+        "{% include 'etc/passwd' %}",
+        "{[now, today]|sort}",
+        "{[now, 'a', 3]|sort}",
+    ] {
+        let scenarios = format!(
+            "scenarios: [{{name: one, who: a, stages: [{{user: [{wording:?}], end: [b]}}]}}]"
+        );
+        let doc = document(&scenarios);
+        let compiled = world::compile(&doc).unwrap();
+        let (repertoire, _) = Repertoire::new(&doc, &compiled);
+        for scenario in repertoire.scenarios() {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            // Whatever comes of it, it comes to an end.
+            let _ = play(&world, scenario, Ability::Call, 1, &mut rng);
+        }
+    }
+}
+
+#[test]
+fn the_catalogs_scenarios_become_rows() {
+    let mut lost = Vec::new();
+    let (mut tries, mut rows) = (0, 0);
+    for name in diorama_catalog::names() {
+        let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
+        world::add_scenarios(&mut doc, name, diorama_catalog::scenarios(name).unwrap().as_bytes()).unwrap();
+        let family = Family::new(&doc, 99, &Shares::new()).unwrap();
+        assert!(family.repertoire.scenarios().len() >= 25, "{name}");
+        let worlds: Vec<UnitWorld> =
+            (0..4).map(|seed| OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap()).collect();
+        for scenario in family.repertoire.scenarios() {
+            let passes = |(seed, world): (usize, &UnitWorld)| {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+                let played = play(world, scenario, Ability::Call, seed as u64, &mut rng).ok()?;
+                SixGates.test(world, played.candidate, &mut rng).ok()
+            };
+            let passed = worlds.iter().enumerate().filter_map(passes).count();
+            tries += worlds.len();
+            rows += passed;
+            if passed == 0 {
+                lost.push(format!("{name}.{}", scenario.doc.name));
+            }
+        }
+    }
+    assert!(lost.is_empty(), "never a row: {lost:?}");
+    assert!(rows * 100 >= tries * 90, "{rows} of {tries}");
+}
