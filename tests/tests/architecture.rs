@@ -24,14 +24,15 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 7] = [
+const INSIDE: [(&str, &[&str]); 8] = [
     ("diorama-seeds", &[]),
     ("diorama-openapi", &["diorama-seeds"]),
     ("diorama-simulator", &[]),
     ("diorama-proof", &["diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
-    ("diorama-agents", &["diorama-llm"]),
+    ("diorama-tested", &["diorama-llm"]),
+    ("diorama-agents", &["diorama-llm", "diorama-tested"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.
