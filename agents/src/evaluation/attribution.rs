@@ -42,10 +42,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     }
     let faulty = judged.log.iter().any(|entry| !entry.faults.is_empty());
     if faulty
-        || matches!(
-            judged.stopped,
-            Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. })
-        )
+        || matches!(judged.stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }))
     {
         return Some(Attribution::Environment);
     }
@@ -83,17 +80,17 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         } else if has(ErrorClass::MissingStage) {
             Attribution::StoppedEarly
         } else {
-            let refuses = steps.iter().any(
-                |step| matches!(step, Step::Finished { end, .. } if end.outcome != Outcome::Done),
-            );
+            let refuses = steps
+                .iter()
+                .any(|step| matches!(step, Step::Finished { end, .. } if end.outcome != Outcome::Done));
             let expected = task.stages.iter().any(|stage| stage.outcome != Outcome::Done);
             if refuses && !expected { Attribution::GaveUp } else { Attribution::WrongApi }
         });
     }
     if has(ErrorClass::CollateralDamage) || has(ErrorClass::PrematureChange) {
-        let stray = made.iter().any(|call| {
-            call.api != TOOL_SEARCHER && !wanted.iter().any(|gold| gold.api == call.api)
-        });
+        let stray = made
+            .iter()
+            .any(|call| call.api != TOOL_SEARCHER && !wanted.iter().any(|gold| gold.api == call.api));
         return Some(if stray { Attribution::WrongApi } else { Attribution::WrongArgument });
     }
     let argument = [ErrorClass::MissingChange, ErrorClass::WrongValue, ErrorClass::NoEvidence];

@@ -76,11 +76,7 @@ pub struct Setup {
 ///
 /// # Errors
 /// When the task does not fit its world.
-pub async fn run(
-    agent: &dyn Agent,
-    judge: &Judge,
-    setup: Setup,
-) -> Result<(Episode, Judged), EpisodeError> {
+pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Episode, Judged), EpisodeError> {
     let mut environment = judge.open(setup.seed, setup.answers, setup.budget)?;
     let (acted, steps) = {
         let mut recording = Recording::new(&mut environment);

@@ -198,7 +198,9 @@ impl Tally {
                 .passes
                 .iter()
                 .enumerate()
-                .map(|(k, passed)| ((k + 1).to_string(), if self.tasks == 0 { 0.0 } else { passed / self.tasks as f64 }))
+                .map(|(k, passed)| {
+                    ((k + 1).to_string(), if self.tasks == 0 { 0.0 } else { passed / self.tasks as f64 })
+                })
                 .collect(),
             recall_at_5: (self.shown.1 > 0).then(|| share(self.shown.0, self.shown.1)),
             success_by_ability: self

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_tested::trace::Note;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use diorama_tested::trace::Note;
 use serde_json::{Value as Json, json};
 
 use super::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View};

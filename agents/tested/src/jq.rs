@@ -7,6 +7,8 @@
 //! expressions) is refused by name, so that the model can be told.
 
 mod functions;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use jaq_core::load::lex::StrPart;
@@ -110,7 +112,9 @@ fn fails<T>(what: impl Into<String>) -> Result<T, JqError> {
 }
 
 fn unknown<T>(what: impl std::fmt::Display) -> Result<T, JqError> {
-    Err(JqError::Program(format!("{what} cannot be used here; use paths, select, map, sort_by, group_by, add, length, join and such")))
+    Err(JqError::Program(format!(
+        "{what} cannot be used here; use paths, select, map, sort_by, group_by, add, length, join and such"
+    )))
 }
 
 impl Run {
@@ -299,9 +303,7 @@ impl Run {
                 }
                 Ok(found)
             }
-            BinaryOp::Math(math) => {
-                self.pairs(left, right, input, |run, a, b| run.computed(math, a, b))
-            }
+            BinaryOp::Math(math) => self.pairs(left, right, input, |run, a, b| run.computed(math, a, b)),
             BinaryOp::Cmp(cmp) => {
                 let holds = |ordering: std::cmp::Ordering| match cmp {
                     Cmp::Lt => ordering.is_lt(),

@@ -149,7 +149,9 @@ pub fn said(reply: &ChatReply) -> String {
 pub fn whole(reply: &ChatReply) -> Result<(), ParseError> {
     match reply.finish_reason {
         FinishReason::Length => Err(ParseError("the reply was cut short at its longest length".to_owned())),
-        FinishReason::ContentFilter => Err(ParseError("the server withheld the rest of the reply".to_owned())),
+        FinishReason::ContentFilter => {
+            Err(ParseError("the server withheld the rest of the reply".to_owned()))
+        }
         _ => Ok(()),
     }
 }

@@ -95,7 +95,8 @@ pub fn parse_plan(reply: &str) -> Result<Vec<String>, ParseError> {
 /// # Errors
 /// When there is neither a plan nor an answer.
 pub fn parse_replan(reply: &str) -> Result<Replan, ParseError> {
-    if let Some((_, answer)) = reply.split_once("Final Answer:").filter(|(_, answer)| !answer.trim().is_empty())
+    if let Some((_, answer)) =
+        reply.split_once("Final Answer:").filter(|(_, answer)| !answer.trim().is_empty())
     {
         return Ok(Replan::End(answer.trim().to_owned()));
     }
@@ -161,8 +162,7 @@ impl Planned {
     ) -> Result<T, Stop> {
         let apis = selector::known(&documents(environment.view()));
         let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
-        let input =
-            Input { system: &system, apis: &apis, background, request: &request, history, answer };
+        let input = Input { system: &system, apis: &apis, background, request: &request, history, answer };
         let messages = prompt(file, &input)?;
         self.mind.told(environment, file, messages, read).await
     }

@@ -140,7 +140,10 @@ impl ReAct {
                         let next = environment.view().tools.iter();
                         let finish = next.filter(|tool| tool["function"]["name"] == FINISH);
                         let schema: String = finish.map(|tool| tool["function"].to_string()).collect();
-                        format!("The user says: {}\n`{FINISH}` is now: {schema}", answer.words.unwrap_or_default())
+                        format!(
+                            "The user says: {}\n`{FINISH}` is now: {schema}",
+                            answer.words.unwrap_or_default()
+                        )
                     }
                     Err(EnvironmentError::Refused { detail, .. }) => {
                         refused += 1;

@@ -113,9 +113,7 @@ impl Chain<'_> {
                     Some(Filling::Api(api)) => {
                         self.found_out(environment, &api, (document, name, schema), depth).await?
                     }
-                    Some(Filling::Ask(question)) => {
-                        self.ask(environment, document, name, &question).await?
-                    }
+                    Some(Filling::Ask(question)) => self.ask(environment, document, name, &question).await?,
                     None if must => {
                         let question = format!("Could you tell me the {}?", name.replace('_', " "));
                         self.ask(environment, document, name, &question).await?
@@ -212,7 +210,8 @@ impl Chain<'_> {
         match wanted.remove(name) {
             Some(Filling::Value(value)) => Ok(Some(value)),
             Some(Filling::Api(api)) => {
-                let schema = document.parameters().find(|(own, ..)| *own == name).map(|(_, schema, _)| schema);
+                let schema =
+                    document.parameters().find(|(own, ..)| *own == name).map(|(_, schema, _)| schema);
                 let schema = schema.cloned().unwrap_or_default();
                 // A chain that starts from an answer starts anew; the bound on its calls still holds.
                 Box::pin(self.found_out(environment, &api, (document, name, &schema), 1)).await

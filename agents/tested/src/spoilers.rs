@@ -73,9 +73,14 @@ impl Spoiler {
                 chosen.into_iter().map(|document| (document, arguments(document, &seen, rng, None))).collect()
             }
             Self::EnumerateIds => {
-                let takes = |document: &&Document| document.parameters().any(|(name, ..)| name.ends_with("_id"));
+                let takes =
+                    |document: &&Document| document.parameters().any(|(name, ..)| name.ends_with("_id"));
                 let ids = (1..).map(Json::from);
-                all.iter().filter(takes).cycle().zip(ids).take(if all.iter().any(|d| takes(&d)) { CALLS } else { 0 })
+                all.iter()
+                    .filter(takes)
+                    .cycle()
+                    .zip(ids)
+                    .take(if all.iter().any(|d| takes(&d)) { CALLS } else { 0 })
                     .map(|(document, id)| (document, arguments(document, &seen, rng, Some(&id))))
                     .collect()
             }
@@ -113,7 +118,12 @@ fn seen(view: &View) -> Vec<Json> {
 }
 
 /// Required arguments of their kinds, from what was seen.
-fn arguments(document: &Document, seen: &[Json], rng: &mut ChaCha8Rng, id: Option<&Json>) -> Map<String, Json> {
+fn arguments(
+    document: &Document,
+    seen: &[Json],
+    rng: &mut ChaCha8Rng,
+    id: Option<&Json>,
+) -> Map<String, Json> {
     let mut made = Map::new();
     for (name, schema, must) in document.parameters() {
         if must {
@@ -134,7 +144,9 @@ fn value(schema: &Json, seen: &[Json], rng: &mut ChaCha8Rng) -> Json {
             values.and_then(|values| values.choose(rng)).cloned().unwrap_or_default()
         }
         Kind::Whole => choice(of(Json::is_i64), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100))),
-        Kind::Number => choice(of(Json::is_number), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100))),
+        Kind::Number => {
+            choice(of(Json::is_number), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100)))
+        }
         Kind::Boolean => Json::Bool(rng.random_bool(0.5)),
         Kind::Date => Json::from("2026-06-01"),
         Kind::Time => Json::from("10:00"),
@@ -146,7 +158,8 @@ fn value(schema: &Json, seen: &[Json], rng: &mut ChaCha8Rng) -> Json {
 
 fn end(view: &View, rng: &mut ChaCha8Rng) -> Finish {
     let seen = seen(view);
-    let asked = finish_schema(view).and_then(|schema| schema.pointer("/properties/facts/properties")?.as_object());
+    let asked =
+        finish_schema(view).and_then(|schema| schema.pointer("/properties/facts/properties")?.as_object());
     let facts = asked.into_iter().flatten().map(|(name, schema)| (name.clone(), value(schema, &seen, rng)));
     let facts: Map<String, Json> = facts.collect();
     let words: Vec<String> = seen.iter().take(20).map(Json::to_string).collect();

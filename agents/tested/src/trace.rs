@@ -176,8 +176,7 @@ impl Environment for Recording<'_> {
         Box::pin(async move {
             match self.inner.call(call).await {
                 Ok(reply) => {
-                    let found =
-                        if call.api == TOOL_SEARCHER { names_found(&reply.body) } else { Vec::new() };
+                    let found = if call.api == TOOL_SEARCHER { names_found(&reply.body) } else { Vec::new() };
                     let Reply { status, body } = reply.clone();
                     self.steps.push(Step::Called { call: call.clone(), status, body, found });
                     Ok(reply)

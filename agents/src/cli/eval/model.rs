@@ -98,8 +98,7 @@ impl ModelArgs {
                     usage("--base-url: found none, expected a server such as http://127.0.0.1:8000".into())
                 })?;
                 let settings = HttpSettings::new(url, name.clone());
-                let model =
-                    connect(settings, self.key(), RetryPolicy::default(), self.concurrency, &ledger);
+                let model = connect(settings, self.key(), RetryPolicy::default(), self.concurrency, &ledger);
                 let model = model.map_err(|error| usage(error.to_string()))?;
                 match cassette {
                     Some(cassette) => Arc::new(Recorded::new(model, cassette, Arc::clone(&ledger))),

@@ -261,15 +261,13 @@ pub(super) fn regrade(
     let mut found = Regraded::default();
     for (number, line) in BufReader::new(File::open(file).map_err(read)?).lines().enumerate() {
         let line = line.map_err(read)?;
-        let wrong = |what: String| {
-            CliError::Empty(format!("{}, line {}: {what}", file.display(), number + 1))
-        };
-        let stored: Episode = serde_json::from_str(&line).map_err(|error| {
-            wrong(format!("{error}; expected an episode as `eval --out` writes it"))
-        })?;
-        let row = by_id.get(&*stored.task).ok_or_else(|| {
-            wrong(format!("found the task {}, expected one of --tasks", stored.task))
-        })?;
+        let wrong =
+            |what: String| CliError::Empty(format!("{}, line {}: {what}", file.display(), number + 1));
+        let stored: Episode = serde_json::from_str(&line)
+            .map_err(|error| wrong(format!("{error}; expected an episode as `eval --out` writes it")))?;
+        let row = by_id
+            .get(&*stored.task)
+            .ok_or_else(|| wrong(format!("found the task {}, expected one of --tasks", stored.task)))?;
         let judge = Judge::new(Task::of(row)?, worlds.get(&row.world_id)?)?;
         let (now, judged) = runtime.block_on(batch::regrade(&stored, &judge))?;
         found.episodes += 1;
@@ -284,7 +282,9 @@ pub(super) fn regrade(
                 now: now.grade.success,
                 grader_before: stored.grade.version,
                 grader: now.grade.version,
-                errors: errors.map(|error| format!("{}: {}", class_name(error.class), error.message)).collect(),
+                errors: errors
+                    .map(|error| format!("{}: {}", class_name(error.class), error.message))
+                    .collect(),
             });
         }
     }

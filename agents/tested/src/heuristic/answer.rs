@@ -17,8 +17,7 @@ pub(super) fn facts(schema: &Json, body: &Json, words: &Words) -> Map<String, Js
 
 fn fact(name: &str, schema: &Json, body: &Json, words: &Words) -> Option<Json> {
     let about = schema.get("description").and_then(Json::as_str).unwrap_or_default();
-    let wanted: BTreeSet<u64> =
-        Prose::stems_of(name).into_iter().chain(Prose::stems_of(about)).collect();
+    let wanted: BTreeSet<u64> = Prose::stems_of(name).into_iter().chain(Prose::stems_of(about)).collect();
     let asked = kind(schema);
     if asked == Kind::List {
         let item = schema.get("items").map_or(Kind::Text, kind);

@@ -9,8 +9,9 @@ use crate::toolbox::Document;
 
 /// First words of names and descriptions of APIs that only read.
 const READING: [&str; 24] = [
-    "find", "get", "list", "search", "look", "lookup", "show", "check", "view", "fetch", "browse", "read", "count",
-    "retrieve", "query", "lists", "gets", "finds", "returns", "shows", "looks", "searches", "compute", "counts",
+    "find", "get", "list", "search", "look", "lookup", "show", "check", "view", "fetch", "browse", "read",
+    "count", "retrieve", "query", "lists", "gets", "finds", "returns", "shows", "looks", "searches",
+    "compute", "counts",
 ];
 
 /// Whether an API only reads, as far as its name says.

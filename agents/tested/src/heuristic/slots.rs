@@ -101,7 +101,8 @@ impl Words {
         let words = Prose::stems_of(name);
         let near = words.iter().find_map(|stem| self.prose.find_stem(*stem)).map(|span| span.start);
         let free = self.prose.numbers().filter(|(_, span)| self.free(span.start, span.end));
-        let numbers: Vec<(f64, usize, usize)> = free.map(|(value, span)| (value, span.start, span.end)).collect();
+        let numbers: Vec<(f64, usize, usize)> =
+            free.map(|(value, span)| (value, span.start, span.end)).collect();
         let distance = |start: usize| near.map_or(start, |near| near.abs_diff(start));
         let (value, start, end) = *numbers.iter().min_by_key(|(_, start, _)| distance(*start))?;
         self.used.push((start, end));
@@ -115,12 +116,15 @@ impl Words {
     fn code(&mut self) -> Option<Json> {
         let source = self.prose.source().to_owned();
         let mut at = 0;
-        for word in source.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '?' | '!')) {
+        for word in
+            source.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | '?' | '!'))
+        {
             let start = at;
             at += word.len() + 1;
             let word = word.trim_matches(|c: char| !c.is_alphanumeric());
             let has = |test: fn(char) -> bool| word.chars().any(test);
-            let is_code = has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_uppercase() || c == '-' || c == '_');
+            let is_code =
+                has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_uppercase() || c == '-' || c == '_');
             if is_code && !word.contains(':') && self.free(start, at) {
                 self.used.push((start, at));
                 return Some(Json::from(word));
@@ -160,14 +164,20 @@ impl Words {
             while words.get(end).is_some_and(|(word, start, to)| {
                 let joined = end == at
                     || words.get(end - 1).is_some_and(|(_, _, last)| {
-                        source.get(*last..*start).is_some_and(|gap| gap.len() <= 2 && !gap.contains(['.', ',']))
+                        source
+                            .get(*last..*start)
+                            .is_some_and(|gap| gap.len() <= 2 && !gap.contains(['.', ',']))
                     });
                 capital(word) && self.free(*start, *to) && joined
             }) {
                 end += 1;
             }
             // The first word of a sentence is capitalised anyway.
-            let from = if words.get(at).is_some_and(|(_, start, _)| begins(*start)) && end > at { at + 1 } else { at };
+            let from = if words.get(at).is_some_and(|(_, start, _)| begins(*start)) && end > at {
+                at + 1
+            } else {
+                at
+            };
             if end > from && best.is_none_or(|(length, ..)| end - from > length) {
                 if let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1)) {
                     best = Some((end - from, *start, *to));
@@ -204,10 +214,16 @@ impl Words {
     /// The member of a name, of the record that the words name most of.
     pub(super) fn named_in(&self, body: &Json, name: &str) -> Option<Json> {
         let mut best: Option<(usize, Json)> = None;
-        self.best_of(body, &mut |record| {
-            let value = record.get(name).filter(|value| !value.is_null() && !value.is_object() && !value.is_array())?;
-            Some((self.named(&Json::Object(record.clone())), value.clone()))
-        }, &mut best);
+        self.best_of(
+            body,
+            &mut |record| {
+                let value = record
+                    .get(name)
+                    .filter(|value| !value.is_null() && !value.is_object() && !value.is_array())?;
+                Some((self.named(&Json::Object(record.clone())), value.clone()))
+            },
+            &mut best,
+        );
         best.map(|(_, value)| value)
     }
 
@@ -234,7 +250,8 @@ impl Words {
 }
 
 fn is_id(name: &str) -> bool {
-    ["_id", "_code", "_number", "_ref", "reference", "token"].iter().any(|end| name.ends_with(end)) || name == "id"
+    ["_id", "_code", "_number", "_ref", "reference", "token"].iter().any(|end| name.ends_with(end))
+        || name == "id"
 }
 
 fn full(day: &Day) -> Option<Date> {

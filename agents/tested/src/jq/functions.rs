@@ -207,7 +207,11 @@ fn with_one(run: &mut Run, name: &str, term: &Filter<'_>, input: &Json) -> Value
             for argument in run.eval(term, input)? {
                 let (one, other) = (size(input, usize::MAX), size(&argument, usize::MAX));
                 // Whether one holds the other may take a look at every pair.
-                let looks = if matches!(name, "contains" | "inside") { one.saturating_mul(other) } else { one + other };
+                let looks = if matches!(name, "contains" | "inside") {
+                    one.saturating_mul(other)
+                } else {
+                    one + other
+                };
                 run.charge(looks)?;
                 found.push(of_value(name, input, &argument)?);
             }
@@ -233,7 +237,8 @@ fn of_value(name: &str, input: &Json, argument: &Json) -> Result<Json, JqError> 
         "endswith" => Json::Bool(text(name, input)?.ends_with(text(name, argument)?)),
         "ltrimstr" | "rtrimstr" => match (input.as_str(), argument.as_str()) {
             (Some(whole), Some(part)) => {
-                let cut = if name == "ltrimstr" { whole.strip_prefix(part) } else { whole.strip_suffix(part) };
+                let cut =
+                    if name == "ltrimstr" { whole.strip_prefix(part) } else { whole.strip_suffix(part) };
                 Json::from(cut.unwrap_or(whole))
             }
             _ => input.clone(),

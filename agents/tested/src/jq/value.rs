@@ -115,9 +115,7 @@ pub(super) fn slice(value: &Json, from: Option<i64>, to: Option<i64>) -> Result<
     };
     match value {
         Json::Null => Ok(Json::Null),
-        Json::Array(items) => {
-            Ok(Json::Array(items.get(range(items.len())).unwrap_or_default().to_vec()))
-        }
+        Json::Array(items) => Ok(Json::Array(items.get(range(items.len())).unwrap_or_default().to_vec())),
         Json::String(text) => {
             let range = range(text.chars().count());
             Ok(Json::String(text.chars().skip(range.start).take(range.len()).collect()))
@@ -151,9 +149,7 @@ pub(super) fn arithmetic(math: &Math, a: &Json, b: &Json) -> Result<Json, JqErro
             }
         }
         (Math::Add, Json::String(a), Json::String(b)) => Ok(Json::String(format!("{a}{b}"))),
-        (Math::Add, Json::Array(a), Json::Array(b)) => {
-            Ok(Json::Array(a.iter().chain(b).cloned().collect()))
-        }
+        (Math::Add, Json::Array(a), Json::Array(b)) => Ok(Json::Array(a.iter().chain(b).cloned().collect())),
         (Math::Add, Json::Object(a), Json::Object(b)) => {
             let mut joined = a.clone();
             joined.extend(b.iter().map(|(name, member)| (name.clone(), member.clone())));

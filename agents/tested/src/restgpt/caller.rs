@@ -74,7 +74,10 @@ fn parse_operation(text: &str, planned: &[String]) -> Result<Called, ParseError>
     let (name, input) = text.split_once("Input:").ok_or_else(missing)?;
     let name = name.trim().trim_matches(['`', '"', '*']);
     let Some(api) = planned.iter().find(|planned| *planned == name) else {
-        return Err(ParseError::expected(&format!("an operation of the plan ({})", planned.join(", ")), name));
+        return Err(ParseError::expected(
+            &format!("an operation of the plan ({})", planned.join(", ")),
+            name,
+        ));
     };
     let Ok(Json::Object(mut input)) = json_in(input) else { return Err(missing()) };
     let arguments = match input.remove("arguments") {

@@ -93,5 +93,9 @@ pub(super) fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
 #[must_use]
 pub fn known(background: &str, history: &[Done]) -> String {
     let responses = history.iter().map(|done| &*done.response);
-    std::iter::once(background).chain(responses).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    std::iter::once(background)
+        .chain(responses)
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }

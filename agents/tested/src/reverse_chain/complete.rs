@@ -129,7 +129,8 @@ fn one(name: &str, filling: &Json, candidates: &[Candidates]) -> Result<Option<F
     }
     if let Some(api) = filling.get("api").and_then(Json::as_str) {
         let known = candidates.iter().find(|candidates| candidates.name == name);
-        let names: Vec<&str> = known.into_iter().flat_map(|known| &known.apis).map(|api| &*api.name).collect();
+        let names: Vec<&str> =
+            known.into_iter().flat_map(|known| &known.apis).map(|api| &*api.name).collect();
         if names.contains(&api) {
             return Ok(Some(Filling::Api(api.to_owned())));
         }
