@@ -70,12 +70,14 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(Attribution::StoppedEarly);
     }
     let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
-    let puzzled = steps
-        .iter()
-        .any(|step| matches!(step, Step::Said { answer: Some(answer), .. } if answer == NOT_UNDERSTOOD));
-    let holds_back = task.script.stages.iter().any(|stage| !stage.knows.is_empty());
+    let puzzled = steps.iter().any(|step| match step {
+        Step::Said { words, answer: Some(answer), .. } if answer == NOT_UNDERSTOOD => {
+            task.script.stages.iter().flat_map(|stage| &stage.knows).any(|held| asks_for(words, &held.about))
+        }
+        _ => false,
+    });
     if !missing.is_empty() {
-        return Some(if puzzled && holds_back {
+        return Some(if puzzled {
             Attribution::User
         } else if has(ErrorClass::MissingStage) {
             Attribution::StoppedEarly
@@ -98,4 +100,10 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return Some(Attribution::WrongArgument);
     }
     Some(Attribution::MisreadReply)
+}
+
+/// Whether a question names all words of what the user holds back.
+fn asks_for(question: &str, about: &str) -> bool {
+    let question = question.to_lowercase();
+    about.split(['_', ' ']).all(|word| question.contains(&word.to_lowercase()))
 }

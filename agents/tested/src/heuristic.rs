@@ -26,6 +26,8 @@ use crate::types::members;
 const STAGES: usize = 32;
 /// Calls inside calls.
 const DEPTH: u32 = 2;
+/// APIs whose replies are looked at.
+const CONSIDERED: usize = 5;
 /// Questions in one stage.
 const QUESTIONS: usize = 3;
 
@@ -80,10 +82,11 @@ impl Stage {
         environment: &mut dyn Environment,
         first: usize,
     ) -> Result<(), EnvironmentError> {
-        let request = turns(environment.view(), first);
+        // What the ending asks for says what the request is about.
+        let asked = asked(environment.view());
+        let request = format!("{} {}", turns(environment.view(), first), asked.join(" "));
         self.search(environment, &request).await?;
-        let all = documents(environment.view());
-        let Some(document) = ranked(&all, &request).into_iter().next().cloned() else { return Ok(()) };
+        let Some(document) = chosen(environment, &request, &asked) else { return Ok(()) };
         self.fulfil(environment, &document, first, 0).await.map(|_| ())
     }
 
@@ -150,10 +153,12 @@ impl Stage {
         depth: u32,
     ) -> Result<Option<Json>, EnvironmentError> {
         let about = name.trim_end_matches("_id").replace('_', " ");
-        self.search(environment, &format!("find {about}")).await?;
+        let keywords = if about.contains("token") { "sign in".to_owned() } else { format!("find {about}") };
+        self.search(environment, &keywords).await?;
         let all = documents(environment.view());
-        for candidate in ranked(&all, &about) {
-            if candidate.name == document.name || !is_reading(candidate) {
+        for candidate in ranked(&all, &keywords.replace("find ", "")) {
+            let signs_in = name.contains("token") && candidate.name.to_lowercase().contains("sign");
+            if candidate.name == document.name || !(signs_in || is_reading(candidate)) {
                 continue;
             }
             let Some(schema) = environment.reply_schema(&candidate.name) else { continue };
@@ -206,6 +211,25 @@ impl Stage {
         let message = format!("Done. {}", told.join(", "));
         Finish { outcome: Outcome::Done, reason: None, about: None, facts, message }
     }
+}
+
+/// The API of those that share most with a request whose reply gives most of what is asked for.
+fn chosen(environment: &dyn Environment, request: &str, asked: &[String]) -> Option<Document> {
+    let all = documents(environment.view());
+    let best = ranked(&all, request).into_iter().take(CONSIDERED).enumerate();
+    let gives = |document: &Document| {
+        let schema = environment.reply_schema(&document.name);
+        schema.map_or(0, |schema| answer::given(&schema, asked))
+    };
+    let best = best.max_by_key(|(rank, document)| (gives(document), CONSIDERED - rank));
+    best.map(|(_, document)| document.clone())
+}
+
+/// What the ending of the open stage asks for, in words.
+fn asked(view: &View) -> Vec<String> {
+    let facts =
+        finish_schema(view).and_then(|schema| schema.pointer("/properties/facts/properties")?.as_object());
+    facts.into_iter().flatten().map(|(name, _)| name.replace('_', " ")).collect()
 }
 
 /// What the user said from a turn on.

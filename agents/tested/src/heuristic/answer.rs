@@ -15,6 +15,16 @@ pub(super) fn facts(schema: &Json, body: &Json, words: &Words) -> Map<String, Js
     asked.into_iter().flatten().filter_map(fact).collect()
 }
 
+/// How many of the facts asked for share a word with a member of a reply.
+pub(super) fn given(reply: &Json, asked: &[String]) -> usize {
+    let members = crate::types::members(reply);
+    let shares = |fact: &&String| {
+        let wanted: BTreeSet<u64> = Prose::stems_of(fact).into_iter().collect();
+        members.iter().any(|(member, _)| overlap(member, &wanted) > 0)
+    };
+    asked.iter().filter(shares).count()
+}
+
 fn fact(name: &str, schema: &Json, body: &Json, words: &Words) -> Option<Json> {
     let about = schema.get("description").and_then(Json::as_str).unwrap_or_default();
     let wanted: BTreeSet<u64> = Prose::stems_of(name).into_iter().chain(Prose::stems_of(about)).collect();

@@ -48,6 +48,9 @@ impl Words {
                 Some(Json::from(format!("{day}T{time}")))
             }
             Kind::Whole | Kind::Number if must || self.speaks_of(name) => self.number(name, schema),
+            // A token is never said.
+            Kind::Text if name.contains("token") => None,
+            Kind::Text if must && self.labelled(name).is_some() => self.labelled(name),
             Kind::Text if is_id(name) && must => self.code(),
             Kind::Text if must => self.quoted().or_else(|| self.name()).or_else(|| self.code()),
             _ => None,
@@ -131,6 +134,18 @@ impl Words {
             }
         }
         None
+    }
+
+    /// What follows the name of an argument: `my username is koji.abe`.
+    fn labelled(&self, name: &str) -> Option<Json> {
+        let source = self.prose.source();
+        let lower = source.to_ascii_lowercase();
+        let name = name.replace('_', " ");
+        let at = lower.find(&name)? + name.len();
+        let rest = source.get(at..)?;
+        let rest = [" is ", ": ", " = "].iter().find_map(|label| rest.strip_prefix(label))?;
+        let word = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ';', '!', '?']);
+        (!word.is_empty()).then(|| Json::from(word))
     }
 
     /// What stands in quotes.
