@@ -3,9 +3,39 @@
 //! Owns what an agent holds ([`environment`]), who judges it ([`judge`]), and the measures. An agent sees what a user would
 //! show it: never gold, checks or what the user holds back. The `oracle` and the adversaries test the judge and not an
 //! agent: they are built from the task itself ([`Insiders`]), and still act through the environment.
+//!
+//! An agent that only looks compiles:
+//!
+//! ```
+//! use diorama_agents::evaluation::environment::Environment;
+//!
+//! fn look(environment: &mut dyn Environment) -> usize {
+//!     environment.view().tools.len()
+//! }
+//! ```
+//!
+//! One that reaches for the solution does not:
+//!
+//! ```compile_fail
+//! use diorama_agents::evaluation::environment::Environment;
+//!
+//! fn look(environment: &mut dyn Environment) -> usize {
+//!     environment.task().gold.len()
+//! }
+//! ```
+//!
+//! Nor does one that is handed the judge itself:
+//!
+//! ```compile_fail,E0616
+//! fn look(judge: &diorama_agents::evaluation::judge::Judge) -> usize {
+//!     judge.task.gold.len()
+//! }
+//! ```
 
 pub mod adversaries;
-pub mod environment;
+pub mod attribution;
+pub mod batch;
+pub mod cells;
 pub mod guesses;
 pub mod judge;
 pub mod labelled;
@@ -13,15 +43,11 @@ pub mod measures;
 pub mod oracle;
 pub mod remote;
 
-use self::environment::{Answers, Budget, Environment, EnvironmentError, Soon};
+pub use diorama_tested::{Agent, environment};
+
+use self::environment::{Answers, Budget, EnvironmentError};
 use self::judge::{Insider, Judge, Judged};
 use crate::episode::EpisodeError;
-
-/// An agent under test.
-pub trait Agent: Send + Sync {
-    /// Acts until the conversation is over, or it gives up.
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()>;
-}
 
 /// Agents that test the judge: each is built from the task that it will meet.
 pub trait Insiders: Send + Sync {

@@ -24,7 +24,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
 ];
 
 /// Packages that share a room with others, and those of them that they may use.
-const INSIDE: [(&str, &[&str]); 8] = [
+const INSIDE: [(&str, &[&str]); 9] = [
     ("diorama-catalog", &[]),
     ("diorama-seeds", &["diorama-catalog"]),
     ("diorama-openapi", &["diorama-seeds"]),
@@ -32,7 +32,8 @@ const INSIDE: [(&str, &[&str]); 8] = [
     ("diorama-proof", &["diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
-    ("diorama-agents", &["diorama-llm"]),
+    ("diorama-tested", &["diorama-llm"]),
+    ("diorama-agents", &["diorama-llm", "diorama-tested"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.

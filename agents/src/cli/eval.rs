@@ -1,5 +1,10 @@
 //! `diorama eval`
 
+mod model;
+mod name;
+mod report;
+mod run;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -7,31 +12,31 @@ use diorama_output::manifest::Manifest;
 use diorama_output::row::Dialogue;
 use diorama_output::rows::RowFile;
 
+use self::model::ModelArgs;
+use self::name::{AgentName, Contender, Part};
+use self::report::Report;
+use self::run::{Outcomes, Plan};
 use super::error::CliError;
-use super::{Done, Streams, terminal};
-use crate::episode::{Task, Worlds};
-use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
+use super::{Done, Streams};
 use crate::evaluation::environment::{Answers, Budget};
-use crate::evaluation::guesses::Guess;
-use crate::evaluation::judge::{Judge, Judged};
-use crate::evaluation::measures::{Results, Tally, class_name};
-use crate::evaluation::oracle::Oracle;
-use crate::evaluation::{self, Insiders};
-use rayon::prelude::*;
 
 /// Run an agent through the tasks of a dataset and grade it.
 ///
 /// Each trial runs in a live session on a seed of its own, so generated keys and tokens differ from those of the
-/// reference solution. `oracle` drives the reference solution; the other agents without a model are adversaries that must
-/// not succeed.
+/// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
+/// embedded ones need none, and say so in every report. With `--out`, each episode is kept step by step, and `--regrade` grades
+/// a kept run again without asking a model.
 #[derive(Debug, Args)]
 pub struct Eval {
     /// The agent.
-    #[arg(long, value_enum)]
-    pub agent: AgentName,
+    #[arg(long, value_enum, required_unless_present = "regrade")]
+    pub agent: Option<AgentName>,
     /// Folder of the dataset that holds the tasks.
     #[arg(long, value_name = "DIR")]
     pub tasks: PathBuf,
+    /// Leave a part of `restgpt` out.
+    #[arg(long, value_enum, value_name = "PART")]
+    pub without: Option<Part>,
     /// Only rows of this split.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<String>,
@@ -47,9 +52,15 @@ pub struct Eval {
     /// Seed of the sessions.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Threads; as many as the machine has cores when left out.
+    /// Threads for agents without a model; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
+    /// Folder for `episodes.jsonl`, one episode a line, and `report.json`.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Grade the episodes of this file again, and list the verdicts that changed; no agent runs and no model is asked.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "out"])]
+    pub regrade: Option<PathBuf>,
     /// Exit with 3 when the success is below this share.
     #[arg(long, value_name = "SHARE")]
     pub min_success: Option<f64>,
@@ -59,6 +70,21 @@ pub struct Eval {
     /// List the tasks that were (adversaries) or were not (others) solved, up to so many.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub show: usize,
+    /// Calls that an episode may make.
+    #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
+    pub max_calls: Option<u32>,
+    /// Calls and messages together.
+    #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
+    pub max_steps: Option<u32>,
+    /// Tokens of the model, sent and received.
+    #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
+    pub max_episode_tokens: Option<u64>,
+    /// Seconds.
+    #[arg(long, value_name = "N", help_heading = "Budget of an episode")]
+    pub max_seconds: Option<u64>,
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
 }
 
 /// How stages end.
@@ -79,68 +105,11 @@ impl From<AnswersName> for Answers {
     }
 }
 
-/// The agents that need no model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum AgentName {
-    /// The reference solution, bound to live replies.
-    Oracle,
-    /// Does nothing.
-    Noop,
-    /// Refuses everything.
-    AlwaysRefuse,
-    /// Asks back, whatever is said.
-    AlwaysAsk,
-    /// Calls every read and answers with every value.
-    DumpAll,
-    /// Solves, and makes and undoes a change nobody asked for.
-    WriteUndo,
-    /// Says the request back.
-    Repeat,
-    /// Makes the right calls, and tells the first six values of the replies.
-    GuessValues,
-    /// Makes the right calls, and tells three values joined by "or".
-    GuessAlternatives,
-    /// Makes the right calls, and tells the last reply as it is.
-    GuessJson,
-    /// Makes the right calls, and says that there is one.
-    GuessOne,
-    /// Makes the right calls, and says "One, both."
-    GuessBoth,
-    /// Makes the right calls, and refuses for every reason at once.
-    GuessRefusal,
-    /// Makes the right calls, and says "Done."
-    GuessDone,
-    /// Makes a search, and says something that fits everything.
-    GuessBlind,
-}
-
-impl AgentName {
-    fn agent(self) -> Box<dyn Insiders> {
-        match self {
-            Self::Oracle => Box::new(Oracle),
-            Self::Noop => Box::new(NoOp),
-            Self::AlwaysRefuse => Box::new(AlwaysRefuse),
-            Self::AlwaysAsk => Box::new(AlwaysAsk),
-            Self::DumpAll => Box::new(DumpAll),
-            Self::WriteUndo => Box::new(WriteUndo),
-            Self::Repeat => Box::new(Repeat),
-            Self::GuessValues => Box::new(Guess::Values),
-            Self::GuessAlternatives => Box::new(Guess::Alternatives),
-            Self::GuessJson => Box::new(Guess::Json),
-            Self::GuessOne => Box::new(Guess::One),
-            Self::GuessBoth => Box::new(Guess::Both),
-            Self::GuessRefusal => Box::new(Guess::Refusal),
-            Self::GuessDone => Box::new(Guess::Done),
-            Self::GuessBlind => Box::new(Guess::Blind),
-        }
-    }
-}
-
 impl Eval {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the dataset cannot be read.
+    /// When the dataset cannot be read, or the model cannot be asked.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let rows = self.rows()?;
         if rows.is_empty() {
@@ -150,37 +119,74 @@ impl Eval {
                 self.tasks.display()
             )));
         }
-        let agent = self.agent.agent();
-        let worlds = Worlds::of(&self.tasks);
-        let bar = terminal::bar(rows.len() as u64, "tasks");
-        let threads = self.threads.unwrap_or(0);
-        let pool =
-            rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| CliError::Worker)?;
-        // The first row that cannot be used ends the run; results come in the order of the rows.
-        let judged: Vec<(Tally, Option<String>)> = pool.install(|| {
-            rows.par_iter()
-                .map(|row| {
-                    let judged = self.one(agent.as_ref(), row, &worlds);
-                    bar.inc(1);
-                    judged
-                })
-                .collect::<Result<_, CliError>>()
-        })?;
-        bar.finish_and_clear();
-        let mut total = Tally::default();
-        let mut shown = 0;
-        for (tally, text) in &judged {
-            total.merge(tally);
-            if let Some(text) = text.as_ref().filter(|_| shown < self.show) {
-                shown += 1;
-                let _ = writeln!(streams.err, "{text}\n");
-            }
+        if let Some(file) = &self.regrade {
+            return run::regrade(file, &self.tasks, &rows, streams);
         }
-        let results = total.results();
-        streams.print(&results, || table(agent.name(), &results))?;
-        let low = self.min_success.is_some_and(|share| results.success < share);
-        let high = self.max_success.is_some_and(|share| results.success > share);
+        // clap asks for it where nothing is graded again.
+        let Some(agent) = self.agent else { return Err(CliError::Usage("--agent: found none".into())) };
+        if self.without.is_some() && agent != AgentName::RestGpt {
+            return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
+        }
+        let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
+        let contender = match (&connected, agent.embedded()) {
+            (Some(connected), _) => {
+                let without = self.without.unwrap_or(Part::Nothing);
+                Contender::Model(agent, without, connected.model.clone(), connected.sampling.clone())
+            }
+            (None, Some(embedded)) => embedded,
+            (None, None) => return Err(CliError::Usage("--agent: found none".into())),
+        };
+        let plan = Plan {
+            contender,
+            name: agent.text(),
+            model: connected.as_ref().map(|connected| connected.name.clone()),
+            answers: self.answers.into(),
+            budget: self.budget(agent),
+            trials: self.trials.max(1),
+            seed: self.seed,
+            adversary: agent.is_adversary(),
+            show: self.show > 0,
+            keep: self.out.is_some(),
+        };
+        let mut outcomes = Outcomes::new(&self.tasks, self.out.as_deref())?;
+        if agent.asks_model() {
+            run::at_once(plan, rows, self.model.concurrency, &mut outcomes)?;
+        } else {
+            run::on_threads(&plan, &rows, self.threads.unwrap_or(0), &mut outcomes)?;
+        }
+        for text in outcomes.shown.iter().take(self.show) {
+            let _ = writeln!(streams.err, "{text}\n");
+        }
+        let books = connected.as_ref().map(|connected| connected.ledger.books());
+        let model = connected.as_ref().map(|connected| &*connected.name);
+        let report = Report::new(&agent.text(), model, &outcomes, books);
+        if let Some(folder) = &self.out {
+            let text = serde_json::to_vec_pretty(&report).map_err(|error| CliError::Output(error.into()))?;
+            std::fs::write(folder.join("report.json"), text)?;
+        }
+        streams.print(&report, || report.table())?;
+        if let Some(why) = &outcomes.first_unfinished {
+            super::terminal::note(streams, &format!("some episodes came to no end; the first: {why}"));
+        }
+        let success = report.results.success;
+        let low = self.min_success.is_some_and(|share| success < share);
+        let high = self.max_success.is_some_and(|share| success > share);
         Ok(if low || high { Done::NotMet } else { Done::Met })
+    }
+
+    /// The budget of an episode: for agents that ask a model, one that a loop does not make expensive.
+    fn budget(&self, agent: AgentName) -> Budget {
+        let usual = if agent.asks_model() {
+            Budget { steps: 60, calls: 40, tokens: 200_000, ..Budget::USUAL }
+        } else {
+            Budget::USUAL
+        };
+        Budget {
+            steps: self.max_steps.unwrap_or(usual.steps),
+            calls: self.max_calls.unwrap_or(usual.calls),
+            tokens: self.max_episode_tokens.unwrap_or(usual.tokens),
+            time_ms: self.max_seconds.map_or(usual.time_ms, |seconds| seconds.saturating_mul(1000)),
+        }
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
@@ -201,83 +207,4 @@ impl Eval {
         }
         Ok(rows)
     }
-
-    fn one(
-        &self,
-        agent: &dyn Insiders,
-        row: &Dialogue,
-        worlds: &Worlds,
-    ) -> Result<(Tally, Option<String>), CliError> {
-        let world = worlds.get(&row.world_id)?;
-        let judge = Judge::new(Task::of(row)?, world)?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let mut trials = Vec::new();
-        for trial in 0..self.trials.max(1) {
-            let seed = self.session_seed(row, trial);
-            let acting = agent.agent(judge.insider(seed));
-            let judged = evaluation::run(acting.as_ref(), &judge, seed, self.answers.into(), Budget::USUAL);
-            trials.push(runtime.block_on(judged)?);
-        }
-        let mut tally = Tally::default();
-        tally.add(&judge, row.ability, &trials);
-        let adversary = self.agent != AgentName::Oracle;
-        let remarkable = trials.iter().find(|judged| judged.grade.success == adversary);
-        let shown = remarkable.filter(|_| self.show > 0).map(|judged| told(row, judged));
-        Ok((tally, shown))
-    }
-
-    /// A seed that is never the one the row was made with.
-    fn session_seed(&self, row: &Dialogue, trial: u32) -> u64 {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(row.id.as_bytes());
-        hasher.update(row.world_hash.as_bytes());
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.update(&trial.to_le_bytes());
-        u64::from_le_bytes(hasher.finalize().as_bytes()[..8].try_into().unwrap_or_default())
-    }
-}
-
-/// An episode in a few lines.
-fn told(row: &Dialogue, judged: &Judged) -> String {
-    let errors =
-        judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message));
-    let calls = judged.log.iter().map(|entry| {
-        let arguments = serde_json::Value::Object(entry.call.arguments.clone());
-        format!("{}({arguments}) -> {}", entry.call.api, entry.reply.status)
-    });
-    let answers = judged.answers.join(" | ");
-    let answer: String = answers.chars().take(600).collect();
-    format!(
-        "{}\n  asked: {}\n  calls: {}\n  answer: {answer}\n  errors: {}",
-        row.id,
-        row.query,
-        calls.collect::<Vec<_>>().join("; "),
-        errors.collect::<Vec<_>>().join("; ")
-    )
-}
-
-fn table(name: &str, results: &Results) -> String {
-    let mut text = format!(
-        "{name}: {} tasks\n  success         {:.4}\n  correct path    {:.4}\n  Δ length        {:.3}\n  call accuracy   {:.4}\n  ROUGE-L         {:.4}\n",
-        results.tasks,
-        results.success,
-        results.correct_path,
-        results.delta_len,
-        results.call_accuracy,
-        results.rouge_l
-    );
-    if let Some(recall) = results.recall_at_5 {
-        text.push_str(&format!("  recall@5        {recall:.4}\n"));
-    }
-    for (k, share) in &results.pass_k {
-        text.push_str(&format!("  pass^{k}          {share:.4}\n"));
-    }
-    text.push_str(&format!("  without refusals {:.4}\n", results.success_without_refusals));
-    for (ability, share) in &results.success_by_ability {
-        text.push_str(&format!("  {ability:<18} {share:.4}\n"));
-    }
-    for (class, count) in &results.errors {
-        text.push_str(&format!("  {count:>8} {class}\n"));
-    }
-    text
 }

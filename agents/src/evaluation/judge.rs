@@ -11,7 +11,10 @@ use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Grade, Prepared};
+use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::{LogEntry, Session};
+use diorama_tested::trace::Note;
+use serde_json::Value as Json;
 
 use super::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
@@ -217,5 +220,17 @@ impl Environment for LocalEnvironment<'_> {
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
         Box::pin(std::future::ready(self.end(end)))
+    }
+
+    fn reply_schema(&self, api: &str) -> Option<Json> {
+        let shown = self.view.tools.iter().any(|tool| tool["function"]["name"] == api);
+        let world = self.judge.world.base.world();
+        let api = world.api_named(api).filter(|_| shown)?;
+        Some(reply_schema(world, world.api(api)))
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
+        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.budget.note(&note, used_ms)
     }
 }

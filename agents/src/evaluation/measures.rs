@@ -30,7 +30,8 @@ pub struct Results {
     pub rouge_l: f64,
     /// Errors by class, counted once per episode.
     pub errors: BTreeMap<String, u64>,
-    /// pass^k: share of tasks that were solved in all of the first k trials.
+    /// pass^k: how likely k trials of a task are all solved, estimated from all trials of each task without bias, as in
+    /// τ-bench: with c of n trials solved, the share of the ways to choose k of the n that are all among the c.
     pub pass_k: BTreeMap<String, f64>,
     /// Share of reference APIs that the agent's searches showed; none without searches.
     pub recall_at_5: Option<f64>,
@@ -59,7 +60,7 @@ pub struct Tally {
     matched_calls: u64,
     rouge: f64,
     errors: BTreeMap<String, u64>,
-    passes: Vec<u64>,
+    passes: Vec<f64>,
     shown: (u64, u64),
     by_ability: BTreeMap<String, (u64, u64)>,
     not_refused: (u64, u64),
@@ -77,16 +78,15 @@ impl Tally {
             .ok()
             .and_then(|value| value.as_str().map(str::to_owned))
             .unwrap_or_default();
-        let mut all_so_far = true;
-        for (k, judged) in trials.iter().enumerate() {
+        let solved = trials.iter().filter(|judged| judged.grade.success).count();
+        self.passes.resize(self.passes.len().max(trials.len()), 0.0);
+        for (k, passes) in self.passes.iter_mut().enumerate().take(trials.len()) {
+            *passes += all_of(k + 1, solved, trials.len());
+        }
+        for judged in trials {
             let success = judged.grade.success;
             self.episodes += 1;
             self.solved += u64::from(success);
-            all_so_far &= success;
-            if self.passes.len() <= k {
-                self.passes.push(0);
-            }
-            self.passes[k] += u64::from(all_so_far);
             let ability = self.by_ability.entry(name.clone()).or_default();
             ability.0 += u64::from(success);
             ability.1 += 1;
@@ -127,7 +127,7 @@ impl Tally {
         for (class, count) in &other.errors {
             *self.errors.entry(class.clone()).or_default() += count;
         }
-        self.passes.resize(self.passes.len().max(other.passes.len()), 0);
+        self.passes.resize(self.passes.len().max(other.passes.len()), 0.0);
         for (k, passes) in other.passes.iter().enumerate() {
             self.passes[k] += passes;
         }
@@ -198,7 +198,9 @@ impl Tally {
                 .passes
                 .iter()
                 .enumerate()
-                .map(|(k, passed)| ((k + 1).to_string(), share(*passed, self.tasks)))
+                .map(|(k, passed)| {
+                    ((k + 1).to_string(), if self.tasks == 0 { 0.0 } else { passed / self.tasks as f64 })
+                })
                 .collect(),
             recall_at_5: (self.shown.1 > 0).then(|| share(self.shown.0, self.shown.1)),
             success_by_ability: self
@@ -216,6 +218,11 @@ impl Tally {
             },
         }
     }
+}
+
+/// The share of the ways to choose `k` of `n` trials that choose solved ones only.
+fn all_of(k: usize, solved: usize, n: usize) -> f64 {
+    (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
 }
 
 /// The name of an error class, as grades spell it.
@@ -255,7 +262,15 @@ pub fn rouge_l(answer: &str, reference: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::rouge_l;
+    use super::{all_of, rouge_l};
+
+    #[test]
+    fn pass_k_takes_all_trials_into_account() {
+        assert_eq!(all_of(1, 3, 4), 0.75);
+        assert_eq!(all_of(2, 3, 4), 0.5);
+        assert_eq!(all_of(4, 3, 4), 0.0);
+        assert_eq!(all_of(2, 2, 2), 1.0);
+    }
 
     #[test]
     fn rouge_l_is_the_f1_of_the_longest_common_subsequence() {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_tested::trace::Note;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -124,6 +125,11 @@ impl Environment for RemoteEnvironment {
             let body = serde_json::to_value(end).unwrap_or_default();
             self.hear(&end.message, "finish", &body).await
         })
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
+        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.budget.note(&note, used_ms)
     }
 }
 

@@ -8,7 +8,7 @@ mod limits;
 mod reply;
 
 pub(super) use error::{declared, shaped};
-pub(super) use reply::schema as reply_schema;
+pub use reply::schema as reply_schema;
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::engine::tools::json_schema;
 
 /// The schema of a successful reply.
-pub(in crate::http) fn schema(world: &World, api: &Api) -> Json {
+pub fn schema(world: &World, api: &Api) -> Json {
     let make = Maker { world, api };
     let body = match &api.behaviour.kind {
         BehaviourKind::Action { target: None } => make.with(Members::of("ok", json!({"type": "boolean"}))),

@@ -1,43 +1,18 @@
-//! What an agent under test holds: a view of the conversation, and four things to do in it.
+//! What an agent under test holds: a view of the conversation, and a few things to do in it.
 //!
 //! An agent sees what a user and a server would show it. It cannot name a check, a gold call or what the user holds back:
-//! those are the [`Judge`](super::judge::Judge)'s, whose fields no agent can reach. In process ([`super::judge`]) and
-//! over HTTP ([`super::remote`]) are two implementations of one contract.
-//!
-//! An agent that only looks compiles:
-//!
-//! ```
-//! use diorama_agents::evaluation::environment::Environment;
-//!
-//! fn look(environment: &mut dyn Environment) -> usize {
-//!     environment.view().tools.len()
-//! }
-//! ```
-//!
-//! One that reaches for the solution does not:
-//!
-//! ```compile_fail
-//! use diorama_agents::evaluation::environment::Environment;
-//!
-//! fn look(environment: &mut dyn Environment) -> usize {
-//!     environment.task().gold.len()
-//! }
-//! ```
-//!
-//! Nor does one that is handed the judge itself:
-//!
-//! ```compile_fail,E0616
-//! fn look(judge: &diorama_agents::evaluation::judge::Judge) -> usize {
-//!     judge.task.gold.len()
-//! }
-//! ```
+//! those are a judge's, in a package that this one does not know. In process and over HTTP are two implementations of one
+//! contract.
 
 use std::future::Future;
 use std::pin::Pin;
 
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
+
+use crate::trace::Note;
 
 pub use diorama_seeds::ending::{Answers, Finish};
 
@@ -60,6 +35,17 @@ pub trait Environment: Send {
 
     /// Ends the stage that is open.
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer>;
+
+    /// The JSON Schema of a visible API's reply, where the environment knows it; what a served document would say.
+    fn reply_schema(&self, _api: &str) -> Option<Json> {
+        None
+    }
+
+    /// Takes note of what an agent does beside acting. The tokens of a request to a model are taken from the budget.
+    ///
+    /// # Errors
+    /// That the budget of tokens or of time is used up.
+    fn note(&mut self, note: Note) -> Result<(), EnvironmentError>;
 }
 
 /// What an agent sees.
@@ -119,7 +105,8 @@ pub struct Budget {
 }
 
 /// Why an environment does not do what it was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "because", rename_all = "snake_case")]
 pub enum EnvironmentError {
     /// The budget is used up.
     #[error("the budget of {what} is used up")]
@@ -136,6 +123,12 @@ pub enum EnvironmentError {
         /// What was found.
         what: String,
     },
+    /// The model gives no reply; that is no fault of the agent's.
+    #[error("no reply of the model: {what}")]
+    Model {
+        /// What went wrong.
+        what: String,
+    },
     /// The server does not do it.
     #[error("the server answered {status}: {detail}")]
     Refused {
@@ -147,7 +140,8 @@ pub enum EnvironmentError {
 }
 
 /// What was used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Spent {
     /// Steps.
     Steps,
@@ -192,6 +186,20 @@ impl Budget {
         Ok(())
     }
 
+    /// Takes what a note stands for: the tokens of a request to a model.
+    ///
+    /// # Errors
+    /// What is used up.
+    pub fn note(&mut self, note: &Note, used_ms: u64) -> Result<(), EnvironmentError> {
+        if let Note::Asked(asked) = note {
+            self.spend_tokens(asked.tokens())?;
+        }
+        if used_ms > self.time_ms {
+            return Err(EnvironmentError::Spent { what: Spent::Time });
+        }
+        Ok(())
+    }
+
     /// Takes tokens.
     ///
     /// # Errors
@@ -209,7 +217,7 @@ impl Budget {
 
 impl View {
     /// Adds the tools that a search has found.
-    pub(super) fn found(&mut self, search: &Json) {
+    pub fn found(&mut self, search: &Json) {
         for function in search.get("tools").and_then(Json::as_array).into_iter().flatten() {
             let tool = json!({"type": "function", "function": function});
             if !self.tools.contains(&tool) {
@@ -219,7 +227,7 @@ impl View {
     }
 
     /// Shows the tool that ends the stage that is open, instead of the one before.
-    pub(super) fn ends_with(&mut self, finish: Option<Json>) {
+    pub fn ends_with(&mut self, finish: Option<Json>) {
         self.tools.retain(|tool| tool["function"]["name"] != FINISH);
         self.tools.extend(finish);
     }

@@ -1,0 +1,199 @@
+//! The agents of `diorama eval` by name.
+
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use diorama_llm::{Place, Sampling};
+use diorama_tested::Agent;
+use diorama_tested::function_calling::FunctionCalling;
+use diorama_tested::heuristic::Heuristic;
+use diorama_tested::mind::Mind;
+use diorama_tested::planned::{Baseline, Planned};
+use diorama_tested::react::ReAct;
+use diorama_tested::restgpt::executor::Parsing;
+use diorama_tested::restgpt::{Planning, RestGpt};
+use diorama_tested::reverse_chain::ReverseChain;
+use diorama_tested::spoilers::Spoiler;
+
+use crate::evaluation::Insiders;
+use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
+use crate::evaluation::batch::SharedModel;
+use crate::evaluation::guesses::Guess;
+use crate::evaluation::judge::Insider;
+use crate::evaluation::oracle::Oracle;
+
+/// The agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AgentName {
+    /// Model: the plain loop over a list of tools.
+    FunctionCalling,
+    /// Model: thought, action and observation in turn.
+    #[value(name = "react")]
+    ReAct,
+    /// Model: planner, API selector, caller and parser.
+    #[value(name = "restgpt")]
+    RestGpt,
+    /// Model: from the last call backwards.
+    ReverseChain,
+    /// Model: plans once and carries the plan out (RestGPT's executor).
+    Offline,
+    /// Model: describes, explains and plans again after each step (RestGPT's executor).
+    Deps,
+    /// Model: two trials, the second told what was wrong with the first (RestGPT's executor).
+    Reflexion,
+    /// Embedded: search, slots filled by type, and Reverse Chain's rule.
+    Heuristic,
+    /// Embedded: random calls and facts.
+    Random,
+    /// Embedded: calls with the ids from 1 on.
+    EnumerateIds,
+    /// Embedded: calls everything, and then what takes things back.
+    SprayUndo,
+    /// Embedded: the reference solution, bound to live replies.
+    Oracle,
+    /// Embedded: does nothing.
+    Noop,
+    /// Embedded: refuses everything.
+    AlwaysRefuse,
+    /// Embedded: asks back, whatever is said.
+    AlwaysAsk,
+    /// Embedded: calls every read and answers with every value.
+    DumpAll,
+    /// Embedded: solves, and makes and undoes a change nobody asked for.
+    WriteUndo,
+    /// Embedded: says the request back.
+    Repeat,
+    /// Embedded: makes the right calls, and tells the first six values of the replies.
+    GuessValues,
+    /// Embedded: makes the right calls, and tells three values joined by "or".
+    GuessAlternatives,
+    /// Embedded: makes the right calls, and tells the last reply as it is.
+    GuessJson,
+    /// Embedded: makes the right calls, and says that there is one.
+    GuessOne,
+    /// Embedded: makes the right calls, and says "One, both."
+    GuessBoth,
+    /// Embedded: makes the right calls, and refuses for every reason at once.
+    GuessRefusal,
+    /// Embedded: makes the right calls, and says "Done."
+    GuessDone,
+    /// Embedded: makes a search, and says something that fits everything.
+    GuessBlind,
+}
+
+/// An agent, ready to be put into episodes.
+pub enum Contender {
+    /// One that tests the judge.
+    Insider(Box<dyn Insiders>),
+    /// One that needs neither a model nor the task.
+    Embedded(Arc<dyn Agent>),
+    /// One that asks a model.
+    Model(AgentName, Part, SharedModel, Sampling),
+}
+
+/// What is left out of RestGPT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// Nothing.
+    #[value(skip)]
+    Nothing,
+    /// The parser: the caller sees replies as they are.
+    Parser,
+    /// The planner: by the paper, this is ReAct with RestGPT's executor.
+    Planner,
+}
+
+impl AgentName {
+    /// Its name, as it is written on the command line.
+    #[must_use]
+    pub fn text(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Whether it asks a model.
+    #[must_use]
+    pub const fn asks_model(self) -> bool {
+        matches!(
+            self,
+            Self::FunctionCalling
+                | Self::ReAct
+                | Self::RestGpt
+                | Self::ReverseChain
+                | Self::Offline
+                | Self::Deps
+                | Self::Reflexion
+        )
+    }
+
+    /// Whether it must not solve a task.
+    #[must_use]
+    pub const fn is_adversary(self) -> bool {
+        !self.asks_model() && !matches!(self, Self::Oracle | Self::Heuristic)
+    }
+
+    /// The agent, where it needs no model.
+    #[must_use]
+    pub fn embedded(self) -> Option<Contender> {
+        let insider: Box<dyn Insiders> = match self {
+            Self::FunctionCalling
+            | Self::ReAct
+            | Self::RestGpt
+            | Self::ReverseChain
+            | Self::Offline
+            | Self::Deps
+            | Self::Reflexion => return None,
+            Self::Heuristic => return Some(Contender::Embedded(Arc::new(Heuristic))),
+            Self::Random => return Some(Contender::Embedded(Arc::new(Spoiler::Random))),
+            Self::EnumerateIds => return Some(Contender::Embedded(Arc::new(Spoiler::EnumerateIds))),
+            Self::SprayUndo => return Some(Contender::Embedded(Arc::new(Spoiler::SprayUndo))),
+            Self::Oracle => Box::new(Oracle),
+            Self::Noop => Box::new(NoOp),
+            Self::AlwaysRefuse => Box::new(AlwaysRefuse),
+            Self::AlwaysAsk => Box::new(AlwaysAsk),
+            Self::DumpAll => Box::new(DumpAll),
+            Self::WriteUndo => Box::new(WriteUndo),
+            Self::Repeat => Box::new(Repeat),
+            Self::GuessValues => Box::new(Guess::Values),
+            Self::GuessAlternatives => Box::new(Guess::Alternatives),
+            Self::GuessJson => Box::new(Guess::Json),
+            Self::GuessOne => Box::new(Guess::One),
+            Self::GuessBoth => Box::new(Guess::Both),
+            Self::GuessRefusal => Box::new(Guess::Refusal),
+            Self::GuessDone => Box::new(Guess::Done),
+            Self::GuessBlind => Box::new(Guess::Blind),
+        };
+        Some(Contender::Insider(insider))
+    }
+}
+
+impl Contender {
+    /// The agent for one episode. Only those that test the judge look at the task.
+    #[must_use]
+    pub fn agent<'a>(&'a self, insider: Insider<'a>, place: Place) -> Box<dyn Agent + 'a> {
+        match self {
+            Self::Insider(insiders) => insiders.agent(insider),
+            Self::Embedded(agent) => Box::new(Arc::clone(agent)),
+            Self::Model(name, without, model, sampling) => {
+                let mind = Mind::new(Arc::clone(model), sampling.clone(), place);
+                of_model(*name, *without, mind)
+            }
+        }
+    }
+}
+
+fn of_model(name: AgentName, without: Part, mind: Mind) -> Box<dyn Agent> {
+    let planned = |baseline| Box::new(Planned::new(mind.clone(), baseline));
+    match name {
+        AgentName::ReAct => Box::new(ReAct::new(mind)),
+        AgentName::RestGpt => {
+            let planning = if without == Part::Planner { Planning::Left } else { Planning::Planner };
+            let parsing = if without == Part::Parser { Parsing::Left } else { Parsing::Parser };
+            Box::new(RestGpt::new(mind, planning, parsing))
+        }
+        AgentName::ReverseChain => Box::new(ReverseChain::new(mind)),
+        AgentName::Offline => planned(Baseline::Offline),
+        AgentName::Deps => planned(Baseline::Deps),
+        AgentName::Reflexion => planned(Baseline::Reflexion),
+        _ => Box::new(FunctionCalling::new(mind)),
+    }
+}

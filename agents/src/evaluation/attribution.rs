@@ -1,0 +1,109 @@
+//! Whose fault a failed episode is, told from the calls, what the searches showed, and the grade.
+
+use diorama_seeds::task::{Call, GoldCall, Outcome};
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::grade::ErrorClass;
+use diorama_tested::trace::{Note, Step};
+use serde::{Deserialize, Serialize};
+
+use super::environment::EnvironmentError;
+use super::judge::{Judge, Judged};
+
+/// Where an episode went wrong first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Attribution {
+    /// No search showed an API of the reference calls.
+    RetrieverMissed,
+    /// It gave up, or its replies could not be read.
+    GaveUp,
+    /// Steps, calls, tokens or time ran out, or a stage was left open.
+    StoppedEarly,
+    /// An API of the reference calls was not called although it was visible, or another changed something.
+    WrongApi,
+    /// The right API was called with other arguments.
+    WrongArgument,
+    /// The calls were right and the ending is wrong.
+    MisreadReply,
+    /// The user did not understand a question.
+    User,
+    /// The model, the server, or a fault of the simulator.
+    Environment,
+}
+
+/// What the user answers to a question that they do not understand.
+const NOT_UNDERSTOOD: &str = "I'm sorry, I can't say more about that.";
+
+/// Where a failed episode went wrong first; none where it did not fail.
+#[must_use]
+pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attribution> {
+    if judged.grade.success {
+        return None;
+    }
+    let faulty = judged.log.iter().any(|entry| !entry.faults.is_empty());
+    if faulty
+        || matches!(judged.stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }))
+    {
+        return Some(Attribution::Environment);
+    }
+    let task = judge.task();
+    let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
+    let made: Vec<&Call> = judged.log.iter().map(|entry| &entry.call).collect();
+    let missing: Vec<&&GoldCall> =
+        wanted.iter().filter(|gold| !made.iter().any(|call| call.api == gold.api)).collect();
+    let found: Vec<&String> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Called { found, .. } => Some(found),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let searches = task.episode.visible.is_empty();
+    if searches && missing.iter().any(|gold| !found.contains(&&gold.api)) {
+        return Some(Attribution::RetrieverMissed);
+    }
+    if steps.iter().any(|step| matches!(step, Step::Noted(Note::GaveUp { .. }))) {
+        return Some(Attribution::GaveUp);
+    }
+    if judged.stopped.is_some() {
+        return Some(Attribution::StoppedEarly);
+    }
+    let has = |class: ErrorClass| judged.grade.errors.iter().any(|error| error.class == class);
+    let puzzled = steps.iter().any(|step| match step {
+        Step::Said { words, answer: Some(answer), .. } if answer == NOT_UNDERSTOOD => {
+            task.script.stages.iter().flat_map(|stage| &stage.knows).any(|held| asks_for(words, &held.about))
+        }
+        _ => false,
+    });
+    if !missing.is_empty() {
+        return Some(if puzzled {
+            Attribution::User
+        } else if has(ErrorClass::MissingStage) {
+            Attribution::StoppedEarly
+        } else {
+            let refuses = steps
+                .iter()
+                .any(|step| matches!(step, Step::Finished { end, .. } if end.outcome != Outcome::Done));
+            let expected = task.stages.iter().any(|stage| stage.outcome != Outcome::Done);
+            if refuses && !expected { Attribution::GaveUp } else { Attribution::WrongApi }
+        });
+    }
+    if has(ErrorClass::CollateralDamage) || has(ErrorClass::PrematureChange) {
+        let stray = made
+            .iter()
+            .any(|call| call.api != TOOL_SEARCHER && !wanted.iter().any(|gold| gold.api == call.api));
+        return Some(if stray { Attribution::WrongApi } else { Attribution::WrongArgument });
+    }
+    let argument = [ErrorClass::MissingChange, ErrorClass::WrongValue, ErrorClass::NoEvidence];
+    if argument.into_iter().any(has) {
+        return Some(Attribution::WrongArgument);
+    }
+    Some(Attribution::MisreadReply)
+}
+
+/// Whether a question names all words of what the user holds back.
+fn asks_for(question: &str, about: &str) -> bool {
+    let question = question.to_lowercase();
+    about.split(['_', ' ']).all(|word| question.contains(&word.to_lowercase()))
+}

@@ -1,0 +1,35 @@
+//! The agents under test, and what they hold.
+//!
+//! Owns the [`environment`](crate::environment) that an agent acts in, the [`trace`](crate::trace) of what it did, and each
+//! agent's protocol: its prompts, and how replies are read. It knows no task, no check and no judge: those are in a package
+//! above it, so that no agent can name them.
+
+pub mod ending;
+pub mod environment;
+pub mod function_calling;
+pub mod heuristic;
+pub mod jq;
+pub mod mind;
+pub mod planned;
+pub mod prompts;
+pub mod react;
+pub mod restgpt;
+pub mod reverse_chain;
+pub mod spoilers;
+pub mod toolbox;
+pub mod trace;
+pub mod types;
+
+use crate::environment::{Environment, Soon};
+
+/// An agent under test.
+pub trait Agent: Send + Sync {
+    /// Acts until the conversation is over, or it gives up.
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()>;
+}
+
+impl<A: Agent + ?Sized> Agent for std::sync::Arc<A> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+        (**self).act(environment)
+    }
+}

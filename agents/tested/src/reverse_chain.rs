@@ -1,0 +1,231 @@
+//! Reverse Chain (Zhang et al., 2023): from the last call backwards.
+//!
+//! A rule, not a model, says what is done next: the API that fulfils the request is selected; its arguments are completed all at
+//! once, each from the request, by another API, or by asking the user; an API that was chosen for an argument is completed in
+//! the same way, until every argument has a value. Then the calls are made forwards. Candidates for an argument are those whose
+//! replies hold a value of its type.
+
+pub mod complete;
+pub mod select;
+
+use std::pin::Pin;
+
+use diorama_seeds::task::Call;
+use serde_json::{Map, Value as Json};
+
+use self::complete::Filling;
+use crate::Agent;
+use crate::ending::{self, finding};
+use crate::environment::{Environment, Reply, Soon};
+use crate::mind::{Mind, Stop, rest};
+use crate::toolbox::{Document, documents, retrieve, shortened, transcript};
+use crate::trace::Note;
+use crate::types::gives;
+
+/// Calls inside calls: the deepest of the paper's are four.
+const DEPTH: u32 = 5;
+/// Calls of one chain.
+const CALLS: usize = 12;
+/// Characters of a reply that is shown.
+const SHOWN: usize = 6_000;
+
+/// The agent.
+pub struct ReverseChain {
+    mind: Mind,
+}
+
+/// One chain: what is known and was found out on the way.
+struct Chain<'a> {
+    mind: &'a Mind,
+    known: Vec<String>,
+    findings: Vec<String>,
+    calls: usize,
+}
+
+type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 'a>>;
+
+impl ReverseChain {
+    /// The agent with a model.
+    #[must_use]
+    pub const fn new(mind: Mind) -> Self {
+        Self { mind }
+    }
+
+    async fn converse(&self, environment: &mut dyn Environment) -> Result<(), Stop> {
+        let mut known = Vec::new();
+        while !environment.view().over {
+            let request = transcript(environment.view());
+            let wanted = environment.view().user_turns().last().unwrap_or_default().to_owned();
+            retrieve(environment, &wanted).await?;
+            let all = documents(environment.view());
+            let mut chain = Chain { mind: &self.mind, known, findings: Vec::new(), calls: 0 };
+            let answer = match chain.select(environment, &all, &request, true).await? {
+                Some(document) => {
+                    let reply = chain.fulfil(environment, &document, None, 0).await?;
+                    let shown = shortened(&reply.body, SHOWN);
+                    format!("{} answered {}: {shown}", document.name, reply.status)
+                }
+                None => "There is no function that does this.".to_owned(),
+            };
+            let findings = chain.findings.join("\n");
+            ending::end(&self.mind, environment, &answer, &findings).await?;
+            known = chain.known;
+        }
+        Ok(())
+    }
+}
+
+impl Chain<'_> {
+    /// Chooses an API for a task.
+    async fn select(
+        &self,
+        environment: &mut dyn Environment,
+        candidates: &[Document],
+        task: &str,
+        is_final: bool,
+    ) -> Result<Option<Document>, Stop> {
+        let system = environment.view().system.clone();
+        let input = select::Input { system: &system, candidates, task, is_final };
+        let messages = select::prompt(&input)?;
+        let read = |reply: &str| select::parse(reply, candidates);
+        let name = self.mind.told(environment, select::ROLE, messages, read).await?;
+        Ok(name.and_then(|name| candidates.iter().find(|document| document.name == name).cloned()))
+    }
+
+    /// Completes the arguments of an API and calls it.
+    fn fulfil<'a>(
+        &'a mut self,
+        environment: &'a mut dyn Environment,
+        document: &'a Document,
+        purpose: Option<&'a str>,
+        depth: u32,
+    ) -> Step<'a, Reply> {
+        Box::pin(async move {
+            self.calls += 1;
+            if depth >= DEPTH || self.calls > CALLS {
+                return Err(Stop::Ended("the chain of calls does not end".to_owned()));
+            }
+            let mut wanted = self.complete(environment, document, purpose).await?;
+            let mut arguments = Map::new();
+            for (name, schema, must) in document.parameters() {
+                let value = match wanted.remove(name) {
+                    Some(Filling::Value(value)) => Some(value),
+                    Some(Filling::Api(api)) => {
+                        self.found_out(environment, &api, (document, name, schema), depth).await?
+                    }
+                    Some(Filling::Ask(question)) => self.ask(environment, document, name, &question).await?,
+                    None if must => {
+                        let question = format!("Could you tell me the {}?", name.replace('_', " "));
+                        self.ask(environment, document, name, &question).await?
+                    }
+                    None => None,
+                };
+                arguments.extend(value.map(|value| (name.to_owned(), value)));
+            }
+            let call = Call { api: document.name.clone(), arguments };
+            let reply = environment.call(&call).await?;
+            let found = finding(&call, reply.status, &reply.body);
+            self.known.push(found.clone());
+            self.findings.push(found);
+            Ok(reply)
+        })
+    }
+
+    /// Completes all arguments at once.
+    async fn complete(
+        &self,
+        environment: &mut dyn Environment,
+        document: &Document,
+        purpose: Option<&str>,
+    ) -> Result<complete::Wanted, Stop> {
+        let all = documents(environment.view());
+        let candidates: Vec<complete::Candidates> = document
+            .parameters()
+            .map(|(name, schema, _)| {
+                let fits = |api: &&Document| {
+                    api.name != document.name
+                        && environment.reply_schema(&api.name).is_none_or(|reply| gives(&reply, schema))
+                };
+                let apis = all.iter().filter(fits).map(complete::Known::of).collect();
+                complete::Candidates { name: name.to_owned(), apis }
+            })
+            .collect();
+        let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
+        let known = self.known.join("\n");
+        let input = complete::Input {
+            system: &system,
+            document,
+            candidates: &candidates,
+            request: &request,
+            purpose,
+            known: &known,
+        };
+        let messages = complete::prompt(&input)?;
+        let read = |reply: &str| complete::parse(reply, document, &candidates);
+        self.mind.told(environment, complete::ROLE, messages, read).await
+    }
+
+    /// The value of an argument, from another API's reply.
+    async fn found_out(
+        &mut self,
+        environment: &mut dyn Environment,
+        api: &str,
+        (document, name, schema): (&Document, &str, &Json),
+        depth: u32,
+    ) -> Result<Option<Json>, Stop> {
+        let all = documents(environment.view());
+        let Some(inner) = all.into_iter().find(|document| document.name == api) else { return Ok(None) };
+        let described = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+        let wanted = format!("the argument {name} of {} ({described})", document.name);
+        let reply = self.fulfil(environment, &inner, Some(&wanted), depth + 1).await?;
+        if let Some(value) = complete::only_value(&reply.body, name) {
+            return Ok(Some(value));
+        }
+        let (request, shown) = (transcript(environment.view()), shortened(&reply.body, SHOWN));
+        let input = complete::PickInput { request: &request, wanted: &wanted, api, reply: &shown };
+        let messages = complete::pick_prompt(&input)?;
+        Ok(self.mind.told(environment, complete::PICK, messages, complete::parse_value).await?)
+    }
+
+    /// The value of an argument, from the user's answer.
+    async fn ask(
+        &mut self,
+        environment: &mut dyn Environment,
+        document: &Document,
+        name: &str,
+        question: &str,
+    ) -> Result<Option<Json>, Stop> {
+        let answer = environment.say(question).await?;
+        let Some(words) = answer.words.filter(|_| !answer.over) else {
+            environment.note(Note::FellBack {
+                role: complete::ROLE.to_owned(),
+                to: "leaving the argument out".to_owned(),
+                because: "the user has nothing to say".to_owned(),
+            })?;
+            return Ok(None);
+        };
+        // The answer is in the conversation now: the same rule completes the argument from it, by that or by another API.
+        let purpose = format!("(the user was asked for {name} and said: {words})");
+        let mut wanted = self.complete(environment, document, Some(&purpose)).await?;
+        match wanted.remove(name) {
+            Some(Filling::Value(value)) => Ok(Some(value)),
+            Some(Filling::Api(api)) => {
+                let schema =
+                    document.parameters().find(|(own, ..)| *own == name).map(|(_, schema, _)| schema);
+                let schema = schema.cloned().unwrap_or_default();
+                // A chain that starts from an answer starts anew; the bound on its calls still holds.
+                Box::pin(self.found_out(environment, &api, (document, name, &schema), 1)).await
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Agent for ReverseChain {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+        Box::pin(async move {
+            let result = self.converse(environment).await;
+            rest(environment, result)
+        })
+    }
+}
