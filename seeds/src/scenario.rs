@@ -119,11 +119,16 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
             }
         }
         if number == 0 && stage.when.is_some() {
-            error(format!("{here}.when"), "found a condition on the first stage", "leave it out: it always opens");
+            error(
+                format!("{here}.when"),
+                "found a condition on the first stage",
+                "leave it out: it always opens",
+            );
         }
         for (number, step) in stage.does.iter().enumerate() {
             let here = format!("{here}.does[{number}]");
-            let kinds = [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), !step.user.is_empty()];
+            let kinds =
+                [step.call.is_some(), !step.together.is_empty(), step.ask.is_some(), !step.user.is_empty()];
             if kinds.into_iter().filter(|is| *is).count() != 1 {
                 error(
                     here.clone(),
@@ -132,25 +137,40 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
                 );
             }
             if (step.ask.is_some() || !step.user.is_empty()) && step.say.is_empty() {
-                error(format!("{here}.say"), "found no words of the assistant", "say what the user answers to");
+                error(
+                    format!("{here}.say"),
+                    "found no words of the assistant",
+                    "say what the user answers to",
+                );
             }
             if let Some(name) = &step.ask
                 && !scenario.knows.contains_key(name)
             {
                 let known: Vec<&str> = scenario.knows.keys().map(String::as_str).collect();
-                let message = format!("found `{name}`, expected one of what the user `knows`: {}", known.join(", "));
+                let message =
+                    format!("found `{name}`, expected one of what the user `knows`: {}", known.join(", "));
                 error(format!("{here}.ask"), &message, "write it under `knows`");
             }
             for call in &step.together {
                 if call.call.is_none() || !call.say.is_empty() || call.ask.is_some() || call.each.is_some() {
-                    error(format!("{here}.together"), "expected calls alone", "write `call`, `as`, `with`, `fails`");
+                    error(
+                        format!("{here}.together"),
+                        "expected calls alone",
+                        "write `call`, `as`, `with`, `fails`",
+                    );
                 }
             }
         }
     }
 }
 
-fn check_calls(scenario: &ScenarioDoc, domain: DomainId, world: &World, path: &str, found: &mut Vec<Finding>) {
+fn check_calls(
+    scenario: &ScenarioDoc,
+    domain: DomainId,
+    world: &World,
+    path: &str,
+    found: &mut Vec<Finding>,
+) {
     for call in scenario.calls() {
         let name = call.call.as_deref().unwrap_or_default();
         let api = world.api_named(name).map(|id| world.api(id)).filter(|api| api.domain == domain);
@@ -169,7 +189,10 @@ fn check_calls(scenario: &ScenarioDoc, domain: DomainId, world: &World, path: &s
                 let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();
                 found.push(Finding::error(
                     format!("{path}.stages"),
-                    format!("found the argument `{parameter}` of `{name}`, expected one of {}", known.join(", ")),
+                    format!(
+                        "found the argument `{parameter}` of `{name}`, expected one of {}",
+                        known.join(", ")
+                    ),
                     "name one of them",
                 ));
             }
@@ -231,10 +254,14 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
         let of = resource(of, scope)?;
         let order = doc.order.as_deref().map(|order| {
             let name = order.trim_start_matches('-');
-            let field = scope.field_named(of, name).ok_or_else(|| format!("found no field `{name}` to order by"))?;
+            let field =
+                scope.field_named(of, name).ok_or_else(|| format!("found no field `{name}` to order by"))?;
             Ok::<_, String>((field, order.starts_with('-')))
         });
-        (Kind::Records { of, min: doc.min.unwrap_or(2), max: doc.max, order: order.transpose()? }, ExprType::Any)
+        (
+            Kind::Records { of, min: doc.min.unwrap_or(2), max: doc.max, order: order.transpose()? },
+            ExprType::Any,
+        )
     } else if let Some(source) = &doc.value {
         let value = crate::expr::compile(source, scope).map_err(said)?;
         let result = value.kind.clone();
@@ -279,7 +306,8 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
     };
     let early = if about_item.is_none() { Some(bind(scope)?) } else { None };
     scope.set_item(about_item);
-    let condition = doc.condition.as_deref().map(|source| compile_condition(source, scope)).transpose().map_err(said);
+    let condition =
+        doc.condition.as_deref().map(|source| compile_condition(source, scope)).transpose().map_err(said);
     scope.set_item(None);
     let condition = condition?;
     let slot = match early {
@@ -389,7 +417,9 @@ impl Casting<'_> {
                 self.hold(place, Bound::Empty, held, number, rng)
             }
             Kind::Value(expr) => match self.evaluate(expr) {
-                Some(Bound::Value(value)) if !value.is_missing() => self.value(place, value, None, number, rng),
+                Some(Bound::Value(value)) if !value.is_missing() => {
+                    self.value(place, value, None, number, rng)
+                }
                 Some(Bound::Record(record)) => {
                     let ExprType::Record(of) = expr.kind else { return false };
                     let key = record.get(self.stock.world.resource(of).key.index()).cloned();
@@ -416,7 +446,8 @@ impl Casting<'_> {
             }
             Kind::Like(of, field) => {
                 let known = &self.stock.world.resource(*of).records;
-                let taken = |value: &Value| known.iter().any(|record| record.get(field.index()) == Some(value));
+                let taken =
+                    |value: &Value| known.iter().any(|record| record.get(field.index()) == Some(value));
                 let records = self.stock.shadow.resource(*of).records.iter();
                 let mut values: Vec<Value> = records
                     .filter_map(|record| record.get(field.index()))
@@ -425,15 +456,23 @@ impl Casting<'_> {
                     .collect();
                 values.shuffle(rng);
                 let schema = self.stock.world.resource(*of).field(*field).schema.clone();
-                values.into_iter().take(20).any(|value| {
-                    self.value(place, value, Some(schema.clone()), number, rng)
-                })
+                values
+                    .into_iter()
+                    .take(20)
+                    .any(|value| self.value(place, value, Some(schema.clone()), number, rng))
             }
         }
     }
 
     /// Puts a value into its place, where its condition holds, and goes on.
-    fn value(&mut self, place: &Place, value: Value, schema: Option<Schema>, number: usize, rng: &mut ChaCha8Rng) -> bool {
+    fn value(
+        &mut self,
+        place: &Place,
+        value: Value,
+        schema: Option<Schema>,
+        number: usize,
+        rng: &mut ChaCha8Rng,
+    ) -> bool {
         let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
         let held = Held::Value(value.clone(), Arc::new(schema));
         self.put(place.slot, Bound::Value(value));

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use diorama_catalog as catalog;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
-use diorama_catalog as catalog;
 use diorama_seeds::world;
 
 use super::error::CliError;

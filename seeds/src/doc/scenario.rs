@@ -198,7 +198,9 @@ impl ScenarioDoc {
     pub fn rename_api(&mut self, old: &str, new: &str) {
         let steps = self.stages.iter_mut().flat_map(|stage| &mut stage.does);
         for step in steps {
-            for call in std::iter::once(&mut step.call).chain(step.together.iter_mut().map(|step| &mut step.call)) {
+            for call in
+                std::iter::once(&mut step.call).chain(step.together.iter_mut().map(|step| &mut step.call))
+            {
                 if call.as_deref() == Some(old) {
                     *call = Some(new.to_owned());
                 }

@@ -29,23 +29,31 @@ pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
 /// # Errors
 /// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
 pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
-    let text = std::str::from_utf8(text)
-        .map_err(|_| Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8")))?;
+    let text = std::str::from_utf8(text).map_err(|_| {
+        Report::one(name, Finding::error("", "found bytes that are not UTF-8", "save the file as UTF-8"))
+    })?;
     let found: ScenariosDoc = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
-        let finding = Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
-        Report::one(name, match error.location() {
-            Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
-            None => finding,
-        })
+        let finding =
+            Finding::error("", message_of(&error), "see docs/scenarios.md for the keys that may stand here");
+        Report::one(
+            name,
+            match error.location() {
+                Some(place) => finding.at(to_u32(place.line()), to_u32(place.column())),
+                None => finding,
+            },
+        )
     })?;
     for (api, words) in found.search {
         let Some(known) = doc.apis.iter_mut().find(|known| known.name == api) else {
             let names: Vec<&str> = doc.apis.iter().map(|known| &*known.name).collect();
-            return Err(Report::one(name, Finding::error(
-                format!("search.{api}"),
-                format!("found `{api}`, expected an API of the world: {}", names.join(", ")),
-                "name one of them",
-            )));
+            return Err(Report::one(
+                name,
+                Finding::error(
+                    format!("search.{api}"),
+                    format!("found `{api}`, expected an API of the world: {}", names.join(", ")),
+                    "name one of them",
+                ),
+            ));
         };
         known.phrases.search.extend(words);
     }

@@ -80,8 +80,7 @@ fn is_spelt_so(words: &str, seen: &Shown<'_>) -> bool {
             !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
         })
     };
-    words.chars().any(char::is_alphabetic)
-        && leaves(seen).any(|(value, _)| value.as_str().is_some_and(has))
+    words.chars().any(char::is_alphabetic) && leaves(seen).any(|(value, _)| value.as_str().is_some_and(has))
 }
 
 /// What of a mention nothing visible gives.

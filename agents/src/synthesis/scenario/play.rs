@@ -16,15 +16,14 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::engine::{Body, Origin, Reading};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use minijinja::Value as Shown;
-use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
 
 use super::search;
 use super::words::Scene;
-use crate::synthesis::{caller, system};
 use crate::synthesis::world::UnitWorld;
+use crate::synthesis::{caller, system};
 
 /// A scenario that was played.
 #[derive(Clone, Debug)]
@@ -34,9 +33,6 @@ pub struct Played {
     /// Searches that did not show what was looked for.
     pub missed: usize,
 }
-
-/// Of the conversations that open with what cannot be done, the share that ends there.
-const ONLY_DECLINED: f64 = 0.6;
 
 /// Why a scenario could not be played. The first word is its class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +94,6 @@ impl Unplayed {
     }
 }
 
-
 /// Plays a scenario: a function of the world, the part and the stream of choices.
 ///
 /// # Errors
@@ -138,11 +133,8 @@ pub fn play(
         missed: 0,
         rng,
     };
-    // What cannot be done is sometimes all that was wanted.
-    let declined = scenario.doc.stages.first().filter(|first| first.refused.is_some() && first.does.is_empty());
-    let most = if declined.is_some() && stage.rng.random_bool(ONLY_DECLINED) { 1 } else { usize::MAX };
     let stages: Result<Vec<CandidateStage>, Unplayed> =
-        scenario.doc.stages.iter().take(most).map(|doc| stage.play(doc)).collect();
+        scenario.doc.stages.iter().map(|doc| stage.play(doc)).collect();
     let tools = match ability {
         Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
@@ -354,7 +346,8 @@ impl Stage<'_> {
         }
         let known = search::Known { opening: &self.opening, said: &self.said, system: &self.system };
         for keywords in search::attempts(self.world, api, &known, self.rng) {
-            let arguments: Map<String, Json> = [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
+            let arguments: Map<String, Json> =
+                [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
             let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
             let before = self.shown.len();
             self.calls.push(self.session.call(&call));
@@ -423,7 +416,8 @@ impl Stage<'_> {
     fn ask(&self, ask: &str) -> Result<AskClaim, Unplayed> {
         let (resource, field) = ask.split_once('.').ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?;
         let model = self.world.base.world();
-        let own = model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
+        let own =
+            model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
         let resource = own.ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?.qualified.to_string();
         Ok(AskClaim { resource, field: field.to_owned() })
     }

@@ -28,14 +28,22 @@ pub(super) struct Known<'a> {
 }
 
 /// Keywords to search by, in the order in which they are tried.
-pub(super) fn attempts(world: &UnitWorld, api: ApiId, known: &Known<'_>, rng: &mut ChaCha8Rng) -> Vec<String> {
+pub(super) fn attempts(
+    world: &UnitWorld,
+    api: ApiId,
+    known: &Known<'_>,
+    rng: &mut ChaCha8Rng,
+) -> Vec<String> {
     let common = &world.family.guide.api(api).search;
     let own: Vec<u64> = common.iter().flat_map(|words| Prose::stems_of(words)).collect();
     let of_domain: Vec<u64> = {
         let model = world.base.world();
         let domain = model.api(api).domain;
-        let apis = (0..model.apis.len()).map(|at| ApiId(at as u16)).filter(|id| model.api(*id).domain == domain);
-        apis.flat_map(|id| &world.family.guide.api(id).search).flat_map(|words| Prose::stems_of(words)).collect()
+        let apis =
+            (0..model.apis.len()).map(|at| ApiId(at as u16)).filter(|id| model.api(*id).domain == domain);
+        apis.flat_map(|id| &world.family.guide.api(id).search)
+            .flat_map(|words| Prose::stems_of(words))
+            .collect()
     };
     let opening = content(known.opening);
     let all = known.said.iter().rev().map(String::as_str).chain([known.system]);
@@ -50,7 +58,8 @@ pub(super) fn attempts(world: &UnitWorld, api: ApiId, known: &Known<'_>, rng: &m
         tries.rotate_right(1);
     }
     // A common name, where a word of it was said.
-    let seen: Vec<u64> = known.said.iter().map(String::as_str).chain([known.system]).flat_map(Prose::stems_of).collect();
+    let seen: Vec<u64> =
+        known.said.iter().map(String::as_str).chain([known.system]).flat_map(Prose::stems_of).collect();
     let grounded: Vec<&String> =
         common.iter().filter(|words| Prose::stems_of(words).iter().any(|stem| seen.contains(stem))).collect();
     tries.extend(grounded.choose(rng).map(|words| (*words).clone()));

@@ -59,11 +59,16 @@ fn places_hold_what_their_conditions_say() {
         let user = &candidate.stages[0].user;
         let limit: i64 = user.split(' ').find_map(|word| word.parse().ok()).unwrap();
         let answer = candidate.stages[0].last_words();
-        let fitting = model.resource(berth).records.iter().filter(|record| {
-            record[length.index()].as_f64().is_some_and(|metres| metres > limit as f64)
-        });
+        let fitting = model
+            .resource(berth)
+            .records
+            .iter()
+            .filter(|record| record[length.index()].as_f64().is_some_and(|metres| metres > limit as f64));
         let named: Vec<&str> = fitting.filter_map(|record| record[name.index()].as_str()).collect();
-        assert!(named.len() >= 2 && named.iter().all(|name| answer.contains(name)), "{user}: {answer}: {named:?}");
+        assert!(
+            named.len() >= 2 && named.iter().all(|name| answer.contains(name)),
+            "{user}: {answer}: {named:?}"
+        );
     }
 }
 
@@ -93,16 +98,29 @@ fn what_is_wrong_is_found_with_its_place() {
     for (rest, at, what) in [
         ("    stages: []\n", "scenarios[0].stages", "no stage"),
         ("    bind: {x: {a: pier}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "expected a resource"),
-        ("    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "colour"),
-        ("    bind: {x: {a: berth, pick: [1]}}\n    stages: [{user: [a], end: [b]}]\n", "bind.x", "exactly one"),
+        (
+            "    bind: {x: {a: berth, where: \"item.colour == 1\"}}\n    stages: [{user: [a], end: [b]}]\n",
+            "bind.x",
+            "colour",
+        ),
+        (
+            "    bind: {x: {a: berth, pick: [1]}}\n    stages: [{user: [a], end: [b]}]\n",
+            "bind.x",
+            "exactly one",
+        ),
         ("    stages: [{user: [\"{x\"], end: [b]}]\n", "stages[0].user", "no template"),
         ("    stages: [{user: [a], does: [{call: Sail}], end: [b]}]\n", "stages", "`Sail`"),
-        ("    stages: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n", "stages", "`colour`"),
+        (
+            "    stages: [{user: [a], does: [{call: FindBerth, with: {colour: 1}}], end: [b]}]\n",
+            "stages",
+            "`colour`",
+        ),
         ("    stages: [{user: [a], does: [{ask: boat, say: [c]}], end: [b]}]\n", "does[0].ask", "`boat`"),
         ("    stages: [{user: [a], does: [{say: [c]}], end: [b]}]\n", "does[0]", "exactly one"),
     ] {
         let findings = doc(&format!("{base}{rest}"));
-        let found = findings.iter().any(|finding| finding.path.contains(at) && finding.message.contains(what));
+        let found =
+            findings.iter().any(|finding| finding.path.contains(at) && finding.message.contains(what));
         assert!(found, "{rest}: {findings:?}");
     }
 }
@@ -134,9 +152,8 @@ fn nothing_in_words_runs_on_or_panics() {
         "{[now, today]|sort}",
         "{[now, 'a', 3]|sort}",
     ] {
-        let scenarios = format!(
-            "scenarios: [{{name: one, who: a, stages: [{{user: [{wording:?}], end: [b]}}]}}]"
-        );
+        let scenarios =
+            format!("scenarios: [{{name: one, who: a, stages: [{{user: [{wording:?}], end: [b]}}]}}]");
         let doc = document(&scenarios);
         let compiled = world::compile(&doc).unwrap();
         let (repertoire, _) = Repertoire::new(&doc, &compiled);
@@ -157,8 +174,9 @@ fn the_catalogs_scenarios_become_rows() {
         world::add_scenarios(&mut doc, name, diorama_catalog::scenarios(name).unwrap().as_bytes()).unwrap();
         let family = Family::new(&doc, 99, &Shares::new()).unwrap();
         assert!(family.repertoire.scenarios().len() >= 25, "{name}");
-        let worlds: Vec<UnitWorld> =
-            (0..4).map(|seed| OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap()).collect();
+        let worlds: Vec<UnitWorld> = (0..4)
+            .map(|seed| OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap())
+            .collect();
         for scenario in family.repertoire.scenarios() {
             let passes = |(seed, world): (usize, &UnitWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);

@@ -353,12 +353,17 @@ fn by_route(trial: &Trial<'_>, at: usize, other: &Call, resource: ResourceId, ke
 fn says_no_more(trial: &Trial<'_>, at: usize, run: &Run) -> bool {
     let words = trial.gold_words();
     let Some(entry) = trial.grounded.entries.get(at) else { return true };
-    let mut told = entry.reply.body.values().map(|(value, _)| value).filter(|value| {
-        value.as_str().is_some_and(|text| words.iter().any(|words| words.contains(text)))
-    });
+    let mut told =
+        entry.reply.body.values().map(|(value, _)| value).filter(|value| {
+            value.as_str().is_some_and(|text| words.iter().any(|words| words.contains(text)))
+        });
     told.all(|value| {
         run.session.log().any(|other| other.reply.body.values().any(|(shown, _)| shown == value))
-            || trial.grounded.user_turns.iter().any(|turn| value.as_str().is_some_and(|text| turn.contains(text)))
+            || trial
+                .grounded
+                .user_turns
+                .iter()
+                .any(|turn| value.as_str().is_some_and(|text| turn.contains(text)))
     })
 }
 
