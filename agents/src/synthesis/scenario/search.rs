@@ -4,6 +4,8 @@
 //! API that no search has shown is never looked at. Where they miss, another try uses more of them, and at last a common
 //! name that nobody said.
 
+use std::collections::{HashMap, HashSet};
+
 use diorama_seeds::model::ApiId;
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
@@ -14,6 +16,8 @@ use crate::synthesis::world::UnitWorld;
 
 /// Words of a search, at most.
 const MOST_WORDS: usize = 5;
+/// APIs of a domain whose names share a word, at most, for the word to tell them apart.
+const MANY: usize = 4;
 /// Share of the searches that begin with whatever the request says.
 const TOLD: f64 = 0.12;
 
@@ -35,27 +39,28 @@ pub(super) fn attempts(
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
     let common = &world.family.guide.api(api).search;
-    let own: Vec<u64> = common.iter().flat_map(|words| Prose::stems_of(words)).collect();
-    let of_domain: Vec<u64> = {
-        let model = world.base.world();
-        let domain = model.api(api).domain;
-        let apis =
-            (0..model.apis.len()).map(|at| ApiId(at as u16)).filter(|id| model.api(*id).domain == domain);
-        apis.flat_map(|id| &world.family.guide.api(id).search)
-            .flat_map(|words| Prose::stems_of(words))
-            .collect()
+    let stems = |id: ApiId| -> HashSet<u64> {
+        world.family.guide.api(id).search.iter().flat_map(|words| Prose::stems_of(words)).collect()
     };
+    // What is said of many things (to find, to list) tells none of them apart.
+    let model = world.base.world();
+    let mut uses: HashMap<u64, usize> = HashMap::new();
+    for id in (0..model.apis.len()).map(|at| ApiId(at as u16)) {
+        if model.api(id).domain == model.api(api).domain {
+            stems(id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
+        }
+    }
+    let tells = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
+    let own: HashSet<u64> = stems(api).into_iter().filter(tells).collect();
+    let of_domain: HashSet<u64> = uses.keys().copied().filter(tells).collect();
     let opening = content(known.opening);
     let all = known.said.iter().rev().map(String::as_str).chain([known.system]);
     let everything: Vec<&str> = opening.iter().copied().chain(all.flat_map(content)).collect();
-    let mut tries = vec![
-        chosen(&opening, &own),
-        chosen(&everything, &own),
-        chosen(&everything, &of_domain),
-        opening.iter().take(MOST_WORDS).copied().collect::<Vec<_>>().join(" ").to_lowercase(),
-    ];
+    let told = opening.iter().take(MOST_WORDS).copied().collect::<Vec<_>>().join(" ").to_lowercase();
+    let mut tries = vec![chosen(&opening, &own), chosen(&everything, &own), chosen(&everything, &of_domain)];
+    tries.retain(|words| words.contains(' '));
     if rng.random_bool(TOLD) {
-        tries.rotate_right(1);
+        tries.insert(0, told.clone());
     }
     // A common name, where a word of it was said.
     let seen: Vec<u64> =
@@ -63,6 +68,7 @@ pub(super) fn attempts(
     let grounded: Vec<&String> =
         common.iter().filter(|words| Prose::stems_of(words).iter().any(|stem| seen.contains(stem))).collect();
     tries.extend(grounded.choose(rng).map(|words| (*words).clone()));
+    tries.push(told);
     tries.retain(|words| !words.is_empty());
     let mut different: Vec<String> = Vec::new();
     for words in tries {
@@ -74,7 +80,7 @@ pub(super) fn attempts(
 }
 
 /// The words that have one of these stems, each once.
-fn chosen(words: &[&str], stems: &[u64]) -> String {
+fn chosen(words: &[&str], stems: &HashSet<u64>) -> String {
     let mut taken: Vec<u64> = Vec::new();
     let mut chosen: Vec<String> = Vec::new();
     for word in words {
