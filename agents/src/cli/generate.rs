@@ -16,14 +16,14 @@ use serde_json::json;
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::{Done, Streams, terminal};
-use crate::synthesis::phenomena;
-use crate::synthesis::uses::{self, Use};
 use crate::synthesis::caller::OfflineCaller;
 use crate::synthesis::domain::{OfflineApis, OfflineDomain};
+use crate::synthesis::phenomena;
 use crate::synthesis::pipeline::{self, Agents};
 use crate::synthesis::query::OfflineQuery;
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::tester::SixGates;
+use crate::synthesis::uses::{self, Use};
 use diorama_proof::Gate;
 
 /// Make tool-use dialogues in which every call was executed.
@@ -125,7 +125,8 @@ impl From<AbilityName> for Ability {
 
 /// A label and its share.
 fn share(text: &str) -> Result<(String, f64), String> {
-    let wrong = || format!("found `{text}`, expected a label of `phenomena` and its share, such as held_back=0.4");
+    let wrong =
+        || format!("found `{text}`, expected a label of `phenomena` and its share, such as held_back=0.4");
     let (label, share) = text.split_once('=').ok_or_else(wrong)?;
     let share: f64 = share.parse().map_err(|_| wrong())?;
     let known = phenomena::LABELS.contains(&label);
@@ -222,7 +223,8 @@ impl Generate {
         });
         streams.print(&data, || self.funnel(summary, &uses, seconds))?;
         if summary.counts.dialogues == 0 && self.dialogues > 0 {
-            let why = "no dialogue passed the gates; the funnel above says why, and which APIs no dialogue calls";
+            let why =
+                "no dialogue passed the gates; the funnel above says why, and which APIs no dialogue calls";
             return Err(CliError::Empty(why.to_owned()));
         }
         Ok(())
@@ -232,8 +234,9 @@ impl Generate {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order =
-            ["scenario", "query", "duplicate", "caller"].into_iter().chain(Gate::ALL.iter().map(|gate| gate.name()));
+        let order = ["scenario", "query", "duplicate", "caller"]
+            .into_iter()
+            .chain(Gate::ALL.iter().map(|gate| gate.name()));
         for stage in order {
             let Some(reasons) = funnel.dropped.get(stage) else { continue };
             let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));

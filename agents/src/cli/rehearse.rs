@@ -69,7 +69,8 @@ impl RehearseCommand {
         streams: &mut Streams<'_>,
     ) -> Result<Done, CliError> {
         let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed, &Shares::new())?;
-        let wanted = |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
+        let wanted =
+            |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> =
             family.repertoire.scenarios().iter().filter(|scenario| wanted(scenario)).cloned().collect();
         if scenarios.is_empty() {
@@ -138,7 +139,8 @@ fn report(all: &[Fared]) -> String {
             let _ = writeln!(out, "\n{text}");
         }
     }
-    let (tries, passed) = all.iter().fold((0, 0), |(tries, passed), one| (tries + one.tries, passed + one.passed));
+    let (tries, passed) =
+        all.iter().fold((0, 0), |(tries, passed), one| (tries + one.tries, passed + one.passed));
     let _ = writeln!(out, "{passed} of {tries} tries became rows");
     out
 }

@@ -7,8 +7,20 @@ use super::scenario::Played;
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 14] = [
-    "held_back", "parallel_calls", "loop", "recovery", "refusal", "branch", "second_request", "no_call", "policy",
-    "correction", "confirmation", "no_tool", "next_page", "reckoning",
+    "held_back",
+    "parallel_calls",
+    "loop",
+    "recovery",
+    "refusal",
+    "branch",
+    "second_request",
+    "no_call",
+    "policy",
+    "correction",
+    "confirmation",
+    "no_tool",
+    "next_page",
+    "reckoning",
 ];
 
 /// Labels by what a scenario's form tells, and its author: known before it is played.

@@ -189,7 +189,8 @@ impl<'a> Author<'a> {
                 Ok((played.candidate, phenomena))
             }
             Self::Grammar => {
-                let draft = agents.query.propose(world, wish, rng).map_err(|reason| ("query", reason.to_string()))?;
+                let draft =
+                    agents.query.propose(world, wish, rng).map_err(|reason| ("query", reason.to_string()))?;
                 let candidate = agents
                     .caller
                     .solve(world, &draft, wish.session_seed, rng)

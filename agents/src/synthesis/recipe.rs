@@ -66,8 +66,16 @@ impl Recipe {
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
-        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, search, shares } =
-            ingredients;
+        let Ingredients {
+            seed,
+            mut abilities,
+            domains,
+            worlds,
+            domains_per_world,
+            dialogues,
+            search,
+            shares,
+        } = ingredients;
         if abilities.is_empty() {
             abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
         }
@@ -172,8 +180,11 @@ impl Recipe {
                 .filter(|api| known.contains(&fingerprint(family.world(), api)))
                 .map(|api| api.name.to_string())
                 .collect();
-            let family =
-                if shared.is_empty() { family } else { Family::new(&without(composed, &shared), shadow, shares)? };
+            let family = if shared.is_empty() {
+                family
+            } else {
+                Family::new(&without(composed, &shared), shadow, shares)?
+            };
             self.test.push(family);
         }
         Ok(())

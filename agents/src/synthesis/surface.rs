@@ -43,7 +43,8 @@ enum Documents {
 pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     const NAMES: [Names; 6] =
         [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];
-    const DOCUMENTS: [Documents; 4] = [Documents::Thorough, Documents::Thorough, Documents::Terse, Documents::Bare];
+    const DOCUMENTS: [Documents; 4] =
+        [Documents::Thorough, Documents::Thorough, Documents::Terse, Documents::Bare];
     let (mut doc, mut domains) = doc.into_domains();
     let names = NAMES.choose(rng).copied().unwrap_or(Names::Written);
     let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
@@ -71,18 +72,23 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
             Names::Written => api.name.clone(),
             Names::Camel => {
                 let mut name = words.first().cloned().unwrap_or_default();
-                words.iter().skip(1).for_each(|word| name.push_str(&diorama_seeds::english::capitalised(word)));
+                words
+                    .iter()
+                    .skip(1)
+                    .for_each(|word| name.push_str(&diorama_seeds::english::capitalised(word)));
                 name
             }
             Names::Snake => words.join("_"),
             Names::Prefixed => format!("{service}_{}", words.join("_")),
             Names::Rest => {
-                let nouns = api.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{'));
+                let nouns =
+                    api.path.split('/').filter(|segment| !segment.is_empty() && !segment.starts_with('{'));
                 let nouns: Vec<String> = nouns.map(|noun| noun.replace(['-', '.'], "_")).collect();
                 format!("{}_{}", api.method.to_lowercase(), nouns.join("_"))
             }
             Names::NounFirst => {
-                let (verb, nouns) = words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
+                let (verb, nouns) =
+                    words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
                 if nouns.is_empty() { verb.to_owned() } else { format!("{}_{verb}", nouns.join("_")) }
             }
         };
@@ -127,7 +133,8 @@ fn document(api: &mut ApiDoc, documents: Documents) {
         }
         Documents::Bare => {
             // What a value is measured in stands nowhere else.
-            let plain = |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
+            let plain =
+                |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
             api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);
         }
     }
@@ -143,7 +150,8 @@ mod tests {
     #[test]
     fn every_surface_of_the_catalog_compiles_and_its_scenarios_follow() {
         for (seed, name) in diorama_seeds::catalog::names().iter().enumerate() {
-            let mut doc = world::read(name, diorama_seeds::catalog::source(name).unwrap().as_bytes()).unwrap();
+            let mut doc =
+                world::read(name, diorama_seeds::catalog::source(name).unwrap().as_bytes()).unwrap();
             let scenarios = diorama_seeds::catalog::scenarios(name).unwrap();
             world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
             let written = doc.scenarios.len();
@@ -151,8 +159,7 @@ mod tests {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + surface);
                 let varied = vary(doc.clone(), &mut rng);
                 let world = world::compile(&varied).unwrap();
-                let (repertoire, findings) =
-                    crate::synthesis::scenario::Repertoire::new(&varied, &world);
+                let (repertoire, findings) = crate::synthesis::scenario::Repertoire::new(&varied, &world);
                 assert!(findings.is_empty(), "{name}: {findings:?}");
                 assert_eq!(repertoire.scenarios().len(), written, "{name}");
             }

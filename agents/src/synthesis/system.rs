@@ -51,7 +51,11 @@ pub fn message(
     }
     let moment = moment(world, rng);
     // The clock stands at the end, or first.
-    if rng.random_bool(0.75) { parts.push(moment) } else { parts.insert(0, moment) }
+    if rng.random_bool(0.75) {
+        parts.push(moment)
+    } else {
+        parts.insert(0, moment)
+    }
     if ability != Ability::Call {
         const FOUND: [&str; 4] = [
             "Tools are found with ToolSearcher: a tool can be called once a search has shown it.",
@@ -69,7 +73,11 @@ pub fn message(
 fn services(world: &World) -> String {
     let services = world.domains.iter().map(|domain| {
         let description = domain.description.trim_end_matches('.');
-        if description.is_empty() { domain.title.to_string() } else { format!("{} ({description})", domain.title) }
+        if description.is_empty() {
+            domain.title.to_string()
+        } else {
+            format!("{} ({description})", domain.title)
+        }
     });
     format!("You are an assistant for these services: {}.", services.collect::<Vec<_>>().join("; "))
 }

@@ -36,9 +36,12 @@ pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<Str
             let domain = world.domains[api.domain.index()].name.to_string();
             let dialogues = calls.get(&*api.name).copied().unwrap_or_default();
             let why = (dialogues == 0).then(|| why(family, ApiId(index as u16), api));
-            found
-                .entry((domain.clone(), api.name.to_string()))
-                .or_insert_with(|| Use { domain, api: api.name.to_string(), dialogues, why });
+            found.entry((domain.clone(), api.name.to_string())).or_insert_with(|| Use {
+                domain,
+                api: api.name.to_string(),
+                dialogues,
+                why,
+            });
         }
     }
     found.into_values().collect()
@@ -47,9 +50,11 @@ pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<Str
 fn why(family: &Family, id: ApiId, api: &Api) -> String {
     let world = family.world();
     if family.repertoire.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
-        let called = family.repertoire.scenarios().iter().any(|scenario| {
-            scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name))
-        });
+        let called = family
+            .repertoire
+            .scenarios()
+            .iter()
+            .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));
         return match called {
             true => "its scenarios lost every try: see `diorama world rehearse`".to_owned(),
             false => "no scenario calls it: write one".to_owned(),
@@ -62,7 +67,10 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
         return "the offline authors never sign anybody out: write a scenario".to_owned();
     }
     let words = family.guide.api(id);
-    let lists = matches!(api.behaviour.kind, BehaviourKind::List(_) | BehaviourKind::Members { .. } | BehaviourKind::Aggregate { .. });
+    let lists = matches!(
+        api.behaviour.kind,
+        BehaviourKind::List(_) | BehaviourKind::Members { .. } | BehaviourKind::Aggregate { .. }
+    );
     if lists && words.noun.is_empty() && words.request.is_empty() {
         return "it has no words: give it `phrases.noun`".to_owned();
     }

@@ -22,8 +22,8 @@ use serde_json::{Map, Value as Json};
 
 use super::search;
 use super::words::Scene;
-use crate::synthesis::{caller, system};
 use crate::synthesis::world::UnitWorld;
+use crate::synthesis::{caller, system};
 
 /// A scenario that was played.
 #[derive(Clone, Debug)]
@@ -93,7 +93,6 @@ impl Unplayed {
         }
     }
 }
-
 
 /// Plays a scenario: a function of the world, the part and the stream of choices.
 ///
@@ -342,7 +341,8 @@ impl Stage<'_> {
             return Ok(());
         }
         for keywords in search::attempts(self.world, api, &self.said, &self.system, self.rng) {
-            let arguments: Map<String, Json> = [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
+            let arguments: Map<String, Json> =
+                [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
             let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
             let before = self.shown.len();
             self.calls.push(self.session.call(&call));
@@ -411,7 +411,8 @@ impl Stage<'_> {
     fn ask(&self, ask: &str) -> Result<AskClaim, Unplayed> {
         let (resource, field) = ask.split_once('.').ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?;
         let model = self.world.base.world();
-        let own = model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
+        let own =
+            model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
         let resource = own.ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?.qualified.to_string();
         Ok(AskClaim { resource, field: field.to_owned() })
     }

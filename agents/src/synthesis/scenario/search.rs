@@ -15,7 +15,13 @@ use crate::synthesis::world::UnitWorld;
 const MOST_WORDS: usize = 6;
 
 /// Keywords to search by, in the order in which they are tried.
-pub(super) fn attempts(world: &UnitWorld, api: ApiId, said: &[String], system: &str, rng: &mut ChaCha8Rng) -> Vec<String> {
+pub(super) fn attempts(
+    world: &UnitWorld,
+    api: ApiId,
+    said: &[String],
+    system: &str,
+    rng: &mut ChaCha8Rng,
+) -> Vec<String> {
     let seen: Vec<u64> = said.iter().map(String::as_str).chain([system]).flat_map(Prose::stems_of).collect();
     let mut common: Vec<String> = world.family.guide.api(api).search.clone();
     common.shuffle(rng);

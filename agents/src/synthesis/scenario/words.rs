@@ -50,9 +50,13 @@ fn environment() -> Environment<'static> {
     environment.add_filter("n", number);
     environment.add_filter("word", |value: i64| {
         const WORDS: [&str; 13] = [
-            "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+            "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+            "twelve",
         ];
-        usize::try_from(value).ok().and_then(|at| WORDS.get(at)).map_or_else(|| value.to_string(), |word| (*word).to_owned())
+        usize::try_from(value)
+            .ok()
+            .and_then(|at| WORDS.get(at))
+            .map_or_else(|| value.to_string(), |word| (*word).to_owned())
     });
     environment.add_filter("plain", |value: &str| value.replace(['_', '-'], " "));
     environment.add_filter("given", |value: &str| value.split(' ').next().unwrap_or_default().to_owned());
@@ -62,7 +66,8 @@ fn environment() -> Environment<'static> {
         value.chars().skip(skipped).collect::<String>()
     });
     environment.add_filter("list", |value: &Shown| {
-        let items: Result<Vec<String>, Error> = value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
+        let items: Result<Vec<String>, Error> =
+            value.try_iter().map(|items| items.map(|item| item.to_string()).collect());
         items.map(|items| enumerate(&items))
     });
     environment
@@ -200,7 +205,12 @@ impl Scene {
     }
 
     fn record(&self, resource: ResourceId, key: &Value) -> Shown {
-        Shown::from_object(Row { setting: self.setting.clone(), state: self.state.clone(), resource, key: key.clone() })
+        Shown::from_object(Row {
+            setting: self.setting.clone(),
+            state: self.state.clone(),
+            resource,
+            key: key.clone(),
+        })
     }
 }
 
@@ -211,7 +221,13 @@ impl Object for Scene {
             return Some(named.clone());
         }
         match name {
-            "now" => return Some(shown(&self.setting, &Value::DateTime(self.setting.now), &Arc::new(Schema::of(Type::DateTime)))),
+            "now" => {
+                return Some(shown(
+                    &self.setting,
+                    &Value::DateTime(self.setting.now),
+                    &Arc::new(Schema::of(Type::DateTime)),
+                ));
+            }
             "today" => {
                 let today = self.setting.base.world().zone.date_of(self.setting.now);
                 return Some(shown(&self.setting, &Value::Date(today), &Arc::new(Schema::of(Type::Date))));
@@ -245,12 +261,14 @@ impl Object for Row {
         let value = self.state.get(base, self.resource, &self.key)?.get(field.index())?;
         let schema = &resource.field(field).schema;
         match (&schema.kind, value) {
-            (Type::Reference { resource, .. }, value) if !value.is_missing() => Some(Shown::from_object(Self {
-                setting: self.setting.clone(),
-                state: self.state.clone(),
-                resource: *resource,
-                key: value.clone(),
-            })),
+            (Type::Reference { resource, .. }, value) if !value.is_missing() => {
+                Some(Shown::from_object(Self {
+                    setting: self.setting.clone(),
+                    state: self.state.clone(),
+                    resource: *resource,
+                    key: value.clone(),
+                }))
+            }
             _ => Some(shown(&self.setting, value, &Arc::new(schema.clone()))),
         }
     }
@@ -361,19 +379,24 @@ fn shown(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
         }
         Value::Object(members) => {
             let schema = Arc::new(Schema::of(Type::Any));
-            let members = members.iter().map(|(name, member)| (name.to_string(), shown(setting, member, &schema)));
+            let members =
+                members.iter().map(|(name, member)| (name.to_string(), shown(setting, member, &schema)));
             Shown::from(members.collect::<BTreeMap<_, _>>())
         }
         Value::Number(_) | Value::Decimal(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
-            Shown::from_object(Leaf { setting: setting.clone(), value: value.clone(), schema: schema.clone() })
+            Shown::from_object(Leaf {
+                setting: setting.clone(),
+                value: value.clone(),
+                schema: schema.clone(),
+            })
         }
     }
 }
 
 fn leaf(value: &Shown) -> Result<&Leaf, Error> {
-    value
-        .downcast_object_ref::<Leaf>()
-        .ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount"))
+    value.downcast_object_ref::<Leaf>().ok_or_else(|| {
+        Error::new(ErrorKind::InvalidOperation, "expected a date, a time, a moment or an amount")
+    })
 }
 
 /// An amount without its currency.
@@ -429,8 +452,15 @@ fn check_arguments(step: &ScenarioStepDoc, path: &str, findings: &mut Vec<Findin
         if let Json::String(expression) = given
             && let Err(error) = TEMPLATES.compile_expression(expression)
         {
-            let message = format!("`{name}: {expression}` is no expression: {}", error.detail().unwrap_or("syntax error"));
-            findings.push(Finding::error(format!("{path}.stages"), message, "name a place, a reply or a literal; quote texts"));
+            let message = format!(
+                "`{name}: {expression}` is no expression: {}",
+                error.detail().unwrap_or("syntax error")
+            );
+            findings.push(Finding::error(
+                format!("{path}.stages"),
+                message,
+                "name a place, a reply or a literal; quote texts",
+            ));
         }
     }
 }
