@@ -77,7 +77,7 @@ pub(super) fn api_bank(conversation: &Conversation) -> Json {
             "name": tool_name(tool),
             "description": text(bare(tool), "description"),
             "input_parameters": inputs.collect::<Map<_, _>>(),
-            "output_parameters": outputs(conversation, tool_name(tool), |value| json!({"type": python_type_of(value)})),
+            "output_parameters": outputs(conversation, tool_name(tool), |value| json!({"type": python_type_of(value), "description": ""})),
         })
     });
     json!({"apis": apis.collect::<Vec<_>>(), "dialogue": turns})
@@ -161,7 +161,11 @@ pub(super) fn reverse_chain(row: &Dialogue, number: u64, mut conversation: Conve
             (name.to_owned(), json!({"description": text(schema, "description"), "type": chain_type(schema)}))
         });
         let inputs: Map<String, Json> = inputs.collect();
-        let outputs = outputs(&conversation, tool_name(tool), |value| json!({"type": chain_type_of(value)}));
+        let outputs = outputs(
+            &conversation,
+            tool_name(tool),
+            |value| json!({"description": "", "type": chain_type_of(value)}),
+        );
         let names = |of: &Map<String, Json>| of.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         let format = format!("{}({}) -> {}", tool_name(tool), names(&inputs), names(&outputs));
         json!({
@@ -176,7 +180,7 @@ pub(super) fn reverse_chain(row: &Dialogue, number: u64, mut conversation: Conve
     Some(with_id(row, json!({"APIs": apis, "Query": row.query, "Label": label, "Index": number})))
 }
 
-/// What the replies of an API hold at their top, as far as the row shows it; a row tells nothing of others.
+/// What the replies of an API hold at their top, as far as the row shows it; a row tells nothing of others, and describes none.
 fn outputs(conversation: &Conversation, api: &str, of: impl Fn(&Json) -> Json) -> Map<String, Json> {
     let mut found = Map::new();
     for call in conversation.calls().filter(|call| call.name == api && call.name != TOOL_SEARCHER) {

@@ -58,6 +58,8 @@ pub(super) fn prompt_completion(shape: &Shape, conversation: &Conversation) -> V
 
 pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Damaged) -> Json {
     let Damaged { at, turn: mut rejected, kind } = damaged;
+    // What was thought before the one message does not fit the other.
+    let chosen = Turn { reasoning: None, ..conversation.turns[at].clone() };
     if conversation.is_searched() {
         searched::dispatched(&mut rejected, shape.searched);
     }
@@ -65,7 +67,7 @@ pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Da
         "turn": at,
         "damage": kind.as_str(),
         "prompt": trl_messages(shape, &conversation.turns[..at]),
-        "chosen": trl_messages(shape, &conversation.turns[at..=at]),
+        "chosen": trl_messages(shape, &[chosen]),
         "rejected": trl_messages(shape, &[rejected]),
         "tools": trl_tools(shape, conversation.tools_at(at)),
     })

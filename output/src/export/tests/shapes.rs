@@ -34,6 +34,14 @@ fn every_line_has_the_id_of_its_row() {
     }
 }
 
+#[test]
+fn each_format_is_described() {
+    let text = include_str!("../../../../docs/exports.md");
+    for format in Format::ALL {
+        assert!(text.contains(&format!("\n## {format}\n")), "{format}");
+    }
+}
+
 /// The names of the tools of a row, and its messages.
 fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
     let value = one(Options { searched: Some(searched), ..Options::new(Format::Openai) }, row);
