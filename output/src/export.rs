@@ -1,35 +1,27 @@
-//! A dataset as JSON lines, in the shapes that trainers read.
+//! A dataset as JSON lines, in the formats that trainers and benchmarks read.
+//!
+//! A row is read once ([`conversation`]), its endings and its searches are rendered as was asked for, and a format writes
+//! it. `docs/exports.md` lists what each format holds, where its definition stands, and what it has no place for.
 
+mod conversation;
+mod damage;
+mod endings;
 mod formats;
+mod literal;
+mod options;
+mod searched;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::io::Write as _;
 use std::path::Path;
-use std::str::FromStr;
+
+pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 
 use crate::disk::{self, DiskError, PartFile};
 use crate::folder::Folder;
-use crate::row::{RowFault, Split, UnknownName};
+use crate::row::RowFault;
 use crate::rows::ReadError;
-
-/// The shapes a dataset can be exported in. Each is one JSON object per line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// The rows as they are, all columns; columns that hold JSON stay text.
-    Jsonl,
-    /// Conversational messages and tools for TRL: `{messages, tools}`, arguments as mappings. Assistant messages keep
-    /// their `train`, members that are null are left out.
-    Trl,
-    /// OpenAI's format for fine-tuning: `{messages, tools}`, arguments as text. An assistant message that is not to be
-    /// learnt from has `weight: 0`; reasoning is left out.
-    Openai,
-    /// ShareGPT's turns with tools, as LLaMA-Factory reads them: `{conversations, system, tools}` with the speakers
-    /// `human`, `gpt`, `function_call` and `observation`. Replies to calls made together are one observation. It has no
-    /// place for `train`, for reasoning, or for text beside a call; they are left out.
-    Sharegpt,
-}
 
 /// Why a dataset cannot be exported.
 #[derive(Debug, thiserror::Error)]
@@ -46,63 +38,53 @@ pub enum ExportError {
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),
+    /// A choice was made that a format has no place for.
+    #[error("found --{option}, for which {format} has no place; leave it out")]
+    NoPlace {
+        /// The format.
+        format: Format,
+        /// The choice.
+        option: &'static str,
+    },
 }
 
-/// Writes all rows, or those of one split, to a file, and gives their number. The file is there in full or not at all;
-/// one that is there already is replaced.
+/// What an export wrote.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Rows read.
+    pub rows: u64,
+    /// Lines written; some formats have several for a row.
+    pub lines: u64,
+    /// Rows that the format has no line for, such as pairs of a row that calls nothing.
+    pub left_out: u64,
+}
+
+/// Writes all rows, or those of one split, to a file. The file is there in full or not at all; one that is there already is
+/// replaced.
 ///
 /// # Errors
-/// When rows cannot be read or the file cannot be written.
-pub fn export(folder: &Folder, format: Format, split: Option<Split>, out: &Path) -> Result<u64, ExportError> {
+/// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
+pub fn export(folder: &Folder, options: Options, out: &Path) -> Result<Exported, ExportError> {
+    let shape = options.shape()?;
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));
     }
     let mut file = PartFile::create(out)?;
-    let mut rows = 0;
+    let mut done = Exported::default();
     for row in folder.rows() {
         let row = row?;
-        if split.is_some_and(|split| split != row.split) {
+        if options.split.is_some_and(|split| split != row.split) {
             continue;
         }
-        let mut line = formats::line(format, &row)?;
-        line.push('\n');
-        file.write_all(line.as_bytes()).map_err(disk::at("write", out))?;
-        rows += 1;
-    }
-    file.commit()?;
-    Ok(rows)
-}
-
-impl Format {
-    /// All formats.
-    pub const ALL: [Self; 4] = [Self::Jsonl, Self::Trl, Self::Openai, Self::Sharegpt];
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Jsonl => "jsonl",
-            Self::Trl => "trl",
-            Self::Openai => "openai",
-            Self::Sharegpt => "sharegpt",
+        let lines = formats::lines(&shape, done.rows, &row)?;
+        done.rows += 1;
+        done.lines += lines.len() as u64;
+        done.left_out += u64::from(lines.is_empty());
+        for line in lines {
+            file.write_all(line.as_bytes()).map_err(disk::at("write", out))?;
+            file.write_all(b"\n").map_err(disk::at("write", out))?;
         }
     }
-}
-
-impl FromStr for Format {
-    type Err = UnknownName;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| UnknownName {
-            what: "format",
-            found: text.to_owned(),
-            expected: "jsonl, trl, openai, sharegpt",
-        })
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
+    file.commit()?;
+    Ok(done)
 }

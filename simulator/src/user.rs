@@ -85,8 +85,8 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
     let asked = message.asked(&stage.knows);
     let line = own_line(stage, progress, &message, heard);
     // What was told already yields to what the user still has to say.
-    let told_already = asked.iter().all(|at| progress.revealed.contains(&(*at as u32)));
-    if !asked.is_empty() && !(told_already && line.is_some()) {
+    let is_new = asked.iter().any(|at| !progress.revealed.contains(&(*at as u32)));
+    if is_new || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> =
             asked.iter().filter_map(|at| stage.knows.get(*at)).map(|held| &*held.say).collect();
         let mut next = progress.clone();

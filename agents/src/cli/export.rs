@@ -3,15 +3,19 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use diorama_output::export::{Format, export};
+use diorama_output::export::{self, Answers, Arguments, Content, Format, Options, Searched, export};
 use diorama_output::folder::Folder;
 use diorama_output::row::Split;
 use serde_json::json;
 
 use super::error::CliError;
+use super::eval::AnswersName;
 use super::{Done, Streams};
 
 /// Write a dataset's rows in another format, one JSON object per line.
+///
+/// Every line has the row's `id`. docs/exports.md lists the fields of each format, where its definition stands, and what it
+/// has no place for.
 #[derive(Debug, Args)]
 pub struct Export {
     /// The dataset's folder.
@@ -23,6 +27,19 @@ pub struct Export {
     /// Only rows of this split: train or test.
     #[arg(long, value_name = "SPLIT")]
     pub split: Option<String>,
+    /// Arguments of calls as an object, or as text that holds one; as the format has them when left out.
+    #[arg(long, value_enum)]
+    pub arguments: Option<ArgumentsName>,
+    /// The content of assistant messages that only call; as the format has it when left out.
+    #[arg(long, value_enum)]
+    pub content: Option<ContentName>,
+    /// What rows show whose APIs are found by searching: deferred when left out.
+    #[arg(long, value_enum)]
+    pub searched: Option<SearchedName>,
+    /// How stages end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
+    /// others when left out.
+    #[arg(long, value_enum)]
+    pub answers: Option<AnswersName>,
     /// The file to write; one that is there is replaced when the new one is complete.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -33,31 +50,145 @@ pub struct Export {
 pub enum FormatName {
     /// The rows as they are, all columns.
     Jsonl,
-    /// Conversational messages and tools for TRL; arguments as mappings.
-    Trl,
-    /// OpenAI's format for fine-tuning.
+    /// OpenAI's format for fine-tuning; arguments as text.
     Openai,
-    /// ShareGPT's turns with tools.
+    /// Messages and tools for TRL; arguments as mappings.
+    Trl,
+    /// One prompt and completion for each assistant message, for TRL.
+    TrlPromptCompletion,
+    /// Pairs of a message and the same message damaged, for TRL.
+    TrlPreference,
+    /// Prompts with the task, for TRL's online trainers.
+    PromptOnly,
+    /// ShareGPT's turns.
     Sharegpt,
+    /// ShareGPT's turns as LLaMA-Factory reads them.
+    LlamaFactory,
+    /// xLAM's query, tools and answers.
+    Xlam,
+    /// API-Bank's dialogues.
+    ApiBank,
+    /// The Berkeley Function-Calling Leaderboard's questions.
+    Bfcl,
+    /// Reverse Chain's requests with nested labels.
+    ReverseChain,
+    /// NeMo Gym's tasks.
+    NemoGym,
+    /// verl's prompts.
+    Verl,
+}
+
+/// How arguments are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArgumentsName {
+    /// As a JSON object.
+    Object,
+    /// As text that holds one.
+    String,
+}
+
+/// The content of messages that only call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ContentName {
+    /// An empty text.
+    Empty,
+    /// Null.
+    Null,
+    /// No such member.
+    Absent,
+}
+
+/// What rows with searches show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SearchedName {
+    /// The tools that searches show follow those visible at the start; replies name them.
+    Deferred,
+    /// Every API is called through call_api(name, arguments); replies hold schemas.
+    Dispatch,
+    /// The tool is ToolSearcher alone; replies hold schemas.
+    Text,
 }
 
 impl Export {
     /// Runs the command.
     ///
     /// # Errors
-    /// When rows cannot be read or the file cannot be written.
+    /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let format = match self.format {
-            FormatName::Jsonl => Format::Jsonl,
-            FormatName::Trl => Format::Trl,
-            FormatName::Openai => Format::Openai,
-            FormatName::Sharegpt => Format::Sharegpt,
-        };
         let split = self.split.as_deref().map(str::parse::<Split>).transpose();
         let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
-        let rows = export(&Folder::open(&self.folder)?, format, split, &self.out)?;
-        let data = json!({ "rows": rows, "out": self.out.display().to_string() });
-        streams.print(&data, || format!("{rows} rows\n{}\n", self.out.display()))?;
+        let options = Options {
+            format: self.format.into(),
+            split,
+            arguments: self.arguments.map(Arguments::from),
+            content: self.content.map(Content::from),
+            searched: self.searched.map(Searched::from),
+            answers: self.answers.map(Answers::from),
+        };
+        let done = export(&Folder::open(&self.folder)?, options, &self.out).map_err(|error| match error {
+            export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
+            other => CliError::Export(other),
+        })?;
+        let export::Exported { rows, lines, left_out } = done;
+        let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "out": self.out.display().to_string()});
+        streams.print(&data, || {
+            let lines = if lines == rows { String::new() } else { format!(", {lines} lines") };
+            let left_out = match left_out {
+                0 => String::new(),
+                some => format!(", {some} of them left out: they call nothing that the format could show"),
+            };
+            format!("{rows} rows{lines}{left_out}\n{}\n", self.out.display())
+        })?;
         Ok(Done::Met)
+    }
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Jsonl => Self::Jsonl,
+            FormatName::Openai => Self::Openai,
+            FormatName::Trl => Self::Trl,
+            FormatName::TrlPromptCompletion => Self::TrlPromptCompletion,
+            FormatName::TrlPreference => Self::TrlPreference,
+            FormatName::PromptOnly => Self::PromptOnly,
+            FormatName::Sharegpt => Self::Sharegpt,
+            FormatName::LlamaFactory => Self::LlamaFactory,
+            FormatName::Xlam => Self::Xlam,
+            FormatName::ApiBank => Self::ApiBank,
+            FormatName::Bfcl => Self::Bfcl,
+            FormatName::ReverseChain => Self::ReverseChain,
+            FormatName::NemoGym => Self::NemoGym,
+            FormatName::Verl => Self::Verl,
+        }
+    }
+}
+
+impl From<ArgumentsName> for Arguments {
+    fn from(name: ArgumentsName) -> Self {
+        match name {
+            ArgumentsName::Object => Self::Object,
+            ArgumentsName::String => Self::String,
+        }
+    }
+}
+
+impl From<ContentName> for Content {
+    fn from(name: ContentName) -> Self {
+        match name {
+            ContentName::Empty => Self::Empty,
+            ContentName::Null => Self::Null,
+            ContentName::Absent => Self::Absent,
+        }
+    }
+}
+
+impl From<SearchedName> for Searched {
+    fn from(name: SearchedName) -> Self {
+        match name {
+            SearchedName::Deferred => Self::Deferred,
+            SearchedName::Dispatch => Self::Dispatch,
+            SearchedName::Text => Self::Text,
+        }
     }
 }

@@ -1,9 +1,14 @@
+mod back;
+mod damaged;
+mod ended;
+mod shapes;
+
 use std::fs;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
-use super::formats::line;
-use super::{Format, export};
+use super::formats::lines;
+use super::{Exported, Format, Options, export};
 use crate::folder::Folder;
 use crate::folder::tests::dataset;
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
@@ -22,22 +27,101 @@ fn row() -> Dialogue {
         Message::new(Role::System, "You call APIs."),
         Message::new(Role::User, "Where are Ann and Tom?"),
         Message { train: false, ..Message::calling(vec![wrong.clone()]) },
-        Message::reply(&wrong, r#"{"status":400}"#),
+        Message::reply(&wrong, r#"{"title":"Bad Request","status":400,"detail":"`name` is missing"}"#),
         Message { reasoning_content: Some("Two names.".into()), ..Message::calling(calls) },
     ];
     messages.extend(replies);
     messages.push(Message::new(Role::Assistant, "At \"1\" and 2."));
-    Dialogue { messages, ..sample(0, Split::Train) }
+    let fact = json!({"kind": "number", "value": 1.0, "tolerance": 0.0});
+    let answer = json!([{"about": "number of the dentist", "fact": fact, "evidence": []}]);
+    let events = json!([{"user": 0}, {"call": 0}, {"call": 1}, {"call": 2}, {"say": 0}, {"end": "done"}]);
+    Dialogue {
+        messages,
+        checks: json!({"version": 2, "variants": [{"stages": [{"outcome": "done", "answer": answer}]}]})
+            .to_string(),
+        episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
+        ..sample(0, Split::Train)
+    }
 }
 
-#[test]
-fn each_format_has_its_shape() {
-    for format in Format::ALL {
-        let text = line(format, &row()).unwrap();
-        assert!(!text.contains('\n'));
-        let value: Json = serde_json::from_str(&text).unwrap();
-        insta::assert_json_snapshot!(format.as_str(), value);
+/// A row of two stages without a system message, whose APIs are found by searching; the second stage ends in a refusal.
+fn searched_row() -> Dialogue {
+    let function = |name: &str, parameter: &str, kind: &str| {
+        let properties = json!({parameter: {"type": kind, "description": "Which"}});
+        let parameters = json!({"type": "object", "properties": properties, "required": [parameter]});
+        json!({"name": name, "description": format!("{name} does it."), "parameters": parameters})
+    };
+    let book = function("BookRoom", "room", "integer");
+    let find = function("FindRoom", "room", "integer");
+    let cancel = function("CancelBooking", "booking_id", "string");
+    let searcher = json!([{"type": "function", "function": function("ToolSearcher", "keywords", "string")}]);
+    let calls = [
+        ToolCall::new("call_0", "ToolSearcher", r#"{"keywords":"book a room"}"#),
+        ToolCall::new("call_1", "BookRoom", r#"{"room":7}"#),
+        ToolCall::new("call_2", "FindRoom", r#"{"room":7}"#),
+        ToolCall::new("call_3", "ToolSearcher", r#"{"keywords":"cancel a booking"}"#),
+        ToolCall::new("call_4", "CancelBooking", r#"{"booking_id":"B-1"}"#),
+    ];
+    let problem = json!({"title": "Conflict", "status": 409, "detail": "it's paid"});
+    let messages = vec![
+        Message::new(Role::User, "Book room 7."),
+        Message { content: Some("One moment.".into()), ..Message::calling(vec![calls[0].clone()]) },
+        Message::reply(&calls[0], json!({"tools": [book, find]}).to_string()),
+        Message::calling(calls[1..3].to_vec()),
+        Message::reply(&calls[1], r#"{"booking_id":"B-1","nights":[{"price":80}]}"#),
+        Message::reply(&calls[2], r#"{"room":7,"floor":2}"#),
+        Message::new(Role::Assistant, "Booked as B-1."),
+        Message::new(Role::User, "Cancel it again."),
+        Message::calling(vec![calls[3].clone()]),
+        Message::reply(&calls[3], json!({"tools": [cancel, book]}).to_string()),
+        Message::calling(vec![calls[4].clone()]),
+        Message::reply(&calls[4], problem.to_string()),
+        Message::new(Role::Assistant, "It can't be: it's paid."),
+    ];
+    let events = json!([
+        {"user": 0}, {"say": 0}, {"call": 0}, {"call": 1}, {"call": 2}, {"say": 1}, {"end": "done"},
+        {"user": 1}, {"call": 3}, {"call": 4}, {"say": 2}, {"end": "refused"}
+    ]);
+    let made = json!({"kind": "made", "new": 0, "field": "booking_id"});
+    let refused =
+        json!({"kind": "refused", "api": "CancelBooking", "status": 409, "arguments": {"booking_id": "B-1"}});
+    let change = json!({"resource": "booking", "kind": "created", "key": {"new": 0}, "fields": {}});
+    let stages = json!([
+        {"outcome": "done", "answer": [{"about": "id of the booking", "fact": made, "evidence": []}]},
+        {"outcome": "refused", "refusal": ["conflict"], "evidence": [refused]}
+    ]);
+    let leaf = json!({"leaf": {"call": 1, "path": "booking_id", "style": 0}});
+    Dialogue {
+        query: "Book room 7.".into(),
+        tools: searcher.to_string(),
+        messages,
+        checks: json!({"version": 2, "variants": [{"stages": stages, "changes": [change]}]}).to_string(),
+        episode: json!({"clock": "2026-03-02T09:00:00Z", "events": events}).to_string(),
+        gold_answer:
+            json!({"stages": [[{"text": "Booked as "}, leaf], [{"text": "It can't be: it's paid."}]]})
+                .to_string(),
+        gold_plan: Some("CancelBooking(booking_id=BookRoom(room=7)); FindRoom(room=7)".into()),
+        ..sample(1, Split::Test)
     }
+}
+
+/// The lines of a row, parsed.
+fn read(options: Options, row: &Dialogue) -> Vec<Json> {
+    let lines = lines(&options.shape().unwrap(), 0, row).unwrap();
+    lines
+        .iter()
+        .map(|line| {
+            assert!(!line.contains('\n'));
+            serde_json::from_str(line).unwrap()
+        })
+        .collect()
+}
+
+/// The one line of a row.
+fn one(options: Options, row: &Dialogue) -> Json {
+    let mut lines = read(options, row);
+    assert_eq!(lines.len(), 1);
+    lines.remove(0)
 }
 
 #[test]
@@ -45,16 +129,13 @@ fn rows_that_are_not_json_are_named() {
     let wrong_tools = Dialogue { tools: "{}".into(), ..row() };
     let mut wrong_arguments = row();
     wrong_arguments.messages[2].tool_calls[0].function.arguments = "[1]".into();
-    for format in [Format::Trl, Format::Openai, Format::Sharegpt] {
-        let error = line(format, &wrong_tools).unwrap_err().to_string();
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Jsonl) {
+        let shape = Options::new(format).shape().unwrap();
+        let error = lines(&shape, 0, &wrong_tools).unwrap_err().to_string();
         assert_eq!(error, "row `d00000000`: column `tools` is not a list");
-    }
-    for format in [Format::Trl, Format::Sharegpt] {
-        let error = line(format, &wrong_arguments).unwrap_err().to_string();
-        assert!(
-            error.contains("column `messages` the arguments of `FindDentist` are no JSON object"),
-            "{error}"
-        );
+        let error = lines(&shape, 0, &wrong_arguments).unwrap_err().to_string();
+        let expect = "column `messages` the arguments of `FindDentist` are no JSON object";
+        assert!(error.contains(expect), "{error}");
     }
 }
 
@@ -63,16 +144,22 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let (guard, path) = dataset();
     let folder = Folder::open(&path).unwrap();
     let out = guard.path().join("rows.jsonl");
-    assert_eq!(export(&folder, Format::Jsonl, None, &out).unwrap(), 80);
+    let whole = Exported { rows: 80, lines: 80, left_out: 0 };
+    assert_eq!(export(&folder, Options::new(Format::Jsonl), &out).unwrap(), whole);
     let rows: Vec<Dialogue> =
         fs::read_to_string(&out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rows, folder.rows().map(Result::unwrap).collect::<Vec<_>>());
-    assert_eq!(export(&folder, Format::Trl, Some(Split::Test), &out).unwrap(), 20);
+    let test = Options { split: Some(Split::Test), ..Options::new(Format::Trl) };
+    assert_eq!(export(&folder, test, &out).unwrap(), Exported { rows: 20, lines: 20, left_out: 0 });
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 20);
-    let error = export(&folder, Format::Trl, None, guard.path()).unwrap_err().to_string();
+    let test = Options { split: Some(Split::Test), ..Options::new(Format::TrlPromptCompletion) };
+    assert_eq!(export(&folder, test, &out).unwrap(), Exported { rows: 20, lines: 40, left_out: 0 });
+    let labels = Options::new(Format::ReverseChain);
+    assert_eq!(export(&folder, labels, &out).unwrap(), Exported { rows: 80, lines: 40, left_out: 40 });
+    let error = export(&folder, test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");
     let nowhere = guard.path().join("no/such/folder/x.jsonl");
-    let error = export(&folder, Format::Trl, None, &nowhere).unwrap_err().to_string();
+    let error = export(&folder, test, &nowhere).unwrap_err().to_string();
     assert!(error.starts_with("cannot create ") && error.contains("no/such/folder/x.jsonl"), "{error}");
 }
 
@@ -83,7 +170,7 @@ fn a_failed_export_leaves_the_earlier_file() {
     let out = guard.path().join("rows.jsonl");
     fs::write(&out, "earlier").unwrap();
     fs::write(path.join("data/test-00000-of-00001.parquet"), "cut").unwrap();
-    let error = export(&folder, Format::Jsonl, None, &out).unwrap_err().to_string();
+    let error = export(&folder, Options::new(Format::Jsonl), &out).unwrap_err().to_string();
     assert!(error.contains("not a readable Parquet file"), "{error}");
     assert_eq!(fs::read_to_string(&out).unwrap(), "earlier");
     let names: Vec<_> = fs::read_dir(guard.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -96,5 +183,8 @@ fn formats_have_names() {
         assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
     }
     let error = "csv".parse::<Format>().unwrap_err().to_string();
-    assert_eq!(error, "found format `csv`, expected one of jsonl, trl, openai, sharegpt");
+    assert!(error.starts_with("found format `csv`, expected one of jsonl, openai, trl, "), "{error}");
+    for format in Format::ALL {
+        assert!(error.contains(format.as_str()), "{format}");
+    }
 }

@@ -1,0 +1,176 @@
+//! A row read once: its tools and its messages with the arguments of calls parsed.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::row::{Dialogue, Message, Role, RowFault, ToolCall};
+
+/// The API with which others are found.
+pub(super) const TOOL_SEARCHER: &str = "ToolSearcher";
+
+/// A conversation on its way into a format.
+#[derive(Clone, Debug)]
+pub(super) struct Conversation {
+    /// In OpenAI's function format: those visible at the start, then others as they are shown.
+    pub(super) tools: Vec<Json>,
+    /// How many of the tools are visible before each turn; all of them where it says nothing.
+    pub(super) visible: Vec<usize>,
+    pub(super) turns: Vec<Turn>,
+}
+
+/// A message.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) role: Role,
+    pub(super) content: Option<String>,
+    pub(super) calls: Vec<Call>,
+    /// Of a tool's message: the call that it answers.
+    pub(super) call_id: Option<String>,
+    /// Of a tool's message: the API.
+    pub(super) name: Option<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) train: bool,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) arguments: Map<String, Json>,
+    /// The arguments as the row spells them.
+    pub(super) text: String,
+}
+
+impl Conversation {
+    pub(super) fn of(row: &Dialogue) -> Result<Self, RowFault> {
+        let tools: Json = serde_json::from_str(&row.tools)
+            .map_err(|error| fault(row, "tools", format!("is not JSON: {error}")))?;
+        let Json::Array(tools) = tools else {
+            return Err(fault(row, "tools", "is not a list".to_owned()));
+        };
+        let turns = row.messages.iter().map(|message| Turn::of(row, message));
+        Ok(Self { tools, visible: Vec::new(), turns: turns.collect::<Result<_, _>>()? })
+    }
+
+    /// Whether its APIs are found by searching.
+    pub(super) fn is_searched(&self) -> bool {
+        self.tools.first().is_some_and(|tool| tool_name(tool) == TOOL_SEARCHER)
+    }
+
+    /// The tools visible before a turn.
+    pub(super) fn tools_at(&self, turn: usize) -> &[Json] {
+        let count = self.visible.get(turn).copied().unwrap_or(self.tools.len());
+        self.tools.get(..count).unwrap_or(&self.tools)
+    }
+
+    /// The number of turns before the assistant's first.
+    pub(super) fn prompt_len(&self) -> usize {
+        self.turns.iter().position(|turn| turn.role == Role::Assistant).unwrap_or(self.turns.len())
+    }
+
+    /// What was said in a role.
+    pub(super) fn said(&self, role: Role) -> impl Iterator<Item = &str> {
+        self.turns.iter().filter(move |turn| turn.role == role).filter_map(|turn| turn.content.as_deref())
+    }
+
+    /// The calls in order.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.turns.iter().flat_map(|turn| &turn.calls)
+    }
+
+    /// The reply to a call.
+    pub(super) fn reply(&self, call: &Call) -> Option<&str> {
+        let replied = |turn: &&Turn| turn.call_id.as_deref() == Some(&call.id);
+        self.turns.iter().find(replied)?.content.as_deref()
+    }
+}
+
+impl Turn {
+    fn of(row: &Dialogue, message: &Message) -> Result<Self, RowFault> {
+        let calls = message.tool_calls.iter().map(|call| Call::of(row, call));
+        Ok(Self {
+            role: message.role,
+            content: message.content.clone(),
+            calls: calls.collect::<Result<_, _>>()?,
+            call_id: message.tool_call_id.clone(),
+            name: message.name.clone(),
+            reasoning: message.reasoning_content.clone(),
+            train: message.train,
+        })
+    }
+
+    /// An assistant message that says this, or calls.
+    pub(super) fn assistant(content: Option<String>, calls: Vec<Call>) -> Self {
+        Self {
+            role: Role::Assistant,
+            content,
+            calls,
+            call_id: None,
+            name: None,
+            reasoning: None,
+            train: true,
+        }
+    }
+
+    /// The reply to a call.
+    pub(super) fn reply(call: &Call, content: String) -> Self {
+        Self {
+            role: Role::Tool,
+            content: Some(content),
+            calls: Vec::new(),
+            call_id: Some(call.id.clone()),
+            name: Some(call.name.clone()),
+            reasoning: None,
+            train: false,
+        }
+    }
+
+    /// Its text; none for an empty one.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.content.as_deref().filter(|text| !text.is_empty())
+    }
+}
+
+impl Call {
+    fn of(row: &Dialogue, call: &ToolCall) -> Result<Self, RowFault> {
+        let text = call.function.arguments.clone();
+        let arguments = serde_json::from_str(&text).map_err(|error| {
+            let name = &call.function.name;
+            fault(row, "messages", format!("the arguments of `{name}` are no JSON object: {error}"))
+        })?;
+        Ok(Self { id: call.id.clone(), name: call.function.name.clone(), arguments, text })
+    }
+
+    pub(super) fn new(id: String, name: String, arguments: Map<String, Json>) -> Self {
+        let text = Json::Object(arguments.clone()).to_string();
+        Self { id, name, arguments, text }
+    }
+}
+
+/// The function of a tool, without the wrapping that says that it is one.
+pub(super) fn bare(tool: &Json) -> &Json {
+    tool.get("function").unwrap_or(tool)
+}
+
+/// A function as a tool.
+pub(super) fn wrapped(function: Json) -> Json {
+    json!({"type": "function", "function": function})
+}
+
+pub(super) fn tool_name(tool: &Json) -> &str {
+    bare(tool).get("name").and_then(Json::as_str).unwrap_or_default()
+}
+
+/// The parameters of a tool, each with its schema and whether it must be given.
+pub(super) fn parameters(tool: &Json) -> Vec<(&str, &Json, bool)> {
+    let schema = bare(tool).get("parameters");
+    let required = schema.and_then(|schema| schema.get("required")).and_then(Json::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|other| other.as_str() == Some(name)));
+    let properties = schema.and_then(|schema| schema.get("properties")).and_then(Json::as_object);
+    properties.into_iter().flatten().map(|(name, of)| (name.as_str(), of, is_required(name))).collect()
+}
+
+pub(super) fn fault(row: &Dialogue, column: &'static str, what: String) -> RowFault {
+    RowFault { row: row.id.clone(), column, what }
+}

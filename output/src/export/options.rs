@@ -1,0 +1,216 @@
+//! What can be chosen about an export, and what each format takes of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+pub use diorama_seeds::ending::Answers;
+
+use super::ExportError;
+use crate::row::{Split, UnknownName};
+
+/// The formats that a dataset can be exported in. Each line is one JSON object; `docs/exports.md` lists the fields of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// The rows as they are, all columns; columns that hold JSON stay text.
+    Jsonl,
+    /// OpenAI's format for fine-tuning: `{id, messages, tools}`, arguments as text.
+    Openai,
+    /// TRL's conversational language modelling: `{id, messages, tools}`, arguments as mappings.
+    Trl,
+    /// TRL's prompt and completion, one line for each assistant message to learn from.
+    TrlPromptCompletion,
+    /// TRL's preference pairs: a message of the row, and the same message damaged.
+    TrlPreference,
+    /// TRL's prompts alone, with what a reward needs beside them.
+    PromptOnly,
+    /// Conversations of `{from, value}`.
+    Sharegpt,
+    /// The same as LLaMA-Factory reads them, where human and machine alternate.
+    LlamaFactory,
+    /// Salesforce's xLAM function calling: `{id, query, tools, answers}`.
+    Xlam,
+    /// API-Bank's dialogues of `User`, `AI` and `API`.
+    ApiBank,
+    /// The Berkeley Function-Calling Leaderboard's questions of several turns, with the calls of each.
+    Bfcl,
+    /// Reverse Chain's requests with nested labels.
+    ReverseChain,
+    /// NVIDIA NeMo Gym's tasks.
+    NemoGym,
+    /// verl's prompts with the ground truth of the reward.
+    Verl,
+}
+
+/// How the arguments of a call are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arguments {
+    /// As a JSON object.
+    Object,
+    /// As text that holds one.
+    String,
+}
+
+/// The content of an assistant message that only calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// An empty text.
+    Empty,
+    /// Null.
+    Null,
+    /// No such member.
+    Absent,
+}
+
+/// What a row shows whose APIs are found by searching.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Searched {
+    /// The tools that searches show are listed after those visible at the start, in the order in which they were shown; a
+    /// search's reply names them.
+    #[default]
+    Deferred,
+    /// The tools are `ToolSearcher` and `call_api`, through which every API is called; a search's reply holds schemas.
+    Dispatch,
+    /// The tool is `ToolSearcher` alone; a search's reply holds the schemas, as in API-Bank.
+    Text,
+}
+
+/// What is chosen for an export. What is left out is as the format's own readers expect it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The format.
+    pub format: Format,
+    /// Only rows of this split.
+    pub split: Option<Split>,
+    /// How arguments are written.
+    pub arguments: Option<Arguments>,
+    /// The content of messages that only call.
+    pub content: Option<Content>,
+    /// What a row with searches shows.
+    pub searched: Option<Searched>,
+    /// How stages end.
+    pub answers: Option<Answers>,
+}
+
+/// The same with every choice made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) format: Format,
+    pub(super) arguments: Arguments,
+    pub(super) content: Content,
+    pub(super) searched: Searched,
+    pub(super) answers: Answers,
+}
+
+impl Options {
+    /// All rows, in this format's own way.
+    #[must_use]
+    pub const fn new(format: Format) -> Self {
+        Self { format, split: None, arguments: None, content: None, searched: None, answers: None }
+    }
+
+    pub(super) fn shape(self) -> Result<Shape, ExportError> {
+        let Self { format, .. } = self;
+        let refuse = |given: bool, takes: bool, option| match given && !takes {
+            true => Err(ExportError::NoPlace { format, option }),
+            false => Ok(()),
+        };
+        refuse(self.arguments.is_some(), format.takes_arguments(), "arguments")?;
+        refuse(self.content.is_some(), format.takes_content(), "content")?;
+        refuse(self.searched.is_some(), format.takes_searched(), "searched")?;
+        refuse(self.answers.is_some(), format.takes_answers(), "answers")?;
+        let openai = format == Format::Openai;
+        Ok(Shape {
+            format,
+            arguments: self.arguments.unwrap_or(if openai { Arguments::String } else { Arguments::Object }),
+            content: self.content.unwrap_or(if openai { Content::Null } else { Content::Absent }),
+            searched: self.searched.unwrap_or_default(),
+            answers: self.answers.unwrap_or(if format.is_reward() {
+                Answers::Structured
+            } else {
+                Answers::Prose
+            }),
+        })
+    }
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 14] = [
+        Self::Jsonl,
+        Self::Openai,
+        Self::Trl,
+        Self::TrlPromptCompletion,
+        Self::TrlPreference,
+        Self::PromptOnly,
+        Self::Sharegpt,
+        Self::LlamaFactory,
+        Self::Xlam,
+        Self::ApiBank,
+        Self::Bfcl,
+        Self::ReverseChain,
+        Self::NemoGym,
+        Self::Verl,
+    ];
+
+    /// The name on the command line.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Openai => "openai",
+            Self::Trl => "trl",
+            Self::TrlPromptCompletion => "trl-prompt-completion",
+            Self::TrlPreference => "trl-preference",
+            Self::PromptOnly => "prompt-only",
+            Self::Sharegpt => "sharegpt",
+            Self::LlamaFactory => "llama-factory",
+            Self::Xlam => "xlam",
+            Self::ApiBank => "api-bank",
+            Self::Bfcl => "bfcl",
+            Self::ReverseChain => "reverse-chain",
+            Self::NemoGym => "nemo-gym",
+            Self::Verl => "verl",
+        }
+    }
+
+    /// Whether a line is a prompt and what its reward needs.
+    #[must_use]
+    pub const fn is_reward(self) -> bool {
+        matches!(self, Self::PromptOnly | Self::NemoGym | Self::Verl)
+    }
+
+    const fn takes_content(self) -> bool {
+        matches!(self, Self::Openai | Self::Trl | Self::TrlPromptCompletion | Self::TrlPreference)
+    }
+
+    const fn takes_arguments(self) -> bool {
+        self.takes_content() || matches!(self, Self::Sharegpt | Self::LlamaFactory | Self::Xlam)
+    }
+
+    const fn takes_searched(self) -> bool {
+        !matches!(self, Self::Jsonl | Self::ReverseChain)
+    }
+
+    const fn takes_answers(self) -> bool {
+        !matches!(self, Self::Jsonl | Self::Xlam | Self::ApiBank | Self::Bfcl | Self::ReverseChain)
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| UnknownName {
+            what: "format",
+            found: text.to_owned(),
+            expected: "jsonl, openai, trl, trl-prompt-completion, trl-preference, prompt-only, sharegpt, llama-factory, xlam, \
+                       api-bank, bfcl, reverse-chain, nemo-gym, verl",
+        })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

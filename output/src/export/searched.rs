@@ -1,0 +1,87 @@
+//! Rows whose APIs are found by searching, in three renderings.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrapped};
+use super::options::Searched;
+
+use diorama_seeds::ending::FINISH;
+
+/// The tool through which APIs are called that are not tools themselves.
+pub(super) const CALL_API: &str = "call_api";
+
+/// Renders a conversation with searches; others stay as they are.
+pub(super) fn render(conversation: &mut Conversation, how: Searched) {
+    if !conversation.is_searched() {
+        return;
+    }
+    match how {
+        Searched::Deferred => deferred(conversation),
+        Searched::Dispatch => {
+            // After `ToolSearcher`, before what ends a stage.
+            conversation.tools.insert(1, call_api());
+            conversation.turns.iter_mut().for_each(|turn| dispatched(turn, how));
+        }
+        Searched::Text => {}
+    }
+}
+
+/// Renders one turn in the way of its conversation: what it calls goes through `call_api`.
+pub(super) fn dispatched(turn: &mut Turn, how: Searched) {
+    if how != Searched::Dispatch {
+        return;
+    }
+    let direct = |name: &str| name == TOOL_SEARCHER || name == FINISH;
+    for call in turn.calls.iter_mut().filter(|call| !direct(&call.name)) {
+        let mut arguments = Map::new();
+        arguments.insert("name".to_owned(), Json::String(std::mem::take(&mut call.name)));
+        arguments.insert("arguments".to_owned(), Json::Object(std::mem::take(&mut call.arguments)));
+        *call = Call::new(std::mem::take(&mut call.id), CALL_API.to_owned(), arguments);
+    }
+    if let Some(name) = turn.name.as_mut().filter(|name| !direct(name)) {
+        CALL_API.clone_into(name);
+    }
+}
+
+fn deferred(conversation: &mut Conversation) {
+    let Conversation { tools, visible, turns } = conversation;
+    visible.clear();
+    for turn in turns {
+        visible.push(tools.len());
+        let Some(shown) = shown(turn) else { continue };
+        let names: Vec<Json> = shown.iter().map(|tool| json!({"name": tool_name(tool)})).collect();
+        for tool in shown {
+            if !tools.iter().any(|known| tool_name(known) == tool_name(&tool)) {
+                tools.push(wrapped(tool));
+            }
+        }
+        turn.content = Some(json!({ "tools": names }).to_string());
+    }
+}
+
+/// The functions that a reply to a search shows; none for other messages, and for a search that failed.
+pub(super) fn shown(turn: &Turn) -> Option<Vec<Json>> {
+    if turn.name.as_deref() != Some(TOOL_SEARCHER) {
+        return None;
+    }
+    let mut reply: Map<String, Json> = serde_json::from_str(turn.content.as_deref()?).ok()?;
+    match reply.remove("tools")? {
+        Json::Array(tools) => Some(tools),
+        _ => None,
+    }
+}
+
+fn call_api() -> Json {
+    wrapped(json!({
+        "name": CALL_API,
+        "description": "Calls an API that a search has shown.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "Name of the API, as the search shows it"},
+                "arguments": {"type": "object", "description": "Its arguments, as its parameters ask for them"},
+            },
+            "required": ["name", "arguments"],
+        },
+    }))
+}

@@ -1,0 +1,104 @@
+//! Stages that end with `finish`.
+
+use serde_json::{Value as Json, json};
+
+use super::{one, read, row, searched_row};
+use crate::export::formats::lines;
+use crate::export::{Answers, Format, Options};
+use crate::row::Dialogue;
+
+fn structured(row: &Dialogue) -> Json {
+    one(Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) }, row)
+}
+
+fn finish(message: &Json) -> &Json {
+    let call = &message["tool_calls"][0]["function"];
+    assert_eq!(call["name"], "finish");
+    &call["arguments"]
+}
+
+#[test]
+fn rewards_offer_finish_and_others_do_not() {
+    let names = |format: Format, answers: Option<Answers>, place: &str| -> Vec<String> {
+        let line = one(Options { answers, ..Options::new(format) }, &searched_row());
+        let tools = line.pointer(place).unwrap();
+        let tools = tools.as_str().map_or_else(|| tools.clone(), |text| serde_json::from_str(text).unwrap());
+        let functions =
+            tools.as_array().unwrap().iter().map(|tool| tool.get("function").unwrap_or(tool)["name"].clone());
+        functions.map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    for (format, place) in [
+        (Format::PromptOnly, "/tools"),
+        (Format::Verl, "/tools"),
+        (Format::NemoGym, "/responses_create_params/tools"),
+    ] {
+        assert_eq!(names(format, None, place), ["ToolSearcher", "finish"]);
+        assert_eq!(names(format, Some(Answers::Prose), place), ["ToolSearcher"]);
+    }
+    assert_eq!(names(Format::Trl, None, "/tools"), ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
+}
+
+#[test]
+fn the_message_that_ends_a_stage_becomes_a_call_of_finish() {
+    let line = structured(&row());
+    let messages = line["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), row().messages.len());
+    let expect =
+        json!({"outcome": "done", "facts": {"number_of_the_dentist": 1}, "message": "At \"1\" and 2."});
+    assert_eq!(*finish(&messages[7]), expect);
+}
+
+#[test]
+fn the_reply_to_finish_holds_what_the_user_says_next_and_the_next_tool() {
+    let line = structured(&searched_row());
+    let messages = line["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(
+        roles,
+        [
+            "user",
+            "assistant",
+            "tool",
+            "assistant",
+            "tool",
+            "tool",
+            "assistant",
+            "tool",
+            "assistant",
+            "tool",
+            "assistant",
+            "tool",
+            "assistant"
+        ]
+    );
+    let expect =
+        json!({"outcome": "done", "facts": {"id_of_the_booking": "B-1"}, "message": "Booked as B-1."});
+    assert_eq!(*finish(&messages[6]), expect);
+    let reply: Json = serde_json::from_str(messages[7]["content"].as_str().unwrap()).unwrap();
+    assert_eq!((&reply["content"], &reply["done"]), (&json!("Cancel it again."), &json!(false)));
+    assert_eq!(reply["finish"]["function"]["name"], "finish");
+    let expect = json!({
+        "outcome": "refused", "reason": "conflict", "about": "B-1", "message": "It can't be: it's paid."
+    });
+    assert_eq!(*finish(&messages[12]), expect);
+}
+
+#[test]
+fn a_row_whose_ending_cannot_be_made_is_named() {
+    let options = Options { answers: Some(Answers::Structured), ..Options::new(Format::Trl) };
+    let shape = options.shape().unwrap();
+    let unknown = Dialogue { gold_answer: "{}".into(), ..searched_row() };
+    let error = lines(&shape, 0, &unknown).unwrap_err().to_string();
+    assert_eq!(error, "row `d00000001`: column `checks` asks for a value that no reply of the row shows");
+    let fewer = Dialogue { episode: json!({"events": []}).to_string(), ..searched_row() };
+    let error = lines(&shape, 0, &fewer).unwrap_err().to_string();
+    assert_eq!(error, "row `d00000001`: column `episode` has 0 ends, expected 2, one for each stage");
+}
+
+#[test]
+fn an_api_of_that_name_goes_before_the_tool() {
+    let tools = json!([{"type": "function", "function": {"name": "finish", "parameters": {}}}]).to_string();
+    let own = Dialogue { tools: tools.clone(), ..row() };
+    let line = read(Options::new(Format::PromptOnly), &own).remove(0);
+    assert_eq!(line["tools"].to_string(), tools);
+}

@@ -1,0 +1,148 @@
+//! A whole row in each format, and what options change of it.
+
+use serde_json::{Value as Json, json};
+
+use super::{one, read, row, searched_row};
+use crate::export::{Answers, Arguments, Content, Format, Options, Searched};
+use crate::row::Dialogue;
+
+#[test]
+fn each_format_has_its_shape() {
+    for format in Format::ALL {
+        insta::assert_json_snapshot!(format.as_str(), read(Options::new(format), &row()));
+    }
+}
+
+#[test]
+fn each_format_has_its_shape_for_a_row_with_searches() {
+    for format in Format::ALL.into_iter().filter(|format| *format != Format::Jsonl) {
+        insta::assert_json_snapshot!(
+            format!("{format}_searched"),
+            read(Options::new(format), &searched_row())
+        );
+    }
+}
+
+#[test]
+fn every_line_has_the_id_of_its_row() {
+    for format in Format::ALL {
+        for row in [row(), searched_row()] {
+            for line in read(Options::new(format), &row) {
+                assert_eq!(line["id"], row.id.as_str(), "{format}");
+            }
+        }
+    }
+}
+
+#[test]
+fn each_format_is_described() {
+    let text = include_str!("../../../../docs/exports.md");
+    for format in Format::ALL {
+        assert!(text.contains(&format!("\n## {format}\n")), "{format}");
+    }
+}
+
+/// The names of the tools of a row, and its messages.
+fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
+    let value = one(Options { searched: Some(searched), ..Options::new(Format::Openai) }, row);
+    let names = value["tools"].as_array().unwrap().iter();
+    let names = names.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect();
+    (names, value["messages"].as_array().unwrap().clone())
+}
+
+#[test]
+fn searches_are_rendered_in_three_ways() {
+    let schemas = json!(searched_row().messages[2].content);
+    let (tools, messages) = rendered(Searched::Deferred, &searched_row());
+    assert_eq!(tools, ["ToolSearcher", "BookRoom", "FindRoom", "CancelBooking"]);
+    assert_eq!(messages[2]["content"], r#"{"tools":[{"name":"BookRoom"},{"name":"FindRoom"}]}"#);
+    assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
+    let (tools, messages) = rendered(Searched::Dispatch, &searched_row());
+    assert_eq!(tools, ["ToolSearcher", "call_api"]);
+    assert_eq!(messages[2]["content"], schemas);
+    let call = json!({"name": "call_api", "arguments": r#"{"name":"BookRoom","arguments":{"room":7}}"#});
+    assert_eq!(messages[3]["tool_calls"][0]["function"], call);
+    let (tools, messages) = rendered(Searched::Text, &searched_row());
+    assert_eq!(tools, ["ToolSearcher"]);
+    assert_eq!(messages[2]["content"], schemas);
+    assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
+    // Rows whose tools are visible from the start stay as they are.
+    for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
+        assert_eq!(rendered(searched, &row()), rendered(Searched::default(), &row()));
+    }
+}
+
+#[test]
+fn a_message_that_only_calls_has_the_content_asked_for() {
+    let contents = |format: Format, content: Option<Content>| -> Vec<Option<Json>> {
+        let value = one(Options { content, ..Options::new(format) }, &searched_row());
+        let messages = value["messages"].as_array().unwrap().iter();
+        messages.map(|message| message.get("content").cloned()).collect()
+    };
+    for format in [Format::Openai, Format::Trl] {
+        assert_eq!(contents(format, Some(Content::Empty))[3], Some(json!("")));
+        assert_eq!(contents(format, Some(Content::Null))[3], Some(Json::Null));
+        assert_eq!(contents(format, Some(Content::Absent))[3], None);
+        // One that says something, too, keeps its words.
+        for content in [Content::Empty, Content::Null, Content::Absent] {
+            assert_eq!(contents(format, Some(content))[1], Some(json!("One moment.")));
+        }
+    }
+    assert_eq!(contents(Format::Openai, None)[3], Some(Json::Null));
+    assert_eq!(contents(Format::Trl, None)[3], None);
+}
+
+#[test]
+fn arguments_are_objects_or_text() {
+    let arguments = |format: Format, arguments: Option<Arguments>| {
+        let value = one(Options { arguments, ..Options::new(format) }, &row());
+        (value["messages"][4]["tool_calls"][1]["function"]["arguments"].clone(), value["tools"].is_string())
+    };
+    let (object, text) =
+        (json!({"name": "Tom", "near": {"km": 2.5}}), json!(r#"{"name":"Tom","near":{"km":2.5}}"#));
+    assert_eq!(arguments(Format::Openai, None), (text.clone(), false));
+    assert_eq!(arguments(Format::Openai, Some(Arguments::Object)), (object.clone(), false));
+    assert_eq!(arguments(Format::Trl, None), (object, false));
+    // Whoever wants text wants no columns that are merged: TRL reads schemas as text, too.
+    assert_eq!(arguments(Format::Trl, Some(Arguments::String)), (text, true));
+}
+
+#[test]
+fn a_choice_that_a_format_has_no_place_for_is_refused() {
+    let check = |options: Options, expect: &str| {
+        assert_eq!(options.shape().unwrap_err().to_string(), expect);
+    };
+    let arguments = Some(Arguments::String);
+    check(
+        Options { arguments, ..Options::new(Format::Bfcl) },
+        "found --arguments, for which bfcl has no place; leave it out",
+    );
+    check(
+        Options { content: Some(Content::Null), ..Options::new(Format::Sharegpt) },
+        "found --content, for which sharegpt has no place; leave it out",
+    );
+    check(
+        Options { searched: Some(Searched::Text), ..Options::new(Format::ReverseChain) },
+        "found --searched, for which reverse-chain has no place; leave it out",
+    );
+    check(
+        Options { answers: Some(Answers::Structured), ..Options::new(Format::Xlam) },
+        "found --answers, for which xlam has no place; leave it out",
+    );
+}
+
+#[test]
+fn every_prefix_of_a_conversation_is_rendered_to_a_prefix() {
+    for row in [row(), searched_row()] {
+        for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
+            let (tools, messages) = rendered(searched, &row);
+            assert_eq!(messages.len(), row.messages.len());
+            for end in 0..=row.messages.len() {
+                let prefix = Dialogue { messages: row.messages[..end].to_vec(), ..row.clone() };
+                let (first_tools, first) = rendered(searched, &prefix);
+                assert_eq!(first, messages[..end], "{searched:?}, {end} messages");
+                assert_eq!(first_tools, tools[..first_tools.len()], "{searched:?}, {end} messages");
+            }
+        }
+    }
+}
