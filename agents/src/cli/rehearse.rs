@@ -16,7 +16,6 @@ use serde::Serialize;
 use super::error::CliError;
 use super::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, OfflineApis};
-use crate::synthesis::pipeline::PipelineError;
 use crate::synthesis::scenario::{self, Shares};
 use crate::synthesis::tester::{SixGates, TesterAgent};
 use crate::synthesis::world::{Family, UnitWorld};
@@ -87,7 +86,7 @@ impl RehearseCommand {
             .collect();
         let apis = OfflineApis { search: SearchVersion::V2 };
         for number in 0..self.tries {
-            let world = apis.build(&family, self.seed.wrapping_add(number)).map_err(PipelineError::from)?;
+            let world = apis.build(&family, self.seed.wrapping_add(number))?;
             for (position, scenario) in scenarios.iter().enumerate() {
                 let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
                 self.try_one(&world, scenario, seed, &mut all[position]);

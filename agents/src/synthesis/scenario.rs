@@ -95,8 +95,8 @@ impl Repertoire {
                         continue;
                     }
                     let (more, less) = (share * all / with, (1.0 - share) * all / (all - with));
-                    for at in 0..weights.len() {
-                        weights[at] *= if has(&at) { more } else { less };
+                    for (at, weight) in weights.iter_mut().enumerate() {
+                        *weight *= if has(&at) { more } else { less };
                     }
                 }
             }

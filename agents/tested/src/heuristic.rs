@@ -116,7 +116,7 @@ impl Stage {
             for (name, schema, must) in document.parameters() {
                 let mut value = words.value(name, schema, must);
                 if value.is_none() && must && depth < DEPTH {
-                    value = self.from_another(environment, document, name, first, depth).await?;
+                    value = self.by_another(environment, document, name, first, depth).await?;
                 }
                 if value.is_none() && must && self.questions < QUESTIONS {
                     self.questions += 1;
@@ -125,7 +125,7 @@ impl Stage {
                     words = Words::read(environment.view(), first);
                     value = words.value(name, schema, must);
                     if value.is_none() && depth < DEPTH {
-                        value = self.from_another(environment, document, name, first, depth).await?;
+                        value = self.by_another(environment, document, name, first, depth).await?;
                     }
                 }
                 match value {
@@ -144,7 +144,7 @@ impl Stage {
     }
 
     /// A value of an argument's name from the reply of an API that only reads.
-    async fn from_another(
+    async fn by_another(
         &mut self,
         environment: &mut dyn Environment,
         document: &Document,

@@ -167,6 +167,9 @@ fn needed(scenario: &Scenario, world: &UnitWorld) -> Vec<ApiId> {
     apis
 }
 
+/// A call to be made, and the item that it is made for, with its name.
+type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+
 /// A play on its way.
 struct Stage<'a> {
     world: &'a UnitWorld,
@@ -230,7 +233,7 @@ impl Stage<'_> {
 
     /// A step of calls: one message for all of them, or one for each.
     fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
-        let mut messages: Vec<Vec<(&ScenarioStepDoc, Option<(String, Shown)>)>> = Vec::new();
+        let mut messages: Vec<Vec<Made<'_>>> = Vec::new();
         match &step.each {
             None if step.together.is_empty() => messages.push(vec![(step, None)]),
             None => messages.push(step.together.iter().map(|call| (call, None)).collect()),

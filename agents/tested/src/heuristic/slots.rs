@@ -20,6 +20,9 @@ pub(super) struct Words {
     used: Vec<(usize, usize)>,
 }
 
+/// What is read of a record: how good it is, and the value.
+type Reading<'a> = dyn FnMut(&Map<String, Json>) -> Option<(usize, Json)> + 'a;
+
 impl Words {
     /// Reads what the user said from a turn on, by the day that the system message shows.
     pub(super) fn read(view: &View, first: usize) -> Self {
@@ -193,10 +196,11 @@ impl Words {
             } else {
                 at
             };
-            if end > from && best.is_none_or(|(length, ..)| end - from > length) {
-                if let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1)) {
-                    best = Some((end - from, *start, *to));
-                }
+            if end > from
+                && best.is_none_or(|(length, ..)| end - from > length)
+                && let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1))
+            {
+                best = Some((end - from, *start, *to));
             }
             at = end.max(at + 1);
         }
@@ -246,7 +250,7 @@ impl Words {
     pub(super) fn best_of(
         &self,
         value: &Json,
-        read: &mut dyn FnMut(&Map<String, Json>) -> Option<(usize, Json)>,
+        read: &mut Reading<'_>,
         best: &mut Option<(usize, Json)>,
     ) {
         match value {
