@@ -247,12 +247,7 @@ impl Words {
     }
 
     /// The best that any record of a value gives; the first of those that are equally good.
-    pub(super) fn best_of(
-        &self,
-        value: &Json,
-        read: &mut Reading<'_>,
-        best: &mut Option<(usize, Json)>,
-    ) {
+    pub(super) fn best_of(&self, value: &Json, read: &mut Reading<'_>, best: &mut Option<(usize, Json)>) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| self.best_of(item, read, best)),
             Json::Object(members) => {
