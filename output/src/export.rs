@@ -1,6 +1,6 @@
 //! A dataset as JSON lines, in the formats that trainers and benchmarks read.
 //!
-//! A row is read once ([`conversation`]), its endings and its searches are rendered as was asked for, and a format writes
+//! A row is read once (`conversation`), its endings and its searches are rendered as was asked for, and a format writes
 //! it. `docs/exports.md` lists what each format holds, where its definition stands, and what it has no place for.
 
 mod conversation;

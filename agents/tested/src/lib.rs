@@ -1,6 +1,6 @@
 //! The agents under test, and what they hold.
 //!
-//! Owns the [`environment`](crate::environment) that an agent acts in, the [`trace`](crate::trace) of what it did, and each
+//! Owns the [`environment`] that an agent acts in, the [`trace`] of what it did, and each
 //! agent's protocol: its prompts, and how replies are read. It knows no task, no check and no judge: those are in a package
 //! above it, so that no agent can name them.
 
