@@ -184,7 +184,7 @@ impl Chain<'_> {
         let (request, shown) = (transcript(environment.view()), shortened(&reply.body, SHOWN));
         let input = complete::PickInput { request: &request, wanted: &wanted, api, reply: &shown };
         let messages = complete::pick_prompt(&input)?;
-        Ok(self.mind.told(environment, complete::PICK, messages, complete::parse_value).await?)
+        self.mind.told(environment, complete::PICK, messages, complete::parse_value).await
     }
 
     /// The value of an argument, from the user's answer.

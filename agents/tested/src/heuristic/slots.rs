@@ -12,6 +12,9 @@ use crate::types::{Kind, kind};
 const AHEAD: i32 = 370;
 const BACK: i32 = 60;
 
+/// A value, and how much speaks for it.
+type Scored = Option<(usize, Json)>;
+
 /// The user's words of a stage, and which of them were used.
 #[derive(Clone)]
 pub(super) struct Words {
@@ -193,10 +196,11 @@ impl Words {
             } else {
                 at
             };
-            if end > from && best.is_none_or(|(length, ..)| end - from > length) {
-                if let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1)) {
-                    best = Some((end - from, *start, *to));
-                }
+            if end > from
+                && best.is_none_or(|(length, ..)| end - from > length)
+                && let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1))
+            {
+                best = Some((end - from, *start, *to));
             }
             at = end.max(at + 1);
         }
@@ -246,8 +250,8 @@ impl Words {
     pub(super) fn best_of(
         &self,
         value: &Json,
-        read: &mut dyn FnMut(&Map<String, Json>) -> Option<(usize, Json)>,
-        best: &mut Option<(usize, Json)>,
+        read: &mut dyn FnMut(&Map<String, Json>) -> Scored,
+        best: &mut Scored,
     ) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| self.best_of(item, read, best)),
