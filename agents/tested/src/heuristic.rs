@@ -116,7 +116,7 @@ impl Stage {
             for (name, schema, must) in document.parameters() {
                 let mut value = words.value(name, schema, must);
                 if value.is_none() && must && depth < DEPTH {
-                    value = self.by_another(environment, document, name, first, depth).await?;
+                    value = self.given_by_another(environment, document, name, first, depth).await?;
                 }
                 if value.is_none() && must && self.questions < QUESTIONS {
                     self.questions += 1;
@@ -125,7 +125,7 @@ impl Stage {
                     words = Words::read(environment.view(), first);
                     value = words.value(name, schema, must);
                     if value.is_none() && depth < DEPTH {
-                        value = self.by_another(environment, document, name, first, depth).await?;
+                        value = self.given_by_another(environment, document, name, first, depth).await?;
                     }
                 }
                 match value {
@@ -144,7 +144,7 @@ impl Stage {
     }
 
     /// A value of an argument's name from the reply of an API that only reads.
-    async fn by_another(
+    async fn given_by_another(
         &mut self,
         environment: &mut dyn Environment,
         document: &Document,
@@ -156,6 +156,7 @@ impl Stage {
         let keywords = if about.contains("token") { "sign in".to_owned() } else { format!("find {about}") };
         self.search(environment, &keywords).await?;
         let all = documents(environment.view());
+        let mut words = Words::read(environment.view(), first);
         for candidate in ranked(&all, &keywords.replace("find ", "")) {
             let signs_in = name.contains("token") && candidate.name.to_lowercase().contains("sign");
             if candidate.name == document.name || !(signs_in || is_reading(candidate)) {
@@ -165,7 +166,6 @@ impl Stage {
             if !members(&schema).iter().any(|(member, _)| *member == name) {
                 continue;
             }
-            let words = Words::read(environment.view(), first);
             // One whose own arguments the words give.
             let given = candidate.parameters().filter(|(_, _, must)| *must);
             let mut trial = words.clone();
@@ -173,6 +173,7 @@ impl Stage {
                 continue;
             }
             let Some(reply) = self.fulfil(environment, candidate, first, depth + 1).await? else { continue };
+            words = Words::read(environment.view(), first);
             if reply.status >= 400 {
                 continue;
             }

@@ -117,7 +117,7 @@ impl RestGpt {
             if let Some(answer) = executor.take_answer() {
                 return Ok(answer);
             }
-            result = executor.go_on(environment, "Go on until the request is fulfilled").await?;
+            result = executor.go_on(environment, "").await?;
         }
         Ok(result)
     }

@@ -12,6 +12,9 @@ use crate::types::{Kind, kind};
 const AHEAD: i32 = 370;
 const BACK: i32 = 60;
 
+/// A value, and how much speaks for it.
+type Scored = Option<(usize, Json)>;
+
 /// The user's words of a stage, and which of them were used.
 #[derive(Clone)]
 pub(super) struct Words {
@@ -19,9 +22,6 @@ pub(super) struct Words {
     today: Date,
     used: Vec<(usize, usize)>,
 }
-
-/// What is read of a record: how good it is, and the value.
-type Reading<'a> = dyn FnMut(&Map<String, Json>) -> Option<(usize, Json)> + 'a;
 
 impl Words {
     /// Reads what the user said from a turn on, by the day that the system message shows.
@@ -247,7 +247,12 @@ impl Words {
     }
 
     /// The best that any record of a value gives; the first of those that are equally good.
-    pub(super) fn best_of(&self, value: &Json, read: &mut Reading<'_>, best: &mut Option<(usize, Json)>) {
+    pub(super) fn best_of(
+        &self,
+        value: &Json,
+        read: &mut dyn FnMut(&Map<String, Json>) -> Scored,
+        best: &mut Scored,
+    ) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| self.best_of(item, read, best)),
             Json::Object(members) => {

@@ -80,3 +80,20 @@ fn what_is_left_out_is_refused_by_name() {
     // Words that jq has no meaning for are refused as they run.
     check("import os", "not valid jq");
 }
+
+#[test]
+fn programs_as_deep_as_they_can_be_leave_the_stack_whole() {
+    for (part, times) in
+        [(".|", 499), ("try ", 249), ("[.]|", 249), ("1,", 499), ("1+", 499), ("1 as $x|", 120), (".//", 332)]
+    {
+        let program = format!("{}.", part.repeat(times));
+        if let Ok(program) = Program::read(&program) {
+            // Whether it fails or not, it comes to an end.
+            let _ = program.run(&json!(1));
+        }
+    }
+    let inside = format!("{}.{}", "(".repeat(32), ")".repeat(32));
+    assert_eq!(run(&inside, &json!(1)), [json!(1)]);
+    let choices = format!("{}1{}", "if . then ".repeat(60), " else 2 end".repeat(30));
+    let _ = Program::read(&choices).map(|program| program.run(&json!(1)));
+}
