@@ -233,8 +233,32 @@ fn near(conversation: &Conversation, at: usize, which: usize) -> Option<Call> {
         tools.iter().filter(|tool| tool_name(tool) != call.name && tool_name(tool) != TOOL_SEARCHER);
     // Of equally near ones the first.
     let nearest = candidates.rev().max_by_key(|tool| likeness(tool))?;
-    let takes: Vec<&str> = parameters(nearest).into_iter().map(|(name, ..)| name).collect();
-    let kept = call.arguments.iter().filter(|(name, _)| takes.contains(&name.as_str()));
-    let arguments: Map<String, Json> = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let takes = parameters(nearest);
+    let is_taken = |name: &str| takes.iter().any(|(taken, ..)| *taken == name);
+    let (kept, mut spare): (Map<String, Json>, Map<String, Json>) =
+        call.arguments.clone().into_iter().partition(|(name, _)| is_taken(name));
+    let mut arguments = kept;
+    // What must be given and has no value of its name gets a spare one of its type, as one who mistakes the API would do.
+    for (name, schema, required) in takes {
+        let fits = |value: &Json| schema.get("type").and_then(Json::as_str) == Some(type_of(value));
+        let found = spare.iter().find(|(_, value)| fits(value)).map(|(name, _)| name.clone());
+        if let Some(value) =
+            found.filter(|_| required && !arguments.contains_key(name)).and_then(|found| spare.remove(&found))
+        {
+            arguments.insert(name.to_owned(), value);
+        }
+    }
     Some(Call::new(call.id.clone(), tool_name(nearest).to_owned(), arguments))
+}
+
+fn type_of(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "null",
+        Json::Bool(_) => "boolean",
+        Json::Number(number) if number.is_f64() => "number",
+        Json::Number(_) => "integer",
+        Json::String(_) => "string",
+        Json::Array(_) => "array",
+        Json::Object(_) => "object",
+    }
 }

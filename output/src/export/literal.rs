@@ -4,11 +4,31 @@ use serde_json::Value as Json;
 
 use super::conversation::Call;
 
-/// A call.
+/// Words that cannot be names of arguments.
+const RESERVED: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+    "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is",
+    "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// A call. An argument whose name is no name in Python is handed over in a mapping: `Find(**{'from': 'x'})`.
 pub(super) fn call(call: &Call) -> String {
-    let arguments: Vec<String> =
-        call.arguments.iter().map(|(name, value)| format!("{name}={}", value_of(value))).collect();
+    let arguments: Vec<String> = call
+        .arguments
+        .iter()
+        .map(|(name, value)| {
+            let value = value_of(value);
+            if is_name(name) { format!("{name}={value}") } else { format!("**{{{}: {value}}}", quoted(name)) }
+        })
+        .collect();
     format!("{}({})", call.name, arguments.join(", "))
+}
+
+fn is_name(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+        && !RESERVED.contains(&name)
 }
 
 fn value_of(json: &Json) -> String {

@@ -172,7 +172,14 @@ fn read_call(text: &str) -> (String, Json) {
     let mut rest = rest;
     let mut arguments = Map::new();
     while !rest.starts_with(')') {
-        let (name, after) = rest.trim_start_matches(", ").split_once('=').unwrap();
+        rest = rest.trim_start_matches(", ");
+        if let Some(mapping) = rest.strip_prefix("**") {
+            let (mapping, after) = read_value(mapping);
+            arguments.extend(mapping.as_object().unwrap().clone());
+            rest = after;
+            continue;
+        }
+        let (name, after) = rest.split_once('=').unwrap();
         let (value, after) = read_value(after);
         arguments.insert(name.to_owned(), value);
         rest = after;
@@ -251,7 +258,7 @@ fn json_value() -> impl Strategy<Value = Json> {
 
 proptest! {
     #[test]
-    fn calls_as_text_are_read_back(arguments in prop::collection::btree_map("[a-z_]{1,8}", json_value(), 0..4)) {
+    fn calls_as_text_are_read_back(arguments in prop::collection::btree_map("[a-z_]{1,8}|from|X-[a-z]{1,4}", json_value(), 0..4)) {
         let arguments: Map<String, Json> = arguments.into_iter().collect();
         let call = Call::new("call_0".into(), "Do.It".into(), arguments.clone());
         prop_assert_eq!(read_call(&literal::call(&call)), ("Do.It".to_owned(), Json::Object(arguments)));
