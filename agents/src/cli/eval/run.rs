@@ -40,6 +40,7 @@ pub(super) struct Plan {
 }
 
 /// What came of one row.
+#[derive(Default)]
 struct Outcome {
     tally: Tally,
     cells: Cells,
@@ -195,18 +196,6 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
     let remarkable = trials.iter().find(|judged| judged.grade.success == plan.adversary);
     outcome.shown = remarkable.filter(|_| plan.show).map(|judged| told(row, judged));
     Ok(outcome)
-}
-
-impl Default for Outcome {
-    fn default() -> Self {
-        Self {
-            tally: Tally::default(),
-            cells: Cells::default(),
-            shown: None,
-            unfinished: None,
-            lines: Vec::new(),
-        }
-    }
 }
 
 impl Outcome {
