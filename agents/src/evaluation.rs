@@ -45,9 +45,7 @@ pub mod remote;
 
 pub use diorama_tested::{Agent, environment};
 
-use self::environment::{Answers, Budget, EnvironmentError};
-use self::judge::{Insider, Judge, Judged};
-use crate::episode::EpisodeError;
+use self::judge::Insider;
 
 /// Agents that test the judge: each is built from the task that it will meet.
 pub trait Insiders: Send + Sync {
@@ -56,23 +54,4 @@ pub trait Insiders: Send + Sync {
 
     /// The agent for a task.
     fn agent<'a>(&'a self, insider: Insider<'a>) -> Box<dyn Agent + 'a>;
-}
-
-/// Runs an agent through one episode and grades it.
-///
-/// # Errors
-/// When the task does not fit its world.
-pub async fn run(
-    agent: &dyn Agent,
-    judge: &Judge,
-    seed: u64,
-    answers: Answers,
-    budget: Budget,
-) -> Result<Judged, EpisodeError> {
-    let mut environment = judge.open(seed, answers, budget)?;
-    let stopped = match agent.act(&mut environment).await {
-        Ok(()) | Err(EnvironmentError::Over) => None,
-        Err(error) => Some(error),
-    };
-    Ok(judge.grade(environment, stopped))
 }
