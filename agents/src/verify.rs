@@ -101,7 +101,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     let fresh = session.initial().clone();
     let silent = task.endings(|_| 0);
     let idle = Attempt { last: &fresh, log: &[], stages: &silent, ..attempt };
-    if prepared.grade(&idle).success {
+    // Of a request that is declined without a call, the words are the whole solution.
+    if !task.gold.is_empty() && prepared.grade(&idle).success {
         return Err(Unproven::Checks("the words pass them without a call".to_owned()));
     }
     Ok(())

@@ -269,8 +269,11 @@ impl Prepared {
                 answer = Verdict::Failed;
                 judged.errors.extend(lies);
             }
-            let evidence = held.evidence(&mut judged.errors);
+            let shown = held.evidence(&mut judged.errors);
             let outcome = held.outcome(answer, &mut judged.errors);
+            // A refusal that no call leads to rests on the reason that is given for it.
+            let declines = shown == Verdict::NotEvaluated && !expected.refusal.is_empty();
+            let evidence = if declines { outcome } else { shown };
             judged.stages.push(StageGrade { outcome, answer, evidence });
         }
         let over = |of: fn(&StageGrade) -> Verdict| Verdict::over(judged.stages.iter().map(of));

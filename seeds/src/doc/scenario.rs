@@ -194,6 +194,14 @@ impl ScenarioDoc {
         steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
     }
 
+    /// The wordings of each thing that the user says.
+    pub fn said_by_user(&self) -> impl Iterator<Item = &[String]> {
+        let stages = self.stages.iter();
+        let lines = stages
+            .flat_map(|stage| std::iter::once(&stage.user).chain(stage.does.iter().map(|step| &step.user)));
+        lines.chain(self.knows.values()).map(Vec::as_slice).filter(|wordings| !wordings.is_empty())
+    }
+
     /// Calls an API by its new name.
     pub fn rename_api(&mut self, old: &str, new: &str) {
         let steps = self.stages.iter_mut().flat_map(|stage| &mut stage.does);

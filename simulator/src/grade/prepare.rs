@@ -101,7 +101,10 @@ impl PreparedVariant {
         if variant.stages.is_empty() {
             return Err(CheckError::NoStage(position));
         }
-        let shows = |stage: &StageCheck| !stage.answer.is_empty() || !stage.evidence.is_empty();
+        // A refusal for a named reason is told apart from doing nothing, and from refusing anything.
+        let shows = |stage: &StageCheck| {
+            !stage.answer.is_empty() || !stage.evidence.is_empty() || !stage.refusal.is_empty()
+        };
         if variant.changes.is_empty() && !variant.stages.iter().any(shows) {
             return Err(CheckError::PassesAnything(position));
         }

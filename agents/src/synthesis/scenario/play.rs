@@ -10,12 +10,13 @@ use diorama_proof::candidate::{
 use diorama_seeds::doc::{ScenarioStageDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
 use diorama_seeds::scenario::{Held, Scenario, Stock};
-use diorama_seeds::task::{Ability, Call, Outcome};
+use diorama_seeds::task::{Ability, Call, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::engine::{Body, Origin, Reading};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use minijinja::Value as Shown;
+use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};
@@ -119,6 +120,7 @@ pub fn play(
     let rules = wording(&scene, &scenario.doc.policy, rng)?;
     let personas = world.family.repertoire.personas(scenario.domain);
     let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
+    let hand = Hand::of(scenario, rng);
     let mut stage = Stage {
         world,
         scenario,
@@ -128,13 +130,18 @@ pub fn play(
         calls: Vec::new(),
         named: BTreeMap::new(),
         said: Vec::new(),
-        opening: String::new(),
+        hand,
+        retrieves: ability != Ability::Call,
         system: system.clone(),
+        searched: BTreeSet::new(),
         missed: 0,
         rng,
     };
-    let stages: Result<Vec<CandidateStage>, Unplayed> =
-        scenario.doc.stages.iter().map(|doc| stage.play(doc)).collect();
+    let ends_there = ability == Ability::Call
+        && scenario.doc.stages.first().is_some_and(declines_at_once)
+        && stage.rng.random_bool(LEAVES);
+    let stages = scenario.doc.stages.iter().take(if ends_there { 1 } else { usize::MAX });
+    let stages: Result<Vec<CandidateStage>, Unplayed> = stages.map(|doc| stage.play(doc)).collect();
     let tools = match ability {
         Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
@@ -150,6 +157,52 @@ pub fn play(
         stages: stages?,
     };
     Ok(Played { candidate, missed })
+}
+
+/// Share of the conversations whose first request is declined without a call that end with that.
+const LEAVES: f64 = 0.8;
+
+/// Whether a stage is a refusal that needs no call.
+fn declines_at_once(stage: &ScenarioStageDoc) -> bool {
+    let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
+    stage.refused.is_some() && !stage.does.iter().any(calls)
+}
+
+/// How a user writes, from the first message to the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hand {
+    /// Sentences that begin with a capital.
+    Careful,
+    /// Without.
+    Hasty,
+}
+
+/// Share of the conversations in which the user writes hastily, of those that have the words for it.
+const HASTY: f64 = 0.35;
+
+impl Hand {
+    /// The hand of a scenario's user: hasty only where each of their messages has a wording for it.
+    fn of(scenario: &Scenario, rng: &mut ChaCha8Rng) -> Self {
+        let can =
+            scenario.doc.said_by_user().all(|wordings| wordings.iter().any(|words| Self::Hasty.fits(words)));
+        if rng.random_bool(HASTY) && can { Self::Hasty } else { Self::Careful }
+    }
+
+    /// Whether a wording may be in this hand: by its first letter; where it begins with a place by the letter after its
+    /// first full stop, else by whether it has one. A wording of places alone fits both.
+    fn fits(self, words: &str) -> bool {
+        let hasty = |is: bool| is == (self == Self::Hasty);
+        let first =
+            |text: &str| text.chars().find(|c| *c == '{' || c.is_alphabetic()).filter(|c| c.is_alphabetic());
+        if let Some(letter) = first(words) {
+            return hasty(letter.is_lowercase());
+        }
+        if let Some(letter) = words.split_once(". ").and_then(|(_, rest)| first(rest)) {
+            return hasty(letter.is_lowercase());
+        }
+        let last = words.trim_end();
+        last.ends_with(['}', '?']) || hasty(!last.ends_with(['.', '!']))
+    }
 }
 
 /// One of several wordings, filled in; nothing where there is none.
@@ -181,9 +234,12 @@ struct Stage<'a> {
     /// The calls behind a name.
     named: BTreeMap<String, Vec<usize>>,
     said: Vec<String>,
-    /// What opened the stage.
-    opening: String,
+    hand: Hand,
+    /// Whether tools are found by searching.
+    retrieves: bool,
     system: String,
+    /// The keywords of searches so far.
+    searched: BTreeSet<String>,
     missed: usize,
     rng: &'a mut ChaCha8Rng,
 }
@@ -191,23 +247,33 @@ struct Stage<'a> {
 impl Stage<'_> {
     fn play(&mut self, doc: &ScenarioStageDoc) -> Result<CandidateStage, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
-        let user = self.words(&doc.user)?;
+        let user = self.users(&doc.user)?;
         self.said.push(user.clone());
-        self.opening.clone_from(&user);
         let mut turns = Vec::new();
         let mut knows = indexmap::IndexMap::new();
+        let goal =
+            doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
+        // What the user wants is looked for first, before anything is asked; then, call by call, what it needs.
+        match goal {
+            Some(goal) => _ = self.find(goal, &mut turns),
+            None if self.retrieves && doc.refused == Some(RefusalClass::NoTool) => {
+                let keywords = search::in_vain(self.world, self.scenario.domain, &user);
+                keywords.into_iter().for_each(|keywords| self.search(keywords, &mut turns));
+            }
+            None => {}
+        }
         for step in &doc.does {
             if let Some(about) = &step.ask {
                 let question = self.words(&step.say)?;
                 let wordings = self.scenario.doc.knows.get(about).cloned().unwrap_or_default();
-                let told = self.words(&wordings)?;
+                let told = self.users(&wordings)?;
                 self.said.push(told.clone());
                 turns.push(Turn { say: Some(question), ..Turn::default() });
                 turns.push(Turn { user: Some(told.clone()), ..Turn::default() });
                 knows.insert(about.replace('_', " "), told);
             } else if !step.user.is_empty() {
                 let say = self.words(&step.say)?;
-                let answer = self.words(&step.user)?;
+                let answer = self.users(&step.user)?;
                 self.said.push(answer.clone());
                 turns.push(Turn { say: Some(say), ..Turn::default() });
                 turns.push(Turn { user: Some(answer), ..Turn::default() });
@@ -231,6 +297,12 @@ impl Stage<'_> {
         wording(&self.scene, wordings, self.rng)
     }
 
+    /// One of several wordings, of those in the user's hand where there are any.
+    fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+        let of_hand: Vec<String> = wordings.iter().filter(|words| self.hand.fits(words)).cloned().collect();
+        self.words(if of_hand.is_empty() { wordings } else { &of_hand })
+    }
+
     /// A step of calls: one message for all of them, or one for each.
     fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
         let mut messages: Vec<Vec<Made<'_>>> = Vec::new();
@@ -246,8 +318,10 @@ impl Stage<'_> {
                 }
             }
         }
-        for call in messages.iter().flatten() {
-            self.find(call.0, turns)?;
+        for name in messages.iter().flatten().filter_map(|(call, _)| call.call.as_deref()) {
+            if !self.find(name, turns) {
+                return Err(Unplayed::NotFound(name.to_owned()));
+            }
         }
         let mut say = self.words(&step.say)?;
         let first = self.calls.len();
@@ -340,29 +414,37 @@ impl Stage<'_> {
         })
     }
 
-    /// Searches for the API of a step that no search has shown.
-    fn find(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
-        let name = step.call.as_deref().unwrap_or_default();
-        let Some(api) = self.world.base.world().api_named(name) else { return Ok(()) };
+    /// Searches for an API that no search has shown. Whether one shows it.
+    fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
+        let Some(api) = self.world.base.world().api_named(name) else { return true };
         if self.shown.contains(&api) {
-            return Ok(());
+            return true;
         }
-        let known = search::Known { opening: &self.opening, said: &self.said, system: &self.system };
+        let said = self.said.iter().rev().map(String::as_str).collect();
+        let known = search::Known { said, system: &self.system };
         for keywords in search::attempts(self.world, api, &known, self.rng) {
-            let arguments: Map<String, Json> =
-                [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
-            let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
-            let before = self.shown.len();
-            self.calls.push(self.session.call(&call));
-            let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments };
-            turns.push(Turn { calls: vec![call], ..Turn::default() });
-            self.shown.extend(self.session.visible());
             if self.shown.contains(&api) {
-                return Ok(());
+                break;
             }
-            self.missed += usize::from(self.shown.len() == before);
+            self.search(keywords, turns);
         }
-        Err(Unplayed::NotFound(name.to_owned()))
+        self.shown.contains(&api)
+    }
+
+    /// Makes a search that was not made before.
+    fn search(&mut self, keywords: String, turns: &mut Vec<Turn>) {
+        if !self.searched.insert(keywords.clone()) {
+            return;
+        }
+        let arguments: Map<String, Json> =
+            [("keywords".to_owned(), Json::from(keywords))].into_iter().collect();
+        let call = Call { api: TOOL_SEARCHER.to_owned(), arguments: arguments.clone() };
+        let before = self.shown.len();
+        self.calls.push(self.session.call(&call));
+        let call = CandidateCall { api: TOOL_SEARCHER.to_owned(), arguments };
+        turns.push(Turn { calls: vec![call], ..Turn::default() });
+        self.shown.extend(self.session.visible());
+        self.missed += usize::from(self.shown.len() == before);
     }
 
     fn opening(&self, when: &ScenarioWhenDoc) -> Result<Opening, Unplayed> {

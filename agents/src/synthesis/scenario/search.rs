@@ -1,34 +1,44 @@
 //! What an agent searches by that has not read what it searches for.
 //!
-//! The words are those that were said, sooner those that people commonly use for what is wanted; the description of an
-//! API that no search has shown is never looked at. Where they miss, another try uses more of them, and at last a common
-//! name that nobody said.
+//! A search is a phrase: words of one sentence that the user said, as they follow each other, or a common name of what is
+//! wanted, sooner one whose words were said. The description of an API that no search has shown is never looked at.
 
 use std::collections::{HashMap, HashSet};
 
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, DomainId};
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::synthesis::world::UnitWorld;
 
-/// Words of a search, at most.
-const MOST_WORDS: usize = 5;
+/// Words of a phrase, at most.
+const MOST_WORDS: usize = 6;
 /// APIs of a domain whose names share a word, at most, for the word to tell them apart.
 const MANY: usize = 4;
-/// Share of the searches that begin with whatever the request says.
-const TOLD: f64 = 0.12;
+/// What a word of the API's own common names weighs; one of another API's weighs 1.
+const OWN: usize = 2;
+/// Share of the searches that begin with a common name, where its words were said.
+const NAMED_FIRST: f64 = 0.4;
 
 /// What is known when a search is made.
 pub(super) struct Known<'a> {
-    /// What opened the stage.
-    pub(super) opening: &'a str,
-    /// What the user has said.
-    pub(super) said: &'a [String],
+    /// What the user has said, the last first.
+    pub(super) said: Vec<&'a str>,
     /// The system message.
     pub(super) system: &'a str,
+}
+
+/// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
+pub(super) fn in_vain(world: &UnitWorld, domain: DomainId, opening: &str) -> Option<String> {
+    let model = world.base.world();
+    let of_domain = model.apis.iter().enumerate().filter(|(_, api)| api.domain == domain);
+    let words: HashSet<u64> = of_domain
+        .flat_map(|(at, _)| &world.family.guide.api(ApiId(at as u16)).search)
+        .flat_map(|words| Prose::stems_of(words))
+        .collect();
+    phrases(&[opening], |stem| if words.contains(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
 /// Keywords to search by, in the order in which they are tried.
@@ -38,7 +48,6 @@ pub(super) fn attempts(
     known: &Known<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
-    let common = &world.family.guide.api(api).search;
     let stems = |id: ApiId| -> HashSet<u64> {
         world.family.guide.api(id).search.iter().flat_map(|words| Prose::stems_of(words)).collect()
     };
@@ -50,26 +59,32 @@ pub(super) fn attempts(
             stems(id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
         }
     }
-    let tells = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
-    let own: HashSet<u64> = stems(api).into_iter().filter(tells).collect();
-    let of_domain: HashSet<u64> = uses.keys().copied().filter(tells).collect();
-    let opening = content(known.opening);
-    let all = known.said.iter().rev().map(String::as_str).chain([known.system]);
-    let everything: Vec<&str> = opening.iter().copied().chain(all.flat_map(content)).collect();
-    let told = opening.iter().take(MOST_WORDS).copied().collect::<Vec<_>>().join(" ").to_lowercase();
-    let mut tries = vec![chosen(&opening, &own), chosen(&everything, &own), chosen(&everything, &of_domain)];
-    tries.retain(|words| words.contains(' '));
-    if rng.random_bool(TOLD) {
-        tries.insert(0, told.clone());
-    }
-    // A common name, where a word of it was said.
-    let seen: Vec<u64> =
-        known.said.iter().map(String::as_str).chain([known.system]).flat_map(Prose::stems_of).collect();
-    let grounded: Vec<&String> =
-        common.iter().filter(|words| Prose::stems_of(words).iter().any(|stem| seen.contains(stem))).collect();
-    tries.extend(grounded.choose(rng).map(|words| (*words).clone()));
-    tries.push(told);
-    tries.retain(|words| !words.is_empty());
+    uses.retain(|_, uses| *uses <= MANY);
+    let own = stems(api);
+    let weigh = |stem: u64| match (own.contains(&stem), uses.contains_key(&stem)) {
+        (true, true) => OWN,
+        (false, true) => 1,
+        _ => 0,
+    };
+
+    let seen: HashSet<u64> =
+        known.said.iter().copied().chain([known.system]).flat_map(Prose::stems_of).collect();
+    let idle = |word: &str| {
+        Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !uses.contains_key(stem))
+    };
+    let common = world.family.guide.api(api).search.iter();
+    let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
+    names.shuffle(rng);
+    let unsaid = |name: &String| Prose::stems_of(name).iter().filter(|stem| !seen.contains(stem)).count();
+    names.sort_by_key(unsaid);
+    let said_names = names.iter().take_while(|name| unsaid(name) == 0).count();
+
+    let (mut tries, words): (Vec<String>, Vec<String>) =
+        phrases(&known.said, weigh).into_iter().partition(|phrase| phrase.contains(' '));
+    let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
+    tries.splice(at..at, names.drain(..said_names));
+    tries.extend(words);
+    tries.extend(names);
     let mut different: Vec<String> = Vec::new();
     for words in tries {
         if !different.contains(&words) {
@@ -79,34 +94,57 @@ pub(super) fn attempts(
     different
 }
 
-/// The words that have one of these stems, each once.
-fn chosen(words: &[&str], stems: &HashSet<u64>) -> String {
-    let mut taken: Vec<u64> = Vec::new();
-    let mut chosen: Vec<String> = Vec::new();
-    for word in words {
-        let Some(stem) = Prose::stems_of(word).first().copied() else { continue };
-        if chosen.len() < MOST_WORDS && stems.contains(&stem) && !taken.contains(&stem) {
-            taken.push(stem);
-            chosen.push(word.to_lowercase());
-        }
-    }
-    chosen.join(" ")
+/// A name without words at its beginning that are not needed, as long as two that mean something are left.
+fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let means = |words: &[&str]| words.iter().filter(|word| !Prose::stems_of(word).is_empty()).count();
+    let from = words.iter().take_while(|word| idle(word)).count();
+    let rest = words.get(from..).unwrap_or_default();
+    if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
 }
 
-/// The words of a text that mean something: no names, no numbers, no small words.
-fn content(text: &str) -> Vec<&str> {
-    let mut chosen: Vec<&str> = Vec::new();
-    let mut starts = true;
-    for word in text.split_whitespace() {
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        let ends = word.ends_with(['.', '!', '?', ':']);
-        let is_name = !starts && bare.starts_with(char::is_uppercase);
-        starts = ends;
-        let plain = !bare.is_empty() && bare.chars().all(|c| c.is_alphabetic() || c == '-');
-        let means = plain && bare.chars().count() > 3 && !Prose::stems_of(bare).is_empty();
-        if means && !is_name && !chosen.iter().any(|known| known.eq_ignore_ascii_case(bare)) {
-            chosen.push(bare);
+/// The phrases of texts that weigh something, the heaviest first; of two equals the one said first in the list.
+fn phrases(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for text in texts {
+        for part in text.split_inclusive(['.', ',', '!', '?', ':', ';', '(', ')']) {
+            found.extend(phrase(part, &weigh));
         }
     }
-    chosen
+    found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    found.into_iter().take(2).map(|(_, words)| words).collect()
+}
+
+/// The heaviest run of plain words in a part of a sentence, from a word that weighs to a word that weighs.
+fn phrase(part: &str, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
+    let words: Vec<&str> = part.split_whitespace().collect();
+    let weights: Vec<Option<usize>> =
+        words.iter().enumerate().map(|(at, word)| plain(at, word, &weigh)).collect();
+    let mut best: Option<(usize, &[&str])> = None;
+    for from in 0..words.len() {
+        for until in from + 1..=words.len().min(from + MOST_WORDS) {
+            let Some(run) = weights[from..until].iter().copied().collect::<Option<Vec<usize>>>() else {
+                break;
+            };
+            let whole = run.first() > Some(&0) && run.last() > Some(&0);
+            let weight: usize = run.iter().sum();
+            let alone = run.len() == 1 && weight < OWN;
+            if whole && !alone && best.is_none_or(|(known, _)| weight > known) {
+                best = Some((weight, &words[from..until]));
+            }
+        }
+    }
+    let (weight, run) = best?;
+    let bare = run.iter().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
+    Some((weight, bare.collect::<Vec<_>>().join(" ")))
+}
+
+/// What a plain word weighs: no name, no number.
+fn plain(at: usize, word: &str, weigh: impl Fn(u64) -> usize) -> Option<usize> {
+    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_name = at > 0 && bare.starts_with(char::is_uppercase);
+    let plain =
+        !bare.is_empty() && !is_name && bare.chars().all(|c| c.is_alphabetic() || "-'\u{2019}".contains(c));
+    let short = bare.chars().count() < 4;
+    plain.then(|| Prose::stems_of(bare).first().map_or(0, |stem| if short { 0 } else { weigh(*stem) }))
 }

@@ -12,8 +12,10 @@ use crate::ground::GroundedStage;
 use crate::reason::Reason;
 
 /// What is said without a call.
-const IDLE: [&str; 4] =
-    ["", "Done.", "I'm sorry, but I can't help with that.", "Could you tell me more about what you need?"];
+const IDLE: [&str; 3] = ["", "Done.", "Could you tell me more about what you need?"];
+
+/// A refusal of anything. It is right where nothing but refusing without a call is.
+const REFUSES: &str = "I'm sorry, but I can't help with that.";
 
 /// Calls that are tried in search of a twin, at most.
 const MOST_TRIES: usize = 400;
@@ -26,18 +28,21 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     let stages = trial.grounded.stages.len();
     let mut idle = trial.start();
     idle.close(stages);
-    for said in IDLE {
+    let only_refuses = trial.grounded.gold.is_empty()
+        && trial.grounded.stages.iter().all(|stage| stage.outcome == Outcome::Refused);
+    for said in IDLE.into_iter().chain((!only_refuses).then_some(REFUSES)) {
         let words = vec![said.to_owned(); stages];
-        for structured in [false, true] {
+        // Given beside the words, the right refusal is all that is asked for.
+        for structured in [false, true].into_iter().filter(|structured| !(only_refuses && *structured)) {
             if trial.passes(&idle, Says { words: &words, structured }) {
                 return Err(Reason::IdlePasses { words: said.to_owned() });
             }
             report.no_op += 1;
         }
     }
-    // The right words without a single call.
+    // The right words without a single call, where there is one to make.
     let words = trial.gold_words();
-    if trial.passes(&idle, Says { words: &words, structured: true }) {
+    if !trial.grounded.gold.is_empty() && trial.passes(&idle, Says { words: &words, structured: true }) {
         return Err(Reason::WordsAlonePass);
     }
     report.no_op += 1;

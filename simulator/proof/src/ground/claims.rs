@@ -135,7 +135,9 @@ pub(crate) fn refusal(
     if !end.facts.is_empty() && end.reason.is_some() {
         return (end.reason, None);
     }
-    if end.reason == Some(RefusalClass::NoTool) && calls.is_empty() {
+    let only_searched =
+        calls.clone().filter_map(|call| seen.entries.get(call)).all(|entry| entry.api.is_none());
+    if end.reason == Some(RefusalClass::NoTool) && only_searched {
         return (end.reason, None);
     }
     // Forbidden by a rule that the system message gives.
