@@ -28,11 +28,11 @@ use diorama_agents::synthesis::query::OfflineQuery;
 use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
-    Budget, Cassette, CassetteError, ChatModel, ChatReply, ChatRequest, Durability, Format, HttpModel, HttpSettings,
-    Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy, Retrying, Sampling,
-    ScriptedClock, ScriptedModel, ToolCall, Usage,
+    Budget, Cassette, CassetteError, ChatModel, ChatReply, ChatRequest, Durability, Format, HttpModel,
+    HttpSettings, Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy,
+    Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
 };
-use diorama_model_server::{Answer, Fault, ModelServer, RetryAfter, Script};
+use diorama_model_server::{Answer, Fault, Keep, ModelServer, RetryAfter, Script};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::{Identity as RunIdentity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
@@ -493,4 +493,124 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     let found = calibrate(&studio, &first).await.unwrap().unwrap();
     assert!(found.good >= 3 && found.bad.values().sum::<u32>() >= 3, "{found:?}");
     assert!(found.bad_dropped_by_either > 0, "{found:?}");
+}
+
+/// The command, with the plain model behind a server.
+fn command(server: &ModelServer, out: &Path) -> std::process::Command {
+    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/catalog/city_library.yaml");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_diorama"));
+    command.args([
+        "generate",
+        "--json",
+        "--backend",
+        "llm",
+        "--model",
+        "plain",
+        "--dialogues",
+        "60",
+        "--rewrite=user",
+    ]);
+    command.args([
+        "--judge-votes",
+        "0",
+        "--attempts",
+        "12",
+        "--concurrency",
+        "8",
+        "--base-url",
+        &server.url(),
+    ]);
+    command.arg("--world").arg(world).arg("--out").arg(out);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+}
+
+fn told(output: &std::process::Output) -> Json {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The rows and worlds of a folder, with the manifest that names their checksums.
+fn dataset(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    files(folder).into_iter().filter(|(path, _)| !path.starts_with("stages")).collect()
+}
+
+async fn wait_for(server: &ModelServer, calls: u64) {
+    while server.books().calls < calls {
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_command_goes_on_and_repeats_only_what_was_in_flight() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, whole) = (folder.path().join("out"), folder.path().join("whole"));
+    let server =
+        ModelServer::start(Script { delay: Duration::from_millis(15), ..script(Vec::new()) }).await.unwrap();
+    let mut child = command(&server, &out).spawn().unwrap();
+    wait_for(&server, 50).await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!out.join("manifest.json").exists());
+    let resumed = told(&command(&server, &out).arg("--resume").output().unwrap());
+    assert_eq!(resumed["dialogues"], 60);
+    let model = &resumed["model"];
+    assert!(model["repeats"].as_u64().unwrap() <= 8, "{model}");
+    assert!(model["replayed"].as_u64().unwrap() >= 40, "{model}");
+    told(&command(&server, &whole).output().unwrap());
+    assert_eq!(dataset(&out), dataset(&whole));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_command_leaves_a_valid_dataset_that_can_be_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, whole) = (folder.path().join("out"), folder.path().join("whole"));
+    let server =
+        ModelServer::start(Script { delay: Duration::from_millis(15), ..script(Vec::new()) }).await.unwrap();
+    let child = command(&server, &out).spawn().unwrap();
+    wait_for(&server, 50).await;
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let stopped = told(&child.wait_with_output().unwrap());
+    let written = stopped["dialogues"].as_u64().unwrap();
+    assert!((1..60).contains(&written), "{stopped}");
+    assert!(stopped["model"]["stopped"].is_string(), "{stopped}");
+    assert_eq!(stopped["model"]["unknown_calls"], 0, "what was in flight was finished");
+    let verify =
+        std::process::Command::new(env!("CARGO_BIN_EXE_diorama")).arg("verify").arg(&out).output().unwrap();
+    assert!(verify.status.success(), "{}", String::from_utf8_lossy(&verify.stdout));
+    let resumed = told(&command(&server, &out).arg("--resume").output().unwrap());
+    assert_eq!((&resumed["dialogues"], &resumed["model"]["repeats"]), (&json!(60), &json!(0)));
+    told(&command(&server, &whole).output().unwrap());
+    assert_eq!(dataset(&out), dataset(&whole));
+}
+
+/// A thousand conversations at once, each reply after 200 ms: prints what share of the ideal is kept, and the memory.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures, and asserts nothing that depends on the machine"]
+async fn a_thousand_conversations_at_once() {
+    let server = Script { delay: Duration::from_millis(200), keep: Keep::Counts, ..script(Vec::new()) };
+    let server = ModelServer::start(server).await.unwrap();
+    let settings = settings(UserWords::Rewritten, AssistantWords::Rewritten);
+    let dialogues = 4000;
+    let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
+    let ledger = Ledger::unbounded();
+    let model = Metered::new(
+        HttpModel::new(HttpSettings::new(server.url(), "plain"), None).unwrap(),
+        Arc::clone(&ledger),
+    );
+    let limiter = Limiter::new(NonZeroUsize::new(1000).unwrap());
+    let model = Retrying::new(model, RetryPolicy::default(), limiter, Arc::clone(&ledger));
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let folder = tempfile::tempdir().unwrap();
+    let writer = writer(&recipe, folder.path(), PlanSizes::new(dialogues), Start::Fresh);
+    let started = std::time::Instant::now();
+    let ended = run(&studio, &writer, 1000, None, |_| {}).await.unwrap();
+    let (seconds, calls) = (started.elapsed().as_secs_f64(), ledger.books().total.calls);
+    let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    let ideal = calls as f64 / 1000.0 * 0.2;
+    println!("{} rows, {calls} calls in {seconds:.1} s; {ideal:.1} s would be ideal; {peak}", ended.rows);
+    assert_eq!(ended.unfinished, 0);
 }

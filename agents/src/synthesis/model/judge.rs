@@ -92,14 +92,13 @@ impl Verdict {
         if !most(|vote| !vote.is_good()) {
             return None;
         }
-        let faults: [(&'static str, fn(&Vote) -> bool); 3] = [
-            ("not answerable as asked", |vote| !vote.answerable),
-            ("does not answer what was asked", |vote| !vote.answers),
-            ("not as people write", |vote| !vote.natural),
-        ];
-        let count = |wrong: &fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
         // The fault that most votes name; of equals the first.
-        faults.iter().rev().max_by_key(|(_, wrong)| count(wrong)).map(|(name, _)| *name)
+        let faults = ["not answerable as asked", "does not answer what was asked", "not as people write"];
+        let count = |fault: usize| {
+            let names = |vote: &&Vote| !([vote.answerable, vote.answers, vote.natural][fault]);
+            self.votes.iter().filter(names).count()
+        };
+        (0..faults.len()).rev().max_by_key(|fault| count(*fault)).map(|fault| faults[fault])
     }
 
     /// Whether all votes say the same of the row.

@@ -152,6 +152,26 @@ impl Plan {
         }
     }
 
+    /// The words of the user that arguments follow from.
+    #[must_use]
+    pub fn spoken(&self) -> Vec<&str> {
+        fn spans<'a>(source: &ArgumentSource, turns: &'a [String], found: &mut Vec<&'a str>) {
+            match source {
+                ArgumentSource::User { turn, start, end, .. } => {
+                    let words =
+                        turns.get(*turn as usize).and_then(|turn| turn.get(*start as usize..*end as usize));
+                    found.extend(words.map(str::trim).filter(|words| words.len() > 1));
+                }
+                ArgumentSource::Arithmetic { of, .. } => of.iter().for_each(|part| spans(part, turns, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        let sources = self.grounded.gold.iter().flat_map(|call| call.sources.values());
+        sources.for_each(|source| spans(source, &self.grounded.user_turns, &mut found));
+        found
+    }
+
     /// The turns of the user, read.
     fn prose(&self, world: &World) -> Vec<Prose> {
         let clock = Clock::at(self.grounded.clock, &world.zone);
@@ -224,9 +244,9 @@ impl Told<'_> {
         StageBrief {
             opens: stage.when.as_ref().map(|when| self.opens(when)),
             meaning: (calls.is_empty() || (asks.is_empty() && says.is_empty())).then(|| stage.user.clone()),
-            does: calls.iter().map(|call| self.call(&grounded.gold[*call])).collect(),
+            does: counted(calls.iter().map(|call| self.call(&grounded.gold[*call]))),
             refused,
-            asks,
+            asks: counted(asks.into_iter()),
             says: says.into_iter().map(quoted).collect(),
             held: held.collect(),
             later: later.collect(),
@@ -319,7 +339,7 @@ impl Told<'_> {
         let mut found = Vec::new();
         for (call, path) in places {
             let Some(entry) = grounded.entries.get(call as usize) else { continue };
-            let Some(Body::Leaf(_, Origin::Field { resource, key, .. })) = entry.reply.body.at(&path) else {
+            let Some(Body::Leaf(_, Origin::Field { resource, key, .. })) = entry.reply.body.at(path) else {
                 continue;
             };
             for (_, value, origin) in entry.reply.body.leaves() {
@@ -382,7 +402,10 @@ impl Told<'_> {
     fn refusal(&self, by: Option<usize>) -> String {
         let entry = by.and_then(|call| self.plan.grounded.entries.get(call));
         let message = entry.and_then(|entry| {
-            entry.reply.body.leaves().find_map(|(_, value, _)| value.as_str().map(str::to_owned))
+            let body = &entry.reply.body;
+            let text = |body: &Body| body.value().and_then(Value::as_str).map(str::to_owned);
+            let said = ["detail", "message"].into_iter().find_map(|name| body.member(name).and_then(text));
+            said.or_else(|| body.leaves().find_map(|(_, value, _)| value.as_str().map(str::to_owned)))
         });
         message.unwrap_or_else(|| "nothing is found".to_owned())
     }
@@ -395,6 +418,17 @@ impl Told<'_> {
         let shown = when.call.map(|_| "when the assistant has found what it depends on");
         ended.or(shown).unwrap_or("afterwards").to_owned()
     }
+}
+
+/// Equal texts once, with how often they come.
+fn counted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut counts: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    let told =
+        |(text, count): (String, usize)| if count > 1 { format!("{text} ({count} times)") } else { text };
+    counts.into_iter().map(told).collect()
 }
 
 fn quoted((about, words): (String, String)) -> String {

@@ -122,11 +122,13 @@ impl Job<'_> {
         let values = prose.mentions().iter().map(diorama_simulator::grade::extract::Mention::span);
         let names =
             self.world.vocabulary.proper_names(&prose, &self.world.base).into_iter().map(|(span, _)| span);
-        for span in values.chain(names) {
-            let words = prose.words_at(span).to_owned();
-            if !keep.iter().any(|known| known.contains(&words)) {
+        let said =
+            self.plan.spoken().into_iter().filter(|words| speaker == Speaker::User && line.contains(words));
+        let said: Vec<&str> = said.collect();
+        for words in values.chain(names).map(|span| prose.words_at(span)).chain(said) {
+            if !keep.iter().any(|known| known.contains(words)) {
                 keep.retain(|known| !words.contains(known.as_str()));
-                keep.push(words);
+                keep.push(words.to_owned());
             }
         }
         let speaker = if speaker == Speaker::User { "user" } else { "assistant" };

@@ -142,8 +142,8 @@ pub async fn run(
         return Err(RunError::Model(what));
     }
     // What was never started has no rows, and the dataset is whole without it.
-    for at in out.next..units.len() {
-        out.write(flow.ready.remove(&at).unwrap_or_else(|| UnitDone::empty(&units[at])))?;
+    for (at, unit) in units.iter().enumerate().skip(out.next) {
+        out.write(flow.ready.remove(&at).unwrap_or_else(|| UnitDone::empty(unit)))?;
     }
     if let (0, Some(what)) = (out.rows, flow.missing) {
         return Err(RunError::Model(what));
