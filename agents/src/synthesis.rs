@@ -9,6 +9,7 @@ pub mod domain;
 pub mod draft;
 pub mod fingerprint;
 pub mod goal;
+pub mod model;
 pub mod phenomena;
 pub mod pipeline;
 pub mod plan;

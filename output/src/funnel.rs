@@ -23,6 +23,30 @@ pub struct Funnel {
     pub written: u64,
     /// Faults put into reference traces, by kind.
     pub faults: BTreeMap<String, Faults>,
+    /// What chat models were asked for, by stage, for rows that were written and for those that were not.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, ModelUse>,
+}
+
+/// What a stage took of a chat model: whole replies, as the server counted them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelUse {
+    /// Replies.
+    pub replies: u64,
+    /// Tokens that were sent.
+    pub input_tokens: u64,
+    /// Tokens that came back.
+    pub output_tokens: u64,
+}
+
+impl ModelUse {
+    /// Adds another use.
+    pub const fn add(&mut self, other: &Self) {
+        self.replies += other.replies;
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+    }
 }
 
 /// What became of faults of one kind.
@@ -96,6 +120,17 @@ impl Funnel {
             sum.survived += faults.survived;
             sum.equivalent += faults.equivalent;
         }
+        for (stage, uses) in &other.models {
+            self.models.entry(stage.clone()).or_default().add(uses);
+        }
+    }
+
+    /// What chat models were asked for in all.
+    #[must_use]
+    pub fn model_use(&self) -> ModelUse {
+        let mut sum = ModelUse::default();
+        self.models.values().for_each(|uses| sum.add(uses));
+        sum
     }
 }
 

@@ -19,6 +19,10 @@ use crate::plan::PlanSizes;
 pub const MANIFEST: &str = "manifest.json";
 /// The dataset card's name.
 pub const CARD: &str = "README.md";
+/// The folder of what the stages of a run with a model came to. It is no part of the dataset: no checksum covers it.
+pub const STAGES: &str = "stages";
+/// The report on a run with a model; no part of the dataset either.
+pub const QUALITY: &str = "quality.json";
 /// The name of what stands in for the manifest in a shard's folder.
 pub const SHARD: &str = "shard.json";
 

@@ -196,7 +196,8 @@ fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
 }
 
 /// Several answers as one: each a sentence of its own.
-fn joined(say: &[&str]) -> String {
+#[must_use]
+pub fn joined(say: &[&str]) -> String {
     let mut text = String::new();
     for part in say {
         if !text.is_empty() {

@@ -74,6 +74,9 @@ pub enum CliError {
     /// A unit that cannot be made.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
+    /// A run with a model that ended before its time.
+    #[error(transparent)]
+    Model(#[from] crate::synthesis::model::run::RunError),
     /// A server that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
@@ -126,6 +129,7 @@ impl CliError {
             | Self::Export(_)
             | Self::Episode(_)
             | Self::Pipeline(_)
+            | Self::Model(_)
             | Self::Listen { .. }
             | Self::Search(_)
             | Self::Material(_)

@@ -1,6 +1,6 @@
 //! `diorama eval`
 
-mod model;
+pub(crate) mod model;
 mod name;
 mod report;
 mod run;

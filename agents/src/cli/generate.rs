@@ -1,7 +1,10 @@
 //! `diorama generate`
 
+pub mod llm;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +16,7 @@ use diorama_seeds::task::Ability;
 use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::json;
 
+use self::llm::{LlmArgs, Told};
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::{Done, Streams, terminal};
@@ -28,7 +32,7 @@ use diorama_proof::Gate;
 
 /// Make tool-use dialogues in which every call was executed.
 ///
-/// Needs no network, key, model or server. Worlds come from the catalog unless --world or --openapi names others. The
+/// Needs no network, key, model or server, unless `--backend llm` has a model write the words. Worlds come from the catalog unless --world or --openapi names others. The
 /// same seed gives the same bytes, whatever the threads, shards and interruptions. A folder is a dataset once it holds
 /// manifest.json.
 #[derive(Debug, Args)]
@@ -72,6 +76,9 @@ pub struct Generate {
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
+    /// How the model is asked.
+    #[command(flatten)]
+    pub llm: LlmArgs,
 }
 
 /// Who does the language work of the pipeline.
@@ -79,6 +86,8 @@ pub struct Generate {
 pub enum Backend {
     /// Embedded and deterministic; no model.
     Offline,
+    /// A model behind any OpenAI-compatible server writes the words; calls are planned and executed as ever.
+    Llm,
 }
 
 /// A version of the search for tools, as it is named on the command line.
@@ -144,7 +153,10 @@ impl Generate {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let named = self.inputs.read(streams)?;
+        let mut named = self.inputs.read(streams)?;
+        if self.backend == Backend::Llm {
+            named.extend(self.llm.written_worlds()?);
+        }
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));
@@ -154,6 +166,10 @@ impl Generate {
         let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
         abilities.sort_unstable();
         abilities.dedup();
+        let asked = match self.backend {
+            Backend::Offline => None,
+            Backend::Llm => Some((self.llm.settings()?, self.llm.prompt_set()?)),
+        };
         let recipe = Recipe::new(Ingredients {
             seed: self.seed,
             abilities,
@@ -163,8 +179,10 @@ impl Generate {
             dialogues: self.dialogues,
             search: self.tool_search.into(),
             shares: self.phenomena.iter().cloned().collect(),
+            model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         })?;
-        let plan = Plan::new(PlanSizes::new(self.dialogues), |unit| recipe.split_of(unit))?;
+        let sizes = PlanSizes::new(self.dialogues);
+        let plan = Plan::new(sizes, |unit| recipe.split_of(unit))?;
         let identity = Identity {
             versions: super::verify::versions(self.tool_search.into()),
             seed: self.seed,
@@ -172,6 +190,9 @@ impl Generate {
             benchmark: benchmark.is_some(),
         };
         let start = if self.resume { Start::Resume } else { Start::Fresh };
+        if asked.is_some() && self.resume {
+            self.llm.reopen(&self.out, &identity, sizes)?;
+        }
         let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
         let agents = Agents {
             domain: Box::new(OfflineDomain { apis: OfflineApis { search: self.tool_search.into() } }),
@@ -181,22 +202,30 @@ impl Generate {
         };
         let threads =
             self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
-        let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
-        writer.drive(
-            threads,
-            |unit| pipeline::unit(&recipe, &agents, unit, &writer),
-            |progress| bar.set_position(progress.slots),
-        )?;
-        bar.finish_and_clear();
+        let Some(asked) = asked else {
+            let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
+            writer.drive(
+                threads,
+                |unit| pipeline::unit(&recipe, &agents, unit, &writer),
+                |progress| bar.set_position(progress.slots),
+            )?;
+            bar.finish_and_clear();
+            let summary = writer.finish()?;
+            self.report((&recipe, &summary), None, started.elapsed().as_secs_f64(), streams)?;
+            return Ok(Done::Met);
+        };
+        let recipe = Arc::new(recipe);
+        let told = self.llm.make(Arc::clone(&recipe), agents, asked, (&writer, &self.out), threads)?;
         let summary = writer.finish()?;
-        self.report(&recipe, &summary, started.elapsed().as_secs_f64(), streams)?;
+        let told = self.llm.report(&self.out, &summary, told)?;
+        self.report((&recipe, &summary), Some(&told), started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
     }
 
     fn report(
         &self,
-        recipe: &Recipe,
-        summary: &Summary,
+        (recipe, summary): (&Recipe, &Summary),
+        told: Option<&Told>,
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
@@ -209,7 +238,7 @@ impl Generate {
             .len();
         let families = recipe.families(Split::Train).iter().chain(recipe.families(Split::Test));
         let uses = uses::uses(families.map(AsRef::as_ref), &summary.counts.apis);
-        let data = json!({
+        let mut data = json!({
             "dialogues": summary.counts.dialogues,
             "worlds": summary.worlds.len(),
             "domains": summary.counts.domains.len(),
@@ -221,7 +250,10 @@ impl Generate {
             "uses": uses,
             "out": self.out.display().to_string(),
         });
-        streams.print(&data, || self.funnel(summary, &uses, seconds))?;
+        if let Some(told) = told {
+            data["model"] = told.json();
+        }
+        streams.print(&data, || self.funnel(summary, &uses, told, seconds))?;
         // A shard may have no slots of its own.
         if summary.counts.dialogues == 0 && summary.funnel.proposed > 0 {
             let why =
@@ -231,13 +263,14 @@ impl Generate {
         Ok(())
     }
 
-    fn funnel(&self, summary: &Summary, uses: &[Use], seconds: f64) -> String {
+    fn funnel(&self, summary: &Summary, uses: &[Use], told: Option<&Told>, seconds: f64) -> String {
         let mut text = String::new();
         let funnel = &summary.funnel;
         let _ = writeln!(text, "{:>10}  tasks proposed", funnel.proposed);
-        let order = ["scenario", "query", "duplicate", "caller"]
+        let order = ["plan", "scenario", "query", "rewrite", "duplicate", "caller", "wording"]
             .into_iter()
-            .chain(Gate::ALL.iter().map(|gate| gate.name()));
+            .chain(Gate::ALL.iter().map(|gate| gate.name()))
+            .chain(["judge"]);
         for stage in order {
             let Some(reasons) = funnel.dropped.get(stage) else { continue };
             let _ = writeln!(text, "{:>10}  dropped: {stage}", format!("-{}", reasons.values().sum::<u64>()));
@@ -263,6 +296,7 @@ impl Generate {
             let why = unused.why.as_deref().unwrap_or_default();
             let _ = writeln!(text, "            {}.{} is in no dialogue: {why}", unused.domain, unused.api);
         }
+        text.push_str(&told.map(Told::text).unwrap_or_default());
         let speed = if seconds > 0.0 { summary.counts.dialogues as f64 / seconds } else { 0.0 };
         let _ = writeln!(text, "{seconds:.1} s, {speed:.0} rows per second");
         let _ = writeln!(text, "{}", self.out.display());

@@ -31,7 +31,7 @@ use super::plan::call_of;
 use super::world::UnitWorld;
 
 /// Solves a proposed conversation.
-pub trait CallerAgent: Sync {
+pub trait CallerAgent: Sync + Send {
     /// The conversation as it went, or the reason why there is none.
     ///
     /// # Errors
@@ -336,7 +336,7 @@ pub fn tools_among(world: &World, needed: Vec<ApiId>, rng: &mut ChaCha8Rng) -> V
 }
 
 /// Search words for an API: words of its name and description that stand in what the agent has seen.
-fn keywords(
+pub(super) fn keywords(
     world: &UnitWorld,
     said: &[String],
     api: ApiId,

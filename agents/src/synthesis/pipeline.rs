@@ -136,8 +136,15 @@ fn slot_row(
                     slot,
                     attempt,
                     version: crate::GENERATOR_VERSION.to_owned(),
+                    authors: std::collections::BTreeMap::new(),
                 };
-                let about = About { ability, phenomena: &phenomena, split, provenance: &provenance };
+                let about = About {
+                    ability,
+                    phenomena: &phenomena,
+                    split,
+                    provenance: &provenance,
+                    model_terms: None,
+                };
                 return Some(row::row(world, &grounded, &report, &about));
             }
             Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
@@ -148,7 +155,7 @@ fn slot_row(
 }
 
 /// One of the abilities asked for. Few conversations need one API alone, so that they are drawn half as often.
-fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
+pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
     let weight = |ability: &Ability| if *ability == Ability::RetrieveCall { 1 } else { 2 };
     let mut left = rng.random_range(0..asked.iter().map(weight).sum::<u32>().max(1));
     let drawn = asked.iter().find(|ability| {
@@ -160,7 +167,7 @@ fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
 }
 
 /// Who writes the conversations of a slot.
-enum Author<'a> {
+pub(super) enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
     Scenarios(&'a Repertoire),
     /// The grammar, for worlds without: its query and caller agents.
@@ -168,13 +175,13 @@ enum Author<'a> {
 }
 
 impl<'a> Author<'a> {
-    fn of(world: &'a UnitWorld, ability: Ability) -> Self {
+    pub(super) fn of(world: &'a UnitWorld, ability: Ability) -> Self {
         let repertoire = &world.family.repertoire;
         if repertoire.draw(ability, 0.0).is_some() { Self::Scenarios(repertoire) } else { Self::Grammar }
     }
 
     /// Attempts at one kind of conversation.
-    const fn patience(&self) -> u32 {
+    pub(super) const fn patience(&self) -> u32 {
         match self {
             Self::Scenarios(_) => SAME_SCENARIO,
             Self::Grammar => SAME_SHAPE,
@@ -182,7 +189,7 @@ impl<'a> Author<'a> {
     }
 
     /// A conversation and what is special about it; or where it was lost, and why.
-    fn propose(
+    pub(super) fn propose(
         &self,
         agents: &Agents,
         world: &UnitWorld,
@@ -214,7 +221,7 @@ impl<'a> Author<'a> {
 }
 
 /// Which kind of conversation; the shares make more than a third of the rows change state.
-fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
+pub(super) fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
     let draw = rng.random_range(0..100);
     if reads_only {
         return match (ability, draw) {
@@ -254,7 +261,7 @@ fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) -> Shape {
 }
 
 /// What became of the faults that were put into a candidate.
-fn count_faults(funnel: &mut Funnel, report: &GateReport) {
+pub(super) fn count_faults(funnel: &mut Funnel, report: &GateReport) {
     for (kind, tally) in &report.damage {
         let faults = funnel.faults.entry(kind.clone()).or_default();
         *faults = Faults {

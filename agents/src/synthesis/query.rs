@@ -18,7 +18,7 @@ use super::world::{UnitWorld, refers_to};
 use diorama_proof::Survey;
 
 /// Proposes a conversation in a world.
-pub trait QueryAgent: Sync {
+pub trait QueryAgent: Sync + Send {
     /// One proposal, or the reason why this draw leads to none.
     ///
     /// # Errors

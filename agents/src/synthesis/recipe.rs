@@ -58,6 +58,8 @@ pub struct Ingredients {
     pub search: SearchVersion,
     /// Shares of what conversations are to show, by label.
     pub shares: Shares,
+    /// The model that writes, and how it is asked; none offline.
+    pub model: Option<Json>,
 }
 
 impl Recipe {
@@ -75,6 +77,7 @@ impl Recipe {
             dialogues,
             search,
             shares,
+            model,
         } = ingredients;
         if abilities.is_empty() {
             abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
@@ -91,7 +94,7 @@ impl Recipe {
             .collect();
         let mut config = BTreeMap::from([
             ("abilities".to_owned(), json!(abilities)),
-            ("backend".to_owned(), json!("offline")),
+            ("backend".to_owned(), json!(if model.is_some() { "llm" } else { "offline" })),
             ("dialogues".to_owned(), json!(dialogues)),
             ("domains_per_world".to_owned(), json!(domains_per_world)),
             ("sources".to_owned(), Json::Array(hashes)),
@@ -100,6 +103,7 @@ impl Recipe {
         if search != SearchVersion::V1 {
             config.insert("tool_search".to_owned(), json!(search.name()));
         }
+        config.extend(model.map(|model| ("model".to_owned(), model)));
         if !shares.is_empty() {
             config.insert("phenomena".to_owned(), json!(shares));
         }

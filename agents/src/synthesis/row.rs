@@ -22,6 +22,8 @@ pub struct About<'a> {
     pub split: Split,
     /// Where it comes from.
     pub provenance: &'a Provenance,
+    /// The model that wrote some of the words, with its terms; none where none did.
+    pub model_terms: Option<&'a str>,
 }
 
 /// Puts a row together.
@@ -70,7 +72,10 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
         initial_state_hash: grounded.initial.digest().to_string(),
         final_state_hash: grounded.last.digest().to_string(),
         gates: text(gates),
-        license: world.family.license.clone(),
+        license: match about.model_terms {
+            Some(terms) => format!("{}; words by {terms}", world.family.license),
+            None => world.family.license.clone(),
+        },
         provenance: text(about.provenance),
     }
 }

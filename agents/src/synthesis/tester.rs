@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use super::world::UnitWorld;
 
 /// Tests a candidate.
-pub trait TesterAgent: Sync {
+pub trait TesterAgent: Sync + Send {
     /// The candidate with its sources, and what the gates found.
     ///
     /// # Errors

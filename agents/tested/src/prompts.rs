@@ -57,32 +57,59 @@ enum Speaker {
     Assistant,
 }
 
-struct Prompts {
+/// Prompts that are ready to be filled in.
+#[derive(Debug)]
+pub struct Prompts {
     templates: Environment<'static>,
     /// By prompt: who says which template.
-    parts: BTreeMap<&'static str, Vec<(Speaker, String)>>,
+    parts: BTreeMap<String, Vec<(Speaker, String)>>,
 }
 
-static PROMPTS: LazyLock<Result<Prompts, PromptError>> = LazyLock::new(Prompts::new);
+static PROMPTS: LazyLock<Result<Prompts, PromptError>> =
+    LazyLock::new(|| Prompts::new(FILES.iter().copied()));
 
 impl Prompts {
-    fn new() -> Result<Self, PromptError> {
+    /// Reads prompts: the name and the text of each, cut at lines such as `<<system>>`.
+    ///
+    /// # Errors
+    /// The first text that is no template.
+    pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, PromptError> {
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_fuel(Some(FUEL));
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
         let mut parts = BTreeMap::new();
-        for (name, file) in FILES {
+        for (name, file) in files {
             let mut said = Vec::new();
             for (number, (speaker, text)) in cut(file).into_iter().enumerate() {
                 let part = format!("{name}.{number}.txt");
                 templates.add_template_owned(part.clone(), text).map_err(|error| failed(name, &error))?;
                 said.push((speaker, part));
             }
-            parts.insert(*name, said);
+            parts.insert(name.to_owned(), said);
         }
         Ok(Self { templates, parts })
+    }
+
+    /// The messages of a prompt, filled in.
+    ///
+    /// # Errors
+    /// When there is none of the name, or the input lacks something that it names.
+    pub fn render(&self, name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
+        let missing = || PromptError { name: name.to_owned(), what: "there is none of this name".to_owned() };
+        let parts = self.parts.get(name).ok_or_else(missing)?;
+        let fill = |(speaker, part): &(Speaker, String)| {
+            let template = self.templates.get_template(part).map_err(|error| failed(name, &error))?;
+            let text = template.render(input).map_err(|error| failed(name, &error))?;
+            let text = text.trim();
+            Ok(match speaker {
+                Speaker::System => Message::system(text),
+                Speaker::User => Message::user(text),
+                Speaker::Assistant => Message::assistant(text),
+            })
+        };
+        parts.iter().map(fill).collect()
     }
 }
 
@@ -113,18 +140,5 @@ fn cut(file: &str) -> Vec<(Speaker, String)> {
 /// # Errors
 /// When the input lacks something that the file names.
 pub fn render(name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
-    let prompts = PROMPTS.as_ref().map_err(Clone::clone)?;
-    let missing = || PromptError { name: name.to_owned(), what: "there is none of this name".to_owned() };
-    let parts = prompts.parts.get(name).ok_or_else(missing)?;
-    let fill = |(speaker, part): &(Speaker, String)| {
-        let template = prompts.templates.get_template(part).map_err(|error| failed(name, &error))?;
-        let text = template.render(input).map_err(|error| failed(name, &error))?;
-        let text = text.trim();
-        Ok(match speaker {
-            Speaker::System => Message::system(text),
-            Speaker::User => Message::user(text),
-            Speaker::Assistant => Message::assistant(text),
-        })
-    };
-    parts.iter().map(fill).collect()
+    PROMPTS.as_ref().map_err(Clone::clone)?.render(name, input)
 }

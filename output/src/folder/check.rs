@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Failure, Folder, is_rows};
 use crate::disk;
 use crate::funnel::Counts;
-use crate::manifest::{CARD, FileEntry, MANIFEST, Versions, world_file};
+use crate::manifest::{CARD, FileEntry, MANIFEST, QUALITY, STAGES, Versions, world_file};
 use crate::row::{Dialogue, Split};
 
 /// What rows hold together: each thread counts its own, and the sums are compared with the manifest.
@@ -201,9 +201,10 @@ impl Folder {
                 }
             };
             for name in names {
-                // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them.
-                let other = folder.is_empty()
-                    && (name.starts_with('.') || [MANIFEST, "data", "worlds"].contains(&name.as_str()));
+                // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them. Nor does one
+                // read what a run with a model says of itself.
+                let beside = [MANIFEST, "data", "worlds", STAGES, QUALITY];
+                let other = folder.is_empty() && (name.starts_with('.') || beside.contains(&name.as_str()));
                 let name = format!("{prefix}{name}");
                 if !other && !manifest.files.contains_key(&name) {
                     failures.push(failure(&name, "is not in the manifest".to_owned()));

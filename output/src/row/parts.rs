@@ -1,5 +1,7 @@
 //! What the JSON columns of a row hold, where no other crate owns it.
 
+use std::collections::BTreeMap;
+
 use diorama_seeds::script::{Held, Script, Stage};
 use diorama_seeds::task::Outcome;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,9 @@ pub struct Provenance {
     pub attempt: u32,
     /// The generator's version.
     pub version: String,
+    /// Who wrote what, where a model wrote anything: `user` and `assistant`, by the agent or way that did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub authors: BTreeMap<String, String>,
 }
 
 impl UserFacts {

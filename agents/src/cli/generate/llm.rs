@@ -1,0 +1,496 @@
+//! `diorama generate --backend llm`: how the model is asked, and what a run with one leaves behind.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use clap::{Args, ValueEnum};
+use diorama_llm::{Books, Prices, Sampling};
+use diorama_output::dataset::{DatasetWriter, Summary};
+use diorama_output::folder::Folder;
+use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STAGES};
+use diorama_output::plan::PlanSizes;
+use diorama_seeds::doc::WorldDoc;
+use indicatif::ProgressBar;
+use serde_json::{Value as Json, json};
+
+use crate::cli::error::CliError;
+use crate::cli::eval::model::{Connected, ModelArgs};
+use crate::cli::inputs::read_file;
+use crate::cli::terminal;
+use crate::synthesis::model::prompts::{FILES, PromptSet};
+use crate::synthesis::model::quality::{Cost, Diversity, Quality};
+use crate::synthesis::model::run::{self, Ended};
+use crate::synthesis::model::slot::Studio;
+use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
+use crate::synthesis::pipeline::Agents;
+use crate::synthesis::recipe::Recipe;
+
+/// The file that says why a dataset is smaller than it was asked for.
+const STOPPED: &str = "stopped.txt";
+/// Where replies are kept when no file is named.
+const REPLIES: &str = "replies.jsonl";
+
+/// How a model is asked, with `--backend llm`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "With --backend llm")]
+pub struct LlmArgs {
+    /// Server of the model, with or without /v1.
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Model, as the server names it.
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Environment variable that holds the key; local servers need none.
+    #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY")]
+    pub api_key_env: String,
+    /// Terms of the model, for the licence of the rows.
+    #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
+    pub model_license: String,
+    /// Where worlds come from: the catalog, --world and --openapi, or the model.
+    #[arg(long, value_enum, value_name = "FROM", default_value_t = WorldsFrom::Given)]
+    pub worlds: WorldsFrom,
+    /// Who writes the assistant's side: the caller agent in a live session, the planned calls worded by the model, or
+    /// nobody anew.
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Llm)]
+    pub caller: Caller,
+    /// Who writes it where the caller agent fails.
+    #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Gold)]
+    pub fallback: Fallback,
+    /// How the caller agent calls: by the server's function calling, or by actions in the text.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
+    pub caller_protocol: CallerProtocol,
+    /// Have the lines of the offline conversations reworded, instead of written anew from the calls.
+    #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_missing_value = "both")]
+    pub rewrite: Option<Rewrite>,
+    /// Attempts at a row, each with another plan.
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub attempts: u32,
+    /// Votes of the judge on each row; 0 switches it off.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub judge_votes: u32,
+    /// Conversations of known worth that the judge is tried on first; 0 for none.
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub judge_calibration: u32,
+    /// Folder of prompts that stand for those of their names: query.txt, wording.txt, rewrite.txt, judge.txt, repair.txt.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<PathBuf>,
+    /// Folder for what each stage made; DIR/stages when left out.
+    #[arg(long, value_name = "DIR")]
+    pub stages: Option<PathBuf>,
+    /// Conversations at a time.
+    #[arg(long, value_name = "N", default_value = "32")]
+    pub concurrency: NonZeroUsize,
+    /// Temperature.
+    #[arg(long, value_name = "T", default_value_t = 0.8)]
+    pub temperature: f64,
+    /// Longest reply, in tokens.
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub reply_tokens: u32,
+    /// Tokens that the whole run may take, sent and received.
+    #[arg(long, value_name = "N")]
+    pub max_tokens: Option<u64>,
+    /// What the whole run may cost, in the currency of the prices.
+    #[arg(long, value_name = "X", requires = "price_in", requires = "price_out")]
+    pub max_cost: Option<f64>,
+    /// Price of a million tokens that are sent.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub price_in: f64,
+    /// Price of a million tokens that come back.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub price_out: f64,
+    /// Keep replies in this file; what it holds is not asked again. DIR/stages/replies.jsonl when left out.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Answer from this file alone, and ask nobody.
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub replay: Option<PathBuf>,
+}
+
+/// Where worlds come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WorldsFrom {
+    /// The catalog, or what is named on the command line.
+    Given,
+    /// The domain and API agents.
+    Llm,
+}
+
+/// Who writes the assistant's side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Caller {
+    /// The caller agent, in a live session.
+    Llm,
+    /// The planned calls, worded by the model.
+    Gold,
+    /// The planned calls in the offline words.
+    Offline,
+}
+
+/// Who writes the assistant's side where the caller agent fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Fallback {
+    /// The planned calls, worded by the model.
+    Gold,
+    /// The planned calls in the offline words.
+    Offline,
+    /// Nobody: the attempt is dropped.
+    None,
+}
+
+/// How the caller agent calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CallerProtocol {
+    /// By the server's function calling.
+    Tools,
+    /// By actions with JSON input in the text.
+    Text,
+}
+
+/// Whose lines are reworded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Rewrite {
+    /// The user's.
+    User,
+    /// The assistant's.
+    Assistant,
+    /// Both.
+    Both,
+}
+
+/// What a run with a model came to, beside its rows.
+pub struct Told {
+    /// How it ended.
+    pub ended: Ended,
+    /// The report.
+    pub quality: Quality,
+    /// What was asked and spent.
+    pub books: Books,
+}
+
+impl LlmArgs {
+    /// The settings that rows depend on.
+    ///
+    /// # Errors
+    /// When the model is not named, or nobody can be asked.
+    pub fn settings(&self) -> Result<Settings, CliError> {
+        let usage = |what: &str| CliError::Usage(what.to_owned());
+        let model = self.model.clone();
+        let model = model
+            .ok_or_else(|| usage("--model: found none, expected the model's name, as its server has it"))?;
+        if self.base_url.is_none() && self.replay.is_none() {
+            return Err(usage("--base-url: found none, expected a server such as http://127.0.0.1:8000"));
+        }
+        if self.attempts == 0 || self.attempts > 1000 {
+            return Err(usage("--attempts: expected from 1 to 1000"));
+        }
+        let (user, assistant) = match (self.rewrite, self.caller) {
+            (Some(Rewrite::User), _) => (UserWords::Rewritten, AssistantWords::Offline),
+            (Some(Rewrite::Assistant), _) => (UserWords::Offline, AssistantWords::Rewritten),
+            (Some(Rewrite::Both), _) => (UserWords::Rewritten, AssistantWords::Rewritten),
+            (None, Caller::Llm) => (UserWords::Query, AssistantWords::Caller),
+            (None, Caller::Gold) => (UserWords::Query, AssistantWords::Gold),
+            (None, Caller::Offline) => (UserWords::Query, AssistantWords::Offline),
+        };
+        let fallback = match self.fallback {
+            Fallback::Gold => Some(AssistantWords::Gold),
+            Fallback::Offline => Some(AssistantWords::Offline),
+            Fallback::None => None,
+        };
+        Ok(Settings {
+            model,
+            terms: self.model_license.clone(),
+            user,
+            assistant,
+            fallback: fallback.filter(|_| assistant == AssistantWords::Caller),
+            protocol: match self.caller_protocol {
+                CallerProtocol::Tools => Protocol::Tools,
+                CallerProtocol::Text => Protocol::Text,
+            },
+            attempts: self.attempts,
+            votes: self.judge_votes,
+            calibration: self.judge_calibration,
+            sampling: Sampling { temperature: Some(self.temperature), ..Sampling::up_to(self.reply_tokens) },
+        })
+    }
+
+    /// The worlds that the model is to write; they are then taken as those of `--world` are.
+    ///
+    /// # Errors
+    /// When worlds are asked for that nobody writes.
+    pub fn written_worlds(&self) -> Result<Vec<WorldDoc>, CliError> {
+        match self.worlds {
+            WorldsFrom::Given => Ok(Vec::new()),
+            // The domain and API agents are joined here: their documents are read as files are.
+            WorldsFrom::Llm => Err(CliError::Usage(
+                "--worlds llm: this program has no agents that write worlds; give --world FILE".to_owned(),
+            )),
+        }
+    }
+
+    /// The prompts, with the variants of `--prompts`.
+    ///
+    /// # Errors
+    /// When the folder has a file of another name, or a variant is no template.
+    pub fn prompt_set(&self) -> Result<PromptSet, CliError> {
+        let mut variants = BTreeMap::new();
+        for path in self.prompts.iter().flat_map(|folder| files_of(folder)) {
+            let path = path?;
+            let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            if !FILES.iter().any(|(known, _)| *known == name) {
+                let known: Vec<String> = FILES.iter().map(|(name, _)| format!("{name}.txt")).collect();
+                let (found, known) = (path.display(), known.join(", "));
+                return Err(CliError::Usage(format!(
+                    "--prompts: found {found}, expected files named {known}"
+                )));
+            }
+            let text = String::from_utf8(read_file(&path)?)
+                .map_err(|_| CliError::Usage(format!("--prompts: {} is not text", path.display())))?;
+            variants.insert(name, text);
+        }
+        PromptSet::new(&variants).map_err(|error| CliError::Usage(format!("--prompts: {error}")))
+    }
+
+    /// Makes the rows of a dataset.
+    ///
+    /// # Errors
+    /// When the model cannot be asked, or files cannot be written.
+    pub fn make(
+        &self,
+        recipe: Arc<Recipe>,
+        agents: Agents,
+        (settings, prompts): (Settings, PromptSet),
+        (writer, out): (&DatasetWriter, &Path),
+        threads: usize,
+    ) -> Result<Told, CliError> {
+        let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
+        std::fs::create_dir_all(&folder)?;
+        let connected = self.connect(&folder)?;
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
+        let studio = Arc::new(Studio {
+            recipe,
+            agents,
+            settings,
+            prompts: Arc::new(prompts),
+            model: connected.model.clone(),
+            threads,
+            stopping: AtomicBool::new(false),
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
+        let made = runtime.block_on(async {
+            let first = writer.pending().first().and_then(|file| file.units.first().cloned());
+            let calibration = match first {
+                Some(unit) => run::calibrate(&studio, &unit).await?,
+                None => None,
+            };
+            let rows = run::run(&studio, writer, self.concurrency.get(), Some(&folder), |progress| {
+                show(&bar, &progress, &connected);
+            });
+            tokio::select! {
+                ended = rows => ended.map(|ended| (ended, calibration)).map_err(CliError::from),
+                () = told_twice(&studio) => Err(CliError::Empty("interrupted; what was answered so far is kept, and --resume goes on from there".to_owned())),
+            }
+        });
+        bar.finish_and_clear();
+        let (ended, calibration) = made?;
+        let quality = Quality { calibration, ..Quality::read(&folder)? };
+        Ok(Told { ended, quality, books: connected.ledger.books() })
+    }
+
+    fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
+        let record = self.record.clone().unwrap_or_else(|| folder.join(REPLIES));
+        let arguments = ModelArgs {
+            base_url: self.base_url.clone(),
+            model: self.model.clone(),
+            api_key_env: self.api_key_env.clone(),
+            temperature: self.temperature,
+            max_tokens: self.reply_tokens,
+            max_tokens_total: self.max_tokens,
+            max_cost: self.max_cost,
+            price_in: self.price_in,
+            price_out: self.price_out,
+            record: self.replay.is_none().then_some(record),
+            replay: self.replay.clone(),
+            concurrency: self.concurrency,
+        };
+        arguments.connect()
+    }
+
+    /// Makes room for going on with a run that was stopped: its dataset is whole but smaller, and is made again from its
+    /// replies. Another run's dataset is left alone.
+    ///
+    /// # Errors
+    /// When files cannot be removed.
+    pub fn reopen(&self, out: &Path, identity: &Identity, sizes: PlanSizes) -> Result<(), CliError> {
+        let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
+        let stopped = folder.join(STOPPED);
+        if !stopped.is_file() || !out.join(MANIFEST).is_file() {
+            return Ok(());
+        }
+        let manifest = Manifest::read(out)?;
+        if manifest.identity() != *identity || manifest.plan != sizes {
+            return Ok(());
+        }
+        // The manifest first: a folder without one is no dataset.
+        for name in manifest.files.keys().map(String::as_str).fold(vec![MANIFEST], |mut all, name| {
+            all.push(name);
+            all
+        }) {
+            std::fs::remove_file(out.join(name))?;
+        }
+        Ok(std::fs::remove_file(stopped)?)
+    }
+
+    /// Writes the report beside a finished dataset, and why it is smaller than it was asked for where it is.
+    ///
+    /// # Errors
+    /// When files cannot be written or the dataset cannot be measured.
+    pub fn report(&self, out: &Path, summary: &Summary, told: Told) -> Result<Told, CliError> {
+        let Told { ended, mut quality, books } = told;
+        let rows = summary.counts.dialogues;
+        let uses = summary.funnel.model_use();
+        let usage = diorama_llm::Usage { input_tokens: uses.input_tokens, output_tokens: uses.output_tokens };
+        let per_row = |sum: f64| if rows > 0 { sum / rows as f64 } else { 0.0 };
+        quality.cost = Cost {
+            stages: summary.funnel.models.clone(),
+            tokens_per_row: per_row(usage.total() as f64),
+            cost_per_row: per_row(self.prices().cost(usage)),
+            books: books.clone(),
+        };
+        if rows > 0 && out.join(MANIFEST).is_file() {
+            let none = |_: &str, _: &[u8]| Ok::<_, diorama_seeds::world::Report>(Vec::new());
+            let stats = diorama_output::stats::measure(&Folder::open(out)?, none)?;
+            let (distinct_2, distinct_first3) = (stats.distinct_2, stats.distinct_first3);
+            quality.diversity =
+                Some(Diversity { distinct_2, distinct_first3, duplicate_rate: stats.duplicate_rate });
+        }
+        let text = serde_json::to_string_pretty(&quality).map_err(|error| CliError::Output(error.into()))?;
+        std::fs::write(out.join(QUALITY), text + "\n")?;
+        if let Some(why) = &ended.stopped {
+            let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
+            std::fs::write(folder.join(STOPPED), format!("{why}\n"))?;
+        }
+        Ok(Told { ended, quality, books })
+    }
+
+    fn prices(&self) -> Prices {
+        Prices { input: self.price_in, output: self.price_out }
+    }
+}
+
+impl Told {
+    /// For `--json`.
+    #[must_use]
+    pub fn json(&self) -> Json {
+        json!({
+            "stopped": self.ended.stopped,
+            "unfinished": self.ended.unfinished,
+            "tokens_per_row": self.quality.cost.tokens_per_row,
+            "cost_per_row": self.quality.cost.cost_per_row,
+            "stages": self.quality.cost.stages,
+            "calls": self.books.total.calls,
+            "retries": self.books.total.retries,
+            "repeats": self.books.total.repeats,
+            "replayed": self.books.total.replayed,
+            "unknown_calls": self.books.total.unknown_calls,
+            "input_tokens": self.books.total.usage.input_tokens,
+            "output_tokens": self.books.total.usage.output_tokens,
+            "cost": self.books.cost,
+            "authors": self.quality.authors,
+            "judge_agreement": self.quality.calibration.as_ref().map(|found| found.agreement),
+        })
+    }
+
+    /// For the terminal.
+    #[must_use]
+    pub fn text(&self) -> String {
+        use std::fmt::Write as _;
+        let mut text = String::new();
+        for (stage, uses) in &self.quality.cost.stages {
+            let _ = writeln!(
+                text,
+                "{:>10}  replies of {stage}: {} tokens sent, {} received",
+                uses.replies, uses.input_tokens, uses.output_tokens
+            );
+        }
+        let total = &self.books.total;
+        let _ = writeln!(
+            text,
+            "{:>10.0}  tokens per row, cost {:.6}",
+            self.quality.cost.tokens_per_row, self.quality.cost.cost_per_row
+        );
+        let _ = writeln!(
+            text,
+            "{:>10}  calls in this run ({} tried again, {} repeated, {} of unknown cost), {} replies from the recording, cost {:.4}",
+            total.calls, total.retries, total.repeats, total.unknown_calls, total.replayed, self.books.cost
+        );
+        for (authors, rows) in &self.quality.authors {
+            let _ = writeln!(text, "{rows:>10}  rows by {authors}");
+        }
+        if let Some(found) = &self.quality.calibration {
+            let share = |share: Option<f64>| {
+                share.map_or_else(|| "none".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+            };
+            let _ = writeln!(
+                text,
+                "            the judge is right on {:.0} % of rows of known worth; with the gates, {} of what is dropped is bad, {} of what is kept is good",
+                100.0 * found.agreement,
+                share(found.precision_dropped),
+                share(found.precision_kept)
+            );
+        }
+        if self.ended.unfinished > 0 {
+            let _ = writeln!(text, "{:>10}  slots came to no end for want of a reply", self.ended.unfinished);
+        }
+        if let Some(why) = &self.ended.stopped {
+            let _ = writeln!(text, "stopped early: {why}; --resume goes on from here");
+        }
+        text
+    }
+}
+
+fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
+    bar.set_position(progress.settled);
+    let books = connected.ledger.books();
+    bar.set_message(format!(
+        "{} rows, {} in flight, {} tokens, cost {:.4}",
+        progress.rows,
+        progress.in_flight,
+        books.total.usage.total(),
+        books.cost
+    ));
+}
+
+/// Ends when the user has asked twice. The first time no more conversations are started.
+async fn told_twice(studio: &Studio) {
+    for _ in 0..2 {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without signals a run ends by itself.
+            std::future::pending::<()>().await;
+        }
+        studio.stopping.store(true, Relaxed);
+    }
+}
+
+/// The files of a folder, by name.
+fn files_of(folder: &Path) -> Vec<Result<PathBuf, CliError>> {
+    let fail = |source| CliError::Read { path: folder.to_owned(), source };
+    match std::fs::read_dir(folder) {
+        Err(source) => vec![Err(fail(source))],
+        Ok(entries) => {
+            let mut files: Vec<PathBuf> = Vec::new();
+            for entry in entries {
+                match entry {
+                    Ok(entry) if entry.path().is_file() => files.push(entry.path()),
+                    Ok(_) => {}
+                    Err(source) => return vec![Err(fail(source))],
+                }
+            }
+            files.sort();
+            files.into_iter().map(Ok).collect()
+        }
+    }
+}

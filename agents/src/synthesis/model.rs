@@ -1,0 +1,106 @@
+//! The pipeline with a chat model: people's words from a model, calls from the engine, and the gates between.
+//!
+//! Owns how a model's words become a candidate. The chain of calls is planned without a model and has run and been proven
+//! before a model hears of it ([`plan`]); the [`query`] agent says what the user says, the [`caller`] agent solves it in a live
+//! session or the [`wording`] gives the assistant of the planned chain its words, [`rewrite`] rewords line by line, and the
+//! [`judge`] reads what passed the gates. [`slot`] does this for one row, [`run`] for all of them at once. It must not read the
+//! environment, the clock of the machine or the terminal.
+
+pub mod asking;
+pub mod caller;
+pub mod fidelity;
+pub mod judge;
+pub mod lines;
+pub mod plan;
+pub mod prompts;
+pub mod quality;
+pub mod query;
+pub mod rewrite;
+pub mod run;
+pub mod slot;
+pub mod transcript;
+pub mod wording;
+
+use diorama_llm::Sampling;
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+/// Who writes what the user says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserWords {
+    /// The query agent, from the chain of calls.
+    Query,
+    /// The offline words, reworded line by line.
+    Rewritten,
+    /// The offline words as they are.
+    Offline,
+}
+
+/// Who writes what the assistant does and says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AssistantWords {
+    /// The caller agent, which solves the request in a live session.
+    Caller,
+    /// The planned calls, worded by a model.
+    Gold,
+    /// The offline words, reworded line by line.
+    Rewritten,
+    /// The offline words as they are.
+    Offline,
+}
+
+/// How the caller agent calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// By the server's own function calling.
+    Tools,
+    /// By actions with JSON input in the text, for servers without tools.
+    Text,
+}
+
+/// How a run asks its model. Everything here is part of what its rows depend on.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The model, as the server names it.
+    pub model: String,
+    /// Its terms, for the licence of the rows.
+    pub terms: String,
+    /// Who writes the user's words.
+    pub user: UserWords,
+    /// Who writes the assistant's side.
+    pub assistant: AssistantWords,
+    /// Who writes it where the caller agent fails; nobody, when not given.
+    pub fallback: Option<AssistantWords>,
+    /// How the caller agent calls.
+    pub protocol: Protocol,
+    /// Attempts at a slot before it is given up, each with another plan.
+    pub attempts: u32,
+    /// Votes of the judge on a row; none switches it off.
+    pub votes: u32,
+    /// Rows of known worth that the judge is tried on first.
+    pub calibration: u32,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+}
+
+impl Settings {
+    /// What rows depend on, for the manifest.
+    #[must_use]
+    pub fn config(&self, prompt_hash: &str) -> Json {
+        json!({
+            "name": self.model,
+            "terms": self.terms,
+            "user": self.user,
+            "assistant": self.assistant,
+            "fallback": self.fallback,
+            "protocol": self.protocol,
+            "attempts": self.attempts,
+            "judge_votes": self.votes,
+            "prompts": prompt_hash,
+            "sampling": self.sampling,
+        })
+    }
+}

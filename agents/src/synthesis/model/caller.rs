@@ -1,0 +1,223 @@
+//! The caller agent: solves a request in a live session, turn by turn, as an agent under test does. It never sees the gold.
+//!
+//! It holds the same environment as in an evaluation, with the user simulator answering, and the same judge grades what it did
+//! by the checks that the planned chain gave. Only then does its trace become a conversation: two independent ways to one end.
+
+use std::sync::Arc;
+
+use diorama_output::row::Dialogue;
+use diorama_proof::candidate::{CandidateCall, CandidateStage, End, FactClaim, Opening, Turn};
+use diorama_proof::{Candidate, Grounded};
+use diorama_simulator::engine::Body;
+use diorama_simulator::session::LogEntry;
+use diorama_tested::Agent;
+use diorama_tested::environment::{Answers, Budget};
+use diorama_tested::function_calling::FunctionCalling;
+use diorama_tested::mind::Mind;
+use diorama_tested::react::ReAct;
+use diorama_tested::trace::{Note, Recording, Step};
+
+use super::Protocol;
+use super::asking::{Asker, Lost};
+use crate::episode::{Task, World};
+use crate::evaluation::attribution::attribute;
+use crate::evaluation::judge::Judge;
+use crate::evaluation::measures::class_name;
+use crate::synthesis::world::UnitWorld;
+
+/// Its name in books and files.
+pub const STAGE: &str = "caller";
+
+/// What an episode may take: time is the run's business, and would make it depend on the machine.
+const BUDGET: Budget = Budget { steps: 60, calls: 40, tokens: 400_000, time_ms: u64::MAX };
+
+/// Why the caller agent has no conversation to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsolved {
+    /// Its class: `no_api_call`, `api_hallucination`, `wrong_argument` and the like.
+    pub class: String,
+    /// What happened.
+    pub what: String,
+}
+
+impl Unsolved {
+    fn new(class: &str, what: impl Into<String>) -> Self {
+        Self { class: class.to_owned(), what: what.into() }
+    }
+}
+
+/// Has the request of a proven conversation solved. `row` is that conversation as a row.
+///
+/// # Errors
+/// When the model gives no reply.
+pub async fn solve(
+    asker: &Arc<Asker>,
+    number: u32,
+    protocol: Protocol,
+    planned: &Grounded,
+    row: &Dialogue,
+    world: &UnitWorld,
+) -> Result<Result<Candidate, Unsolved>, Lost> {
+    let broken = |what: String| Lost::Fatal(format!("a proven conversation cannot be judged: {what}"));
+    let task = Task::of(row).map_err(|error| broken(error.to_string()))?;
+    let served =
+        World { base: world.base.clone(), vocabulary: world.vocabulary.clone(), hash: world.hash.clone() };
+    let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
+    let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
+    let mut environment = environment.map_err(|error| broken(error.to_string()))?;
+    let mind = Mind::new(asker.as_model(STAGE), asker.sampling().clone(), asker.place(STAGE, number));
+    let agent: Box<dyn Agent> = match protocol {
+        Protocol::Tools => Box::new(FunctionCalling::new(mind)),
+        Protocol::Text => Box::new(ReAct::new(mind)),
+    };
+    let mut recording = Recording::new(&mut environment);
+    let stopped = agent.act(&mut recording).await.err();
+    let steps = recording.into_steps();
+    if let Some(lost) = asker.lost() {
+        return Err(lost);
+    }
+    let judged = judge.grade(environment, stopped);
+    if !judged.grade.success {
+        return Ok(Err(unsolved(&judge, &judged, &steps)));
+    }
+    Ok(conversation(planned, &steps, &judged.log, protocol))
+}
+
+/// The class of a failure: what the grader says of the calls, else where it went wrong first.
+fn unsolved(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
+    use diorama_simulator::grade::ErrorClass::{
+        ApiHallucination, InvalidInputParameters, MissInputParameters, NoApiCall,
+    };
+    let told = judged.grade.errors.iter().map(|error| error.message.as_str()).collect::<Vec<_>>().join("; ");
+    let calls = [NoApiCall, ApiHallucination, MissInputParameters, InvalidInputParameters];
+    let class = calls.into_iter().find(|class| judged.grade.errors.iter().any(|error| error.class == *class));
+    let class = class.map(class_name).or_else(|| {
+        let blamed = serde_json::to_value(attribute(judge, judged, steps)).ok()?;
+        blamed.as_str().map(str::to_owned)
+    });
+    let gave_up = steps.iter().rev().find_map(|step| match step {
+        Step::Noted(Note::GaveUp { because }) => Some(because.clone()),
+        _ => None,
+    });
+    let what =
+        gave_up.into_iter().chain(Some(told).filter(|told| !told.is_empty())).collect::<Vec<_>>().join("; ");
+    Unsolved { class: class.unwrap_or_else(|| "failed".to_owned()), what }
+}
+
+/// What an agent did, as a conversation with the planned claims over its own calls.
+fn conversation(
+    planned: &Grounded,
+    steps: &[Step],
+    log: &[Arc<LogEntry>],
+    protocol: Protocol,
+) -> Result<Candidate, Unsolved> {
+    let script = &planned.script;
+    let mut stages: Vec<CandidateStage> = Vec::new();
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut message = Turn::default();
+    let mut is_new = true;
+    for step in steps {
+        match step {
+            Step::Noted(Note::Asked(asked)) => {
+                let spoken = protocol == Protocol::Tools
+                    && !asked.tool_calls.is_empty()
+                    && !asked.content.trim().is_empty();
+                let say = spoken.then(|| asked.content.trim().to_owned());
+                message = Turn { say, reasoning: asked.reasoning.clone(), ..Turn::default() };
+                is_new = true;
+            }
+            Step::Called { call, .. } => {
+                let call = CandidateCall { api: call.api.clone(), arguments: call.arguments.clone() };
+                match turns.last_mut() {
+                    Some(turn) if !is_new => turn.calls.push(call),
+                    _ => turns.push(Turn { calls: vec![call], ..std::mem::take(&mut message) }),
+                }
+                is_new = false;
+            }
+            Step::Said { words, answer, over } => {
+                let reasoning = message.reasoning.take();
+                let say = Turn { say: Some(words.clone()), reasoning, ..Turn::default() };
+                let next = script.stages.get(stages.len() + 1);
+                let opens = next.is_some_and(|next| answer.as_deref() == Some(&*next.user));
+                if *over || opens {
+                    let stage = stages.len();
+                    let Some(of_plan) = planned.candidate.stages.get(stage) else { break };
+                    turns.push(Turn { ends: Some(ends(planned, stage, log)?), ..say });
+                    let when = of_plan.when.as_ref().map(|when| opening(planned, when, log)).transpose()?;
+                    let (user, knows) = (of_plan.user.clone(), of_plan.knows.clone());
+                    stages.push(CandidateStage { when, user, knows, turns: std::mem::take(&mut turns) });
+                } else {
+                    turns.push(say);
+                    turns.extend(answer.clone().map(|user| Turn { user: Some(user), ..Turn::default() }));
+                }
+            }
+            Step::Finished { .. } | Step::Refused { .. } | Step::Noted(_) => {}
+        }
+    }
+    if stages.len() != planned.candidate.stages.len() {
+        return Err(Unsolved::new("stopped_early", "not all stages were reached"));
+    }
+    Ok(Candidate { stages, ..planned.candidate.clone() })
+}
+
+/// The planned end of a stage over other calls.
+fn ends(planned: &Grounded, stage: usize, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
+    let mut end = planned
+        .candidate
+        .stages
+        .get(stage)
+        .map(CandidateStage::end)
+        .unwrap_or_else(|| CandidateStage::default().end());
+    let missing = |fact: &FactClaim| {
+        Unsolved::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
+    };
+    let facts: Result<Vec<FactClaim>, Unsolved> = end
+        .facts
+        .iter()
+        .map(|fact| {
+            let (call, path) = place(planned, fact.call, &fact.path, log).ok_or_else(|| missing(fact))?;
+            Ok(FactClaim { call, path, ..fact.clone() })
+        })
+        .collect();
+    end.facts = facts?;
+    Ok(end)
+}
+
+fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<Opening, Unsolved> {
+    let Some(call) = when.call else { return Ok(when.clone()) };
+    let path = when.path.clone().unwrap_or_default();
+    let found = place(planned, call, &path, log);
+    let (call, path) =
+        found.ok_or_else(|| Unsolved::new("other_route", "no reply of its calls opens the next stage"))?;
+    Ok(Opening { call: Some(call), path: when.path.as_ref().map(|_| path), ..when.clone() })
+}
+
+/// Where other calls show what a planned one shows at a place: the same API there, or the same field of the same record.
+fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> Option<(usize, String)> {
+    let gold = planned.entries.get(call)?;
+    let root = path.split("[*]").next().unwrap_or_default().trim_end_matches('.');
+    let at = |body: &'_ Body| -> Option<Body> {
+        if root.is_empty() { Some(body.clone()) } else { body.at(root).cloned() }
+    };
+    let wanted = at(&gold.reply.body)?;
+    let same = log.iter().rposition(|entry| {
+        let shown = entry.call.api == gold.call.api && entry.reply.status == gold.reply.status;
+        shown && at(&entry.reply.body).is_some_and(|body| same_values(&body, &wanted))
+    });
+    if let Some(call) = same {
+        return Some((call, path.to_owned()));
+    }
+    let Body::Leaf(value, origin @ diorama_simulator::engine::Origin::Field { .. }) = &wanted else {
+        return None;
+    };
+    log.iter().enumerate().rev().find_map(|(call, entry)| {
+        let found = entry.reply.body.leaves().find(|(_, shown, from)| *from == origin && *shown == value);
+        found.map(|(path, ..)| (call, path))
+    })
+}
+
+fn same_values(one: &Body, other: &Body) -> bool {
+    let values =
+        |body: &Body| body.leaves().map(|(path, value, _)| (path, value.clone())).collect::<Vec<_>>();
+    values(one) == values(other)
+}

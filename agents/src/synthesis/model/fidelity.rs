@@ -1,0 +1,319 @@
+//! Whether a line that a model wrote is one of the speaker's lines, and says no more than the line that it stands for.
+//!
+//! The gates prove that what is done follows from what is said; that nothing more is said, or by the wrong person, is looked at
+//! here. What is found wrong costs a line, never lets one through.
+
+use std::collections::BTreeSet;
+
+use diorama_simulator::embed::embedded;
+use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::grade::extract::{Clock, NumberRole, What};
+
+/// Who speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// The assistant.
+    Assistant,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// There is nothing.
+    #[error("the line `{line}` is empty, expected what is said")]
+    Empty {
+        /// The line.
+        line: String,
+    },
+    /// It is no line of a chat.
+    #[error("`{line}` is not a line of a chat: found {what}, expected plain text of one speaker")]
+    NoLine {
+        /// The line.
+        line: String,
+        /// What is in it.
+        what: &'static str,
+    },
+    /// It is the line itself.
+    #[error("`{line}` is the line as it was, expected other words")]
+    Unchanged {
+        /// The line.
+        line: String,
+    },
+    /// It is longer than people write.
+    #[error("`{line}` is far longer than what is to be said")]
+    TooLong {
+        /// The line.
+        line: String,
+    },
+    /// It is said by the other one.
+    #[error("`{line}` is said by the wrong speaker, expected the words of the {expected}")]
+    OtherSpeaker {
+        /// The line.
+        line: String,
+        /// Who should speak.
+        expected: &'static str,
+    },
+    /// It names something that nothing gives.
+    #[error("`{line}` says `{words}`, which is not to be said: leave it out")]
+    Adds {
+        /// The line.
+        line: String,
+        /// The words.
+        words: String,
+    },
+    /// It means something else.
+    #[error("`{line}` does not mean what is to be said: {meaning}")]
+    OtherMeaning {
+        /// The line.
+        line: String,
+        /// What is to be said.
+        meaning: String,
+    },
+}
+
+impl Unfit {
+    /// Its name in the funnel.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Empty { .. } => "empty line",
+            Self::NoLine { .. } => "not a line of a chat",
+            Self::Unchanged { .. } => "the same words",
+            Self::TooLong { .. } => "too long",
+            Self::OtherSpeaker { .. } => "the wrong speaker",
+            Self::Adds { .. } => "says more than is to be said",
+            Self::OtherMeaning { .. } => "means something else",
+        }
+    }
+}
+
+/// A line to be looked at.
+#[derive(Clone, Copy)]
+pub struct Line<'a> {
+    /// Who says it.
+    pub speaker: Speaker,
+    /// The line.
+    pub line: &'a str,
+    /// The line that it stands for.
+    pub reference: &'a str,
+    /// Everything that may be named in it.
+    pub known: &'a str,
+    /// How near in meaning it has to be, as a cosine.
+    pub near: f32,
+    /// The clock.
+    pub clock: &'a Clock,
+}
+
+/// How near the words of the query agent must be to those of the plan, which it has not seen.
+pub const NEAR_PLAN: f32 = 0.3;
+/// How near a reworded line must be.
+pub const NEAR_REWORDED: f32 = 0.5;
+/// Lines of fewer words are too short for a vector to tell.
+const SHORT: usize = 5;
+
+/// Looks at a line.
+///
+/// # Errors
+/// The first thing that is wrong with it.
+pub fn check(line: Line<'_>) -> Result<(), Unfit> {
+    let text = line.line;
+    let said = || text.chars().take(200).collect::<String>();
+    if !text.chars().any(char::is_alphanumeric) {
+        return Err(Unfit::Empty { line: said() });
+    }
+    if let Some(what) = markup(text, line.reference) {
+        return Err(Unfit::NoLine { line: said(), what });
+    }
+    if folded(text) == folded(line.reference) {
+        return Err(Unfit::Unchanged { line: said() });
+    }
+    if text.chars().count() > 3 * line.reference.chars().count() + 160 {
+        return Err(Unfit::TooLong { line: said() });
+    }
+    if is_of_other(line.speaker, text, line.reference) {
+        let expected = if line.speaker == Speaker::User { "user" } else { "assistant" };
+        return Err(Unfit::OtherSpeaker { line: said(), expected });
+    }
+    if let Some(words) = added(&line) {
+        return Err(Unfit::Adds { line: said(), words });
+    }
+    if line.reference.split_whitespace().count() >= SHORT && nearness(text, line.reference) < line.near {
+        return Err(Unfit::OtherMeaning { line: said(), meaning: line.reference.to_owned() });
+    }
+    Ok(())
+}
+
+/// Signs that a text is no line of a chat.
+fn markup(text: &str, reference: &str) -> Option<&'static str> {
+    const SIGNS: [(&str, &str); 8] = [
+        ("```", "a code fence"),
+        ("{\"", "JSON"),
+        ("\": ", "JSON"),
+        ("<|", "a control token"),
+        ("</", "a tag"),
+        ("**", "markup"),
+        ("[your", "a gap to be filled in"),
+        ("...\"", "an unfinished quotation"),
+    ];
+    let lower = text.to_lowercase();
+    let found =
+        SIGNS.iter().find(|(sign, _)| lower.contains(sign) && !reference.to_lowercase().contains(sign));
+    if let Some((_, what)) = found {
+        return Some(what);
+    }
+    const LABELS: [&str; 8] =
+        ["user:", "assistant:", "opening:", "held:", "later:", "reworded", "in the voice of", "must say"];
+    if LABELS.iter().any(|label| lower.contains(label)) {
+        return Some("words about the task");
+    }
+    (text.contains('\n') && !reference.contains('\n')).then_some("several lines")
+}
+
+/// Lower-case words without punctuation.
+fn folded(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Whether it is said by the other speaker: stock phrases of theirs, or what was one's own is now the other's.
+fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
+    const ASSISTANTS: [&str; 16] = [
+        "how can i help",
+        "how may i",
+        "happy to help",
+        "i can help you",
+        "help you with",
+        "as an ai",
+        "i am an ai",
+        "is there anything else",
+        "anything else i can",
+        "thank you for contacting",
+        "let me check",
+        "let me help",
+        "i'd be happy to",
+        "would you like me to",
+        "do you have any questions",
+        "the user",
+    ];
+    let (lower, reference_lower) = (text.to_lowercase(), reference.to_lowercase());
+    let stock = |phrases: &[&str]| {
+        phrases.iter().any(|phrase| lower.contains(phrase) && !reference_lower.contains(phrase))
+    };
+    let words: BTreeSet<String> = folded(text).into_iter().collect();
+    let before: BTreeSet<String> = folded(reference).into_iter().collect();
+    let has = |set: &BTreeSet<String>, list: &[&str]| list.iter().any(|word| set.contains(*word));
+    let (own, others) = (["my", "mine", "our"], ["your", "yours"]);
+    let flipped = |own: &[&str], others: &[&str]| {
+        has(&before, own) && !has(&words, own) && !has(&before, others) && has(&words, others)
+    };
+    match speaker {
+        Speaker::User => stock(&ASSISTANTS) || flipped(&own, &others),
+        Speaker::Assistant => stock(&["as an ai", "the user", "the assistant"]) || flipped(&others, &own),
+    }
+}
+
+/// A value or a name that is neither in the reference nor in what is known.
+fn added(line: &Line<'_>) -> Option<String> {
+    let (prose, reference) = (Prose::read(line.line, line.clock), Prose::read(line.reference, line.clock));
+    let known = Prose::read(line.known, line.clock);
+    let is_weak = |what: &What| match what {
+        What::Number(number) => number.role == NumberRole::Weak,
+        What::None => true,
+        _ => false,
+    };
+    let value = prose.mentions().iter().find(|mention| {
+        let same = |other: &Prose| {
+            let words = prose.words_at(mention.span());
+            other.mentions().iter().any(|known| known.what == mention.what)
+                || other.source().to_lowercase().contains(&words.to_lowercase())
+        };
+        let counts = !is_weak(&mention.what) && !prose.words_at(mention.span()).eq_ignore_ascii_case("once");
+        counts && !same(&reference) && !same(&known)
+    });
+    if let Some(mention) = value {
+        return Some(prose.words_at(mention.span()).to_owned());
+    }
+    let all: BTreeSet<String> = folded(line.reference).into_iter().chain(folded(line.known)).collect();
+    names(line.line)
+        .into_iter()
+        .find(|name| folded(name).iter().any(|word| !all.contains(word)))
+        .map(str::to_owned)
+}
+
+/// Words in capitals inside a sentence: names, for the most part.
+fn names(text: &str) -> Vec<&str> {
+    const NO_NAMES: [&str; 12] =
+        ["I", "I'm", "I'd", "I'll", "I've", "OK", "Ok", "Okay", "Hi", "Hello", "Thanks", "Please"];
+    let mut opens = true;
+    let mut names = Vec::new();
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        let is_capital = bare.chars().next().is_some_and(char::is_uppercase);
+        if is_capital && !opens && !NO_NAMES.contains(&bare.replace('’', "'").as_str()) {
+            names.push(bare);
+        }
+        opens =
+            word.ends_with(['.', '!', '?', ':', ';', ',', '"', '—', '–', '-']) || (opens && bare.is_empty());
+    }
+    names
+}
+
+/// The cosine of two texts' vectors.
+#[must_use]
+pub fn nearness(one: &str, other: &str) -> f32 {
+    let Ok(model) = embedded() else { return 1.0 };
+    model.vector(one).iter().zip(model.vector(other)).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_seeds::value::Zone;
+
+    use super::*;
+
+    fn check_line(speaker: Speaker, line: &str, reference: &str, expect: Option<&str>) {
+        let zone = Zone::utc();
+        let clock = Clock::at(zone.parse_instant("2026-03-02T09:00").unwrap(), &zone);
+        let known = "You are the assistant of Harbour Dental.";
+        let found = check(Line { speaker, line, reference, known, near: NEAR_REWORDED, clock: &clock });
+        assert_eq!(found.err().map(|unfit| unfit.name()), expect, "{line}");
+    }
+
+    #[test]
+    fn a_line_says_what_it_stands_for_and_no_more() {
+        let user = "Can you move my cleaning with Dr. Lane to Friday at 14:30?";
+        for (line, expect) in [
+            ("Please shift my cleaning with Dr. Lane to Friday, half past two.", None),
+            ("Please shift my cleaning with Dr. Lane at Harbour Dental to Friday at 14:30.", None),
+            ("Can you move my cleaning with Dr Lane to Friday at 14:30", Some("the same words")),
+            (
+                "Please shift my cleaning with Dr. Lane and the one with Dr. Moss to Friday at 14:30.",
+                Some("says more than is to be said"),
+            ),
+            (
+                "Please shift my cleaning with Dr. Lane to Friday at 16:30.",
+                Some("says more than is to be said"),
+            ),
+            ("Your cleaning with Dr. Lane has been moved to Friday at 14:30.", Some("the wrong speaker")),
+            (
+                "How can I help you with the cleaning of Dr. Lane on Friday at 14:30?",
+                Some("the wrong speaker"),
+            ),
+            ("{\"line\": \"Move my cleaning\"}", Some("not a line of a chat")),
+            ("What is the weather like in the mountains?", Some("means something else")),
+            (" ?! ", Some("empty line")),
+        ] {
+            check_line(Speaker::User, line, user, expect);
+        }
+        check_line(
+            Speaker::Assistant,
+            "My booking is done for Friday.",
+            "Your booking is made for Friday.",
+            Some("the wrong speaker"),
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! The judge of what code cannot see: whether a conversation reads as people write, can be answered as asked, and is.
+//!
+//! It votes on rows that have passed the gates, and can only drop them. How far it is to be believed is measured first, on
+//! conversations of known worth: proven ones that people wrote, and the same with one thing made wrong.
+
+use std::collections::BTreeMap;
+
+use diorama_llm::Message;
+use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::model::World;
+use diorama_tested::mind::ParseError;
+use diorama_tested::prompts::PromptError;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::asking::{Asker, Lost, Question, Unasked};
+use super::lines::{says, with_says};
+use super::prompts::PromptSet;
+use super::transcript;
+
+/// Its name in books and files.
+pub const STAGE: &str = "judge";
+/// Votes that one attempt can hold: votes of several attempts are numbered apart.
+pub const MOST_VOTES: u32 = 32;
+
+/// One vote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+    /// Both speak as people do.
+    pub natural: bool,
+    /// The request can be carried out as it is put.
+    pub answerable: bool,
+    /// The last words answer it.
+    pub answers: bool,
+}
+
+impl Vote {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub const fn is_good(&self) -> bool {
+        self.natural && self.answerable && self.answers
+    }
+}
+
+/// What the judge is told.
+///
+/// # Errors
+/// When a variant of the prompt names what is not there.
+pub fn prompt(prompts: &PromptSet, grounded: &Grounded, world: &World) -> Result<Vec<Message>, PromptError> {
+    let lines = transcript::lines(grounded, world, |_, words| words.to_owned());
+    prompts.render(STAGE, &json!({ "lines": lines }))
+}
+
+/// The JSON Schema of a vote.
+#[must_use]
+pub fn schema() -> Json {
+    let yes_no = json!({ "type": "boolean" });
+    json!({
+        "type": "object", "required": ["reason", "natural", "answerable", "answers"], "additionalProperties": false,
+        "properties": { "reason": { "type": "string" }, "natural": yes_no, "answerable": yes_no, "answers": yes_no },
+    })
+}
+
+/// Reads a vote.
+///
+/// # Errors
+/// When one of its words is missing.
+pub fn parse(answer: &Json) -> Result<Vote, ParseError> {
+    serde_json::from_value(answer.clone())
+        .map_err(|error| ParseError(format!("the vote is not of the form asked for: {error}")))
+}
+
+/// What the votes come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The votes that could be read.
+    pub votes: Vec<Vote>,
+    /// Votes that could not be read.
+    pub malformed: u32,
+}
+
+impl Verdict {
+    /// What more than half of the votes find wrong, first; nothing where they find nothing, or there are none to believe.
+    #[must_use]
+    pub fn fault(&self) -> Option<&'static str> {
+        let most = |wrong: fn(&Vote) -> bool| {
+            2 * self.votes.iter().filter(|vote| wrong(vote)).count() > self.votes.len()
+        };
+        if !most(|vote| !vote.is_good()) {
+            return None;
+        }
+        // The fault that most votes name; of equals the first.
+        let faults = ["not answerable as asked", "does not answer what was asked", "not as people write"];
+        let count = |fault: usize| {
+            let names = |vote: &&Vote| !([vote.answerable, vote.answers, vote.natural][fault]);
+            self.votes.iter().filter(names).count()
+        };
+        (0..faults.len()).rev().max_by_key(|fault| count(*fault)).map(|fault| faults[fault])
+    }
+
+    /// Whether all votes say the same of the row.
+    #[must_use]
+    pub fn is_unanimous(&self) -> bool {
+        self.votes.windows(2).all(|pair| pair[0].is_good() == pair[1].is_good())
+    }
+}
+
+/// Has a conversation judged.
+///
+/// # Errors
+/// When the model gives no reply.
+pub async fn judge(
+    asker: &Asker,
+    number: u32,
+    votes: u32,
+    grounded: &Grounded,
+    world: &World,
+) -> Result<Verdict, Lost> {
+    let messages =
+        prompt(asker.prompts(), grounded, world).map_err(|error| Lost::Fatal(error.to_string()))?;
+    let mut verdict = Verdict::default();
+    for vote in 0..votes.min(MOST_VOTES) {
+        let number = number.wrapping_mul(MOST_VOTES).wrapping_add(vote);
+        let question = Question { stage: STAGE, number, messages: messages.clone(), schema: schema() };
+        match asker.ask(question, parse).await {
+            Ok(told) => verdict.votes.push(told.value),
+            Err(Unasked::Malformed(_)) => verdict.malformed += 1,
+            Err(Unasked::Lost(lost)) => return Err(lost),
+        }
+    }
+    Ok(verdict)
+}
+
+/// Ways to make a good conversation bad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Damage {
+    /// The last words are those of another conversation.
+    OtherAnswer,
+    /// The request is that of another conversation.
+    OtherRequest,
+    /// The request's words are in no order.
+    Scrambled,
+    /// The user asks in the words of a program.
+    MachineWords,
+}
+
+impl Damage {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::OtherAnswer, Self::OtherRequest, Self::Scrambled, Self::MachineWords];
+
+    /// The conversation with this damage; `other` is another one.
+    #[must_use]
+    pub fn of(self, good: &Candidate, other: &Candidate) -> Candidate {
+        let mut bad = good.clone();
+        match self {
+            Self::OtherAnswer => {
+                let mut said = says(&bad);
+                if let (Some(last), Some(others)) = (said.last_mut(), says(other).last()) {
+                    last.clone_from(others);
+                }
+                bad = with_says(&bad, &said);
+            }
+            Self::OtherRequest => {
+                if let (Some(stage), Some(others)) = (bad.stages.first_mut(), other.stages.first()) {
+                    stage.user.clone_from(&others.user);
+                }
+            }
+            Self::Scrambled => {
+                if let Some(stage) = bad.stages.first_mut() {
+                    let mut words: Vec<&str> = stage.user.split_whitespace().collect();
+                    // By their letters: a fixed order that is hardly ever the right one.
+                    words.sort_by_key(|word| blake3::hash(word.as_bytes()).as_bytes()[0]);
+                    stage.user = words.join(" ");
+                }
+            }
+            Self::MachineWords => {
+                let first = bad.calls().find(|call| !call.arguments.is_empty()).cloned();
+                if let (Some(stage), Some(call)) = (bad.stages.first_mut(), first) {
+                    let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
+                    stage.user = format!("{} EXECUTE {}({arguments})", stage.user, call.api);
+                }
+            }
+        }
+        bad
+    }
+}
+
+/// How the tester fares on conversations of known worth.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// Good conversations that were judged.
+    pub good: u32,
+    /// Of them, those that the judge dropped.
+    pub good_dropped: u32,
+    /// Bad ones that were judged, by what was done to them.
+    pub bad: BTreeMap<String, u32>,
+    /// Of them, those that the judge dropped.
+    pub bad_dropped: BTreeMap<String, u32>,
+    /// Of the bad ones, those that the gates drop without a judge.
+    pub bad_dropped_by_gates: BTreeMap<String, u32>,
+    /// Bad ones that gates or judge dropped.
+    pub bad_dropped_by_either: u32,
+    /// Share of conversations on whose worth the judge is right.
+    pub agreement: f64,
+    /// Share of the conversations on which all votes agree.
+    pub unanimous: f64,
+    /// Of what gates and judge dropped, the share that was bad.
+    pub precision_dropped: Option<f64>,
+    /// Of what they kept, the share that was good.
+    pub precision_kept: Option<f64>,
+}
+
+/// One judged conversation of known worth.
+#[derive(Clone, Debug)]
+pub struct Labelled {
+    /// What was made wrong; nothing in a good one.
+    pub damage: Option<Damage>,
+    /// Whether the gates drop it.
+    pub gates_drop: bool,
+    /// What the judge says.
+    pub verdict: Verdict,
+}
+
+impl Calibration {
+    /// The sum over conversations.
+    #[must_use]
+    pub fn of(all: &[Labelled]) -> Self {
+        let mut sum = Self::default();
+        let (mut right, mut unanimous, mut kept_good, mut kept) = (0, 0, 0, 0);
+        let (mut dropped, mut dropped_bad) = (0, 0);
+        for one in all {
+            let judged_bad = one.verdict.fault().is_some();
+            right += u32::from(judged_bad == one.damage.is_some());
+            unanimous += u32::from(one.verdict.is_unanimous());
+            let out = judged_bad || one.gates_drop;
+            dropped += u32::from(out);
+            kept += u32::from(!out);
+            match one.damage {
+                None => {
+                    sum.good += 1;
+                    sum.good_dropped += u32::from(judged_bad);
+                    kept_good += u32::from(!out);
+                }
+                Some(damage) => {
+                    let name =
+                        serde_json::to_value(damage).ok().and_then(|name| name.as_str().map(str::to_owned));
+                    let name = name.unwrap_or_default();
+                    *sum.bad.entry(name.clone()).or_default() += 1;
+                    *sum.bad_dropped.entry(name.clone()).or_default() += u32::from(judged_bad);
+                    *sum.bad_dropped_by_gates.entry(name).or_default() += u32::from(one.gates_drop);
+                    sum.bad_dropped_by_either += u32::from(out);
+                    dropped_bad += u32::from(out);
+                }
+            }
+        }
+        let share = |part: u32, of: u32| (of > 0).then(|| f64::from(part) / f64::from(of));
+        let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        Self {
+            agreement: share(right, count).unwrap_or_default(),
+            unanimous: share(unanimous, count).unwrap_or_default(),
+            precision_dropped: share(dropped_bad, dropped),
+            precision_kept: share(kept_good, kept),
+            ..sum
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vote(natural: bool, answerable: bool, answers: bool) -> Vote {
+        Vote { reason: String::new(), natural, answerable, answers }
+    }
+
+    #[test]
+    fn more_than_half_of_the_votes_drop_a_row() {
+        let fault = |votes: Vec<Vote>| Verdict { votes, malformed: 0 }.fault();
+        let (good, stiff, off) = (vote(true, true, true), vote(false, true, true), vote(true, true, false));
+        assert_eq!(fault(vec![]), None);
+        assert_eq!(fault(vec![good.clone(), stiff.clone()]), None);
+        assert_eq!(fault(vec![good.clone(), stiff.clone(), stiff.clone()]), Some("not as people write"));
+        assert_eq!(fault(vec![off.clone(), stiff, good]), Some("does not answer what was asked"));
+        assert_eq!(fault(vec![off]), Some("does not answer what was asked"));
+    }
+
+    #[test]
+    fn precision_counts_what_gates_and_judge_do_together() {
+        let verdict = |good| Verdict { votes: vec![vote(good, true, true)], malformed: 0 };
+        let one = |damage, gates_drop, good| Labelled { damage, gates_drop, verdict: verdict(good) };
+        let sum = Calibration::of(&[
+            one(None, false, true),
+            one(None, false, false),
+            one(Some(Damage::OtherAnswer), true, true),
+            one(Some(Damage::Scrambled), false, false),
+            one(Some(Damage::Scrambled), false, true),
+        ]);
+        assert_eq!((sum.good, sum.good_dropped, sum.bad_dropped_by_either), (2, 1, 2));
+        assert_eq!((sum.precision_dropped, sum.precision_kept), (Some(2.0 / 3.0), Some(0.5)));
+        assert!((sum.agreement - 0.4).abs() < 1e-9);
+        assert_eq!((sum.bad["scrambled"], sum.bad_dropped["scrambled"]), (2, 1));
+    }
+}

@@ -1,0 +1,179 @@
+//! The lines of a candidate, taken out and put back: what a model writes anew while calls and claims stay.
+
+use diorama_proof::Candidate;
+use diorama_proof::candidate::CandidateStage;
+use diorama_simulator::user::joined;
+use serde::{Deserialize, Serialize};
+
+/// What the user says in a conversation, stage by stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserLines {
+    /// The stages.
+    pub stages: Vec<StageLines>,
+}
+
+/// What the user says in one stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageLines {
+    /// What opens it.
+    pub opening: String,
+    /// The answers that are held back, in the order of the stage's `knows`.
+    #[serde(default)]
+    pub held: Vec<String>,
+    /// What the user says of their own accord.
+    #[serde(default)]
+    pub later: Vec<String>,
+}
+
+/// What a turn of the user is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The opening of a stage.
+    Opening,
+    /// The answer to a question: details that were held back, by position.
+    Held(Vec<usize>),
+    /// A line of their own, by position.
+    Later(usize),
+}
+
+/// What each turn of the user in a stage is, the opening first. The same rule as the proof's script of a candidate.
+#[must_use]
+pub fn kinds(stage: &CandidateStage) -> Vec<Kind> {
+    let mut kinds = vec![Kind::Opening];
+    let mut later = 0;
+    for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
+        let held: Vec<usize> =
+            (0..).zip(stage.knows.values()).filter(|(_, text)| holds(said, text)).map(|(at, _)| at).collect();
+        if held.is_empty() {
+            kinds.push(Kind::Later(later));
+            later += 1;
+        } else {
+            kinds.push(Kind::Held(held));
+        }
+    }
+    kinds
+}
+
+fn holds(said: &str, text: &str) -> bool {
+    said.contains(text.trim_end_matches(['.', '!']))
+}
+
+impl UserLines {
+    /// The lines of a candidate.
+    #[must_use]
+    pub fn of(candidate: &Candidate) -> Self {
+        let stages = candidate.stages.iter().map(|stage| {
+            let users = stage.turns.iter().filter_map(|turn| turn.user.clone());
+            let later = users
+                .zip(kinds(stage).into_iter().skip(1))
+                .filter(|(_, kind)| matches!(kind, Kind::Later(_)));
+            StageLines {
+                opening: stage.user.clone(),
+                held: stage.knows.values().cloned().collect(),
+                later: later.map(|(said, _)| said).collect(),
+            }
+        });
+        Self { stages: stages.collect() }
+    }
+
+    /// Whether there are as many lines as in others.
+    #[must_use]
+    pub fn fits(&self, other: &Self) -> bool {
+        self.stages.len() == other.stages.len()
+            && self.stages.iter().zip(&other.stages).all(|(own, other)| {
+                (own.held.len(), own.later.len()) == (other.held.len(), other.later.len())
+            })
+    }
+
+    /// All lines, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &String> {
+        self.stages
+            .iter()
+            .flat_map(|stage| std::iter::once(&stage.opening).chain(&stage.held).chain(&stage.later))
+    }
+
+    /// All lines, in order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.stages.iter_mut().flat_map(|stage| {
+            std::iter::once(&mut stage.opening).chain(&mut stage.held).chain(&mut stage.later)
+        })
+    }
+
+    /// The candidate with these lines instead of its own.
+    #[must_use]
+    pub fn put_into(&self, candidate: &Candidate) -> Candidate {
+        let mut candidate = candidate.clone();
+        for (stage, lines) in candidate.stages.iter_mut().zip(&self.stages) {
+            let kinds = kinds(stage);
+            stage.user.clone_from(&lines.opening);
+            let users = stage.turns.iter_mut().filter_map(|turn| turn.user.as_mut());
+            for (user, kind) in users.zip(kinds.into_iter().skip(1)) {
+                match kind {
+                    Kind::Opening => {}
+                    Kind::Held(held) => {
+                        let parts: Vec<&str> =
+                            held.iter().filter_map(|at| lines.held.get(*at)).map(String::as_str).collect();
+                        *user = joined(&parts);
+                    }
+                    Kind::Later(at) => {
+                        if let Some(line) = lines.later.get(at) {
+                            user.clone_from(line);
+                        }
+                    }
+                }
+            }
+            for (say, line) in stage.knows.values_mut().zip(&lines.held) {
+                say.clone_from(line);
+            }
+        }
+        candidate
+    }
+}
+
+/// What the assistant says, message by message over the whole conversation.
+#[must_use]
+pub fn says(candidate: &Candidate) -> Vec<String> {
+    candidate.stages.iter().flat_map(|stage| &stage.turns).filter_map(|turn| turn.say.clone()).collect()
+}
+
+/// The candidate with other words of the assistant, as many as it has.
+#[must_use]
+pub fn with_says(candidate: &Candidate, says: &[String]) -> Candidate {
+    let mut candidate = candidate.clone();
+    let own =
+        candidate.stages.iter_mut().flat_map(|stage| &mut stage.turns).filter_map(|turn| turn.say.as_mut());
+    for (say, words) in own.zip(says) {
+        say.clone_from(words);
+    }
+    candidate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CANDIDATE: &str = r#"{"candidate": 1, "stages": [{"user": "Please move it.",
+        "knows": {"patient": "It's under Ana Reis.", "day": "Friday"},
+        "turns": [{"say": "Whose is it, and when?"}, {"user": "It's under Ana Reis. Friday"},
+                  {"say": "Friday is full. Monday?"}, {"user": "Monday then."},
+                  {"say": "Done.", "ends": {"outcome": "done"}}]}]}"#;
+
+    #[test]
+    fn lines_go_back_where_they_came_from() {
+        let candidate = Candidate::read(CANDIDATE.as_bytes()).unwrap();
+        let lines = UserLines::of(&candidate);
+        let all: Vec<&String> = lines.iter().collect();
+        assert_eq!(all, ["Please move it.", "It's under Ana Reis.", "Friday", "Monday then."]);
+        assert_eq!(lines.put_into(&candidate), candidate);
+        let mut other = lines.clone();
+        other.iter_mut().for_each(|line| *line = format!("Well, {line}"));
+        let moved = other.put_into(&candidate);
+        let users: Vec<&str> = moved.stages[0].turns.iter().filter_map(|turn| turn.user.as_deref()).collect();
+        assert_eq!(users, ["Well, It's under Ana Reis. Well, Friday", "Well, Monday then."]);
+        assert_eq!(moved.stages[0].knows["day"], "Well, Friday");
+        assert_eq!(UserLines::of(&moved), other);
+        let said = says(&candidate);
+        assert_eq!(with_says(&candidate, &said), candidate);
+        assert_eq!(said.len(), 3);
+    }
+}

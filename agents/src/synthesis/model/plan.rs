@@ -1,0 +1,458 @@
+//! The plan of a row: a chain of calls over sampled records that the engine has run and the gates have passed, and the same in
+//! plain words for a model. No model has a part in it, so that gold and checks come from what happened.
+
+use std::collections::BTreeSet;
+
+use diorama_output::funnel::Funnel;
+use diorama_output::row::Split;
+use diorama_proof::answer::Asked;
+use diorama_proof::candidate::Opening;
+use diorama_proof::{Candidate, GateReport, Grounded};
+use diorama_seeds::model::{Api, World};
+use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::grade::extract::prose::{Prose, Span};
+use diorama_simulator::grade::extract::{Clock, What};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+
+use super::lines::{Kind, kinds};
+use crate::synthesis::pipeline::{Agents, Author, ability, shape};
+use crate::synthesis::query::Wish;
+use crate::synthesis::recipe::Recipe;
+use crate::synthesis::tester::Rejected;
+use crate::synthesis::world::UnitWorld;
+
+/// Proposals of the offline planner before an attempt goes without a plan.
+const PROPOSALS: u32 = 400;
+
+/// A proven conversation whose words are to be written by a model.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The offline conversation.
+    pub candidate: Candidate,
+    /// The same, grounded.
+    pub grounded: Grounded,
+    /// What the gates found.
+    pub report: GateReport,
+    /// The ability.
+    pub ability: Ability,
+    /// What is special about it.
+    pub phenomena: Vec<&'static str>,
+}
+
+/// Plans a conversation for an attempt at a slot: a function of the world and of the numbers.
+#[must_use]
+pub fn plan(
+    recipe: &Recipe,
+    agents: &Agents,
+    world: &UnitWorld,
+    place: (u64, u32),
+    split: Split,
+    funnel: &mut Funnel,
+) -> Option<Plan> {
+    let (slot, attempt) = place;
+    // The ability is the slot's, so that a model's trouble with one of them changes no shares.
+    let ability = ability(&recipe.abilities, &mut recipe.stream("slot", slot));
+    let mut stream = recipe.stream("plan", slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt)));
+    let reads_only = world.family.survey.writers.is_empty();
+    let author = Author::of(world, ability);
+    let mut kind = shape(ability, reads_only, &mut stream);
+    let mut drawn = stream.random();
+    for proposal in 0..PROPOSALS {
+        if proposal > 0 && proposal % author.patience() == 0 {
+            kind = shape(ability, reads_only, &mut stream);
+            drawn = stream.random();
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
+        let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
+        let Ok((candidate, phenomena)) = author.propose(agents, world, &wish, drawn, &mut rng) else {
+            continue;
+        };
+        match agents.tester.test(world, candidate, &mut rng) {
+            Ok((grounded, report)) => {
+                let candidate = grounded.candidate.clone();
+                return Some(Plan { candidate, grounded, report, ability, phenomena });
+            }
+            Err(Rejected::Gate(_) | Rejected::Form(_)) => {}
+        }
+    }
+    funnel.drop_at("plan", "no chain of calls passed the gates");
+    None
+}
+
+/// A plan in plain words: what the query agent is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Brief {
+    /// The domains.
+    pub services: String,
+    /// The day and the time.
+    pub now: String,
+    /// The voice of the user.
+    pub persona: String,
+    /// What the conversation shows.
+    pub phenomena: Vec<String>,
+    /// The stages.
+    pub stages: Vec<StageBrief>,
+}
+
+/// One stage in plain words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StageBrief {
+    /// When it comes up.
+    pub opens: Option<String>,
+    /// What is done, call by call.
+    pub does: Vec<String>,
+    /// Why it cannot be done.
+    pub refused: Option<String>,
+    /// The facts that are asked for.
+    pub asks: Vec<String>,
+    /// What is meant, where no calls tell it.
+    pub meaning: Option<String>,
+    /// What the opening has to say.
+    pub says: Vec<String>,
+    /// Answers that are held back.
+    pub held: Vec<LineBrief>,
+    /// Lines of the user's own.
+    pub later: Vec<LineBrief>,
+}
+
+/// One later line in plain words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LineBrief {
+    /// The assistant's words before it.
+    pub after: String,
+    /// What it says.
+    pub says: Vec<String>,
+    /// What it means, where values alone don't tell.
+    pub meaning: String,
+}
+
+impl Plan {
+    /// The plan in plain words.
+    #[must_use]
+    pub fn brief(&self, world: &UnitWorld, persona: &str) -> Brief {
+        let model = world.base.world();
+        let told = Told { plan: self, world: model, prose: self.prose(model) };
+        let services: Vec<&str> = self.domains(model);
+        let date = model.zone.date_of(self.grounded.clock);
+        let time = model.zone.time_of(self.grounded.clock);
+        let shown =
+            ["held_back", "correction", "confirmation", "branch", "second_request", "refusal", "recovery"];
+        let phenomena = self.phenomena.iter().filter(|name| shown.contains(name));
+        Brief {
+            services: services.join(", "),
+            now: format!("{}, {date}, {time}", diorama_proof::render::weekday(date)),
+            persona: persona.to_owned(),
+            phenomena: phenomena.map(|name| name.replace('_', " ")).collect(),
+            stages: (0..self.candidate.stages.len()).map(|at| told.stage(at)).collect(),
+        }
+    }
+
+    /// The words of the user that arguments follow from.
+    #[must_use]
+    pub fn spoken(&self) -> Vec<&str> {
+        fn spans<'a>(source: &ArgumentSource, turns: &'a [String], found: &mut Vec<&'a str>) {
+            match source {
+                ArgumentSource::User { turn, start, end, .. } => {
+                    let words =
+                        turns.get(*turn as usize).and_then(|turn| turn.get(*start as usize..*end as usize));
+                    found.extend(words.map(str::trim).filter(|words| words.len() > 1));
+                }
+                ArgumentSource::Arithmetic { of, .. } => of.iter().for_each(|part| spans(part, turns, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        let sources = self.grounded.gold.iter().flat_map(|call| call.sources.values());
+        sources.for_each(|source| spans(source, &self.grounded.user_turns, &mut found));
+        found
+    }
+
+    /// The turns of the user, read.
+    fn prose(&self, world: &World) -> Vec<Prose> {
+        let clock = Clock::at(self.grounded.clock, &world.zone);
+        self.grounded.user_turns.iter().map(|turn| Prose::read(turn, &clock)).collect()
+    }
+
+    fn domains<'a>(&self, world: &'a World) -> Vec<&'a str> {
+        let mut seen = BTreeSet::new();
+        let used = self
+            .grounded
+            .gold
+            .iter()
+            .filter_map(|call| world.api_named(&call.api))
+            .map(|api| world.api(api).domain);
+        let used: Vec<_> = used.filter(|domain| seen.insert(domain.index())).collect();
+        if used.is_empty() {
+            return world.domains.iter().map(|domain| &*domain.title).collect();
+        }
+        used.into_iter().map(|domain| &*world.domains[domain.index()].title).collect()
+    }
+}
+
+/// A plan on its way into words.
+struct Told<'a> {
+    plan: &'a Plan,
+    world: &'a World,
+    prose: Vec<Prose>,
+}
+
+impl Told<'_> {
+    fn stage(&self, number: usize) -> StageBrief {
+        let grounded = &self.plan.grounded;
+        let (stage, run) = (&self.plan.candidate.stages[number], &grounded.stages[number]);
+        let first =
+            self.plan.candidate.stages[..number].iter().map(|stage| kinds(stage).len()).sum::<usize>();
+        let kinds = kinds(stage);
+        let turn_of = |wanted: &Kind| kinds.iter().position(|kind| kind == wanted).map(|at| first + at);
+        let calls: Vec<usize> =
+            run.calls.clone().filter(|call| grounded.gold[*call].api != TOOL_SEARCHER).collect();
+        let asks = run.asked.iter().map(|asked| self.asked(asked)).collect::<Vec<_>>();
+        let vain = run
+            .asks
+            .iter()
+            .map(|(resource, field)| self.world.resource(*resource).field(*field).label.to_string());
+        let asks: Vec<String> = asks.into_iter().chain(vain).collect();
+        let refused = (run.outcome == Outcome::Refused).then(|| self.refusal(run.refused_by));
+        let held = (0..stage.knows.len()).map(|at| {
+            let turn =
+                (0..kinds.len()).find(|turn| matches!(&kinds[*turn], Kind::Held(held) if held.contains(&at)));
+            let says = turn.map(|turn| self.says(first + turn)).unwrap_or_default();
+            let text = &stage.knows[at];
+            // One answer can tell several details: each line says its own.
+            let own = says.into_iter().filter(|(_, words)| text.contains(words.as_str())).map(quoted);
+            LineBrief {
+                after: turn.map(|turn| asked_before(stage, turn)).unwrap_or_default(),
+                says: own.collect(),
+                meaning: text.clone(),
+            }
+        });
+        let later = kinds.iter().enumerate().filter_map(|(turn, kind)| match kind {
+            Kind::Later(at) => Some((turn, *at)),
+            _ => None,
+        });
+        let later = later.map(|(turn, _)| LineBrief {
+            after: asked_before(stage, turn),
+            says: self.says(first + turn).into_iter().map(quoted).collect(),
+            meaning: self.prose.get(first + turn).map(|prose| prose.source().to_owned()).unwrap_or_default(),
+        });
+        let says = turn_of(&Kind::Opening).map(|turn| self.says(turn)).unwrap_or_default();
+        StageBrief {
+            opens: stage.when.as_ref().map(|when| self.opens(when)),
+            meaning: (calls.is_empty() || (asks.is_empty() && says.is_empty())).then(|| stage.user.clone()),
+            does: counted(calls.iter().map(|call| self.call(&grounded.gold[*call]))),
+            refused,
+            asks: counted(asks.into_iter()),
+            says: says.into_iter().map(quoted).collect(),
+            held: held.collect(),
+            later: later.collect(),
+        }
+    }
+
+    /// A call in words: what the API does, and where each argument comes from.
+    fn call(&self, gold: &GoldCall) -> String {
+        let Some(api) = self.world.api_named(&gold.api).map(|id| self.world.api(id)) else {
+            return gold.api.clone();
+        };
+        let arguments: Vec<String> = gold
+            .sources
+            .iter()
+            .filter_map(|(name, source)| {
+                let from = match source {
+                    ArgumentSource::User { .. }
+                    | ArgumentSource::Dictated { .. }
+                    | ArgumentSource::Arithmetic { .. } => "as the user says",
+                    ArgumentSource::Reply { .. } | ArgumentSource::Replies { .. } => "found by the assistant",
+                    _ => return None,
+                };
+                Some(format!("{} {from}", label(api, name)))
+            })
+            .collect();
+        let description = api.description.trim_end_matches('.');
+        if arguments.is_empty() {
+            description.to_owned()
+        } else {
+            format!("{description} ({})", arguments.join(", "))
+        }
+    }
+
+    /// What a turn has to say: the words of its values, each with what it is.
+    fn says(&self, turn: usize) -> Vec<(String, String)> {
+        let mut says: Vec<(String, String)> = Vec::new();
+        let mut add = |about: String, words: &str| {
+            let words = words.trim();
+            if !words.is_empty() && !says.iter().any(|(_, known)| known.contains(words)) {
+                says.retain(|(_, known)| !words.contains(known.as_str()));
+                says.push((about, words.to_owned()));
+            }
+        };
+        for gold in self.plan.grounded.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER) {
+            let Some(api) = self.world.api_named(&gold.api).map(|id| self.world.api(id)) else { continue };
+            for (name, source) in &gold.sources {
+                let mut words = Vec::new();
+                self.words_of(source, turn, gold.arguments.get(name), &mut words);
+                words.iter().for_each(|words| add(label(api, name), words));
+            }
+        }
+        for (about, words) in self.picked(turn) {
+            add(about, &words);
+        }
+        says
+    }
+
+    /// The words of a turn that a source stands on.
+    fn words_of(
+        &self,
+        source: &ArgumentSource,
+        wanted: usize,
+        value: Option<&serde_json::Value>,
+        words: &mut Vec<String>,
+    ) {
+        match source {
+            ArgumentSource::User { turn, start, end, .. } if *turn as usize == wanted => {
+                let span = Span { start: *start as usize, end: *end as usize };
+                words.extend(self.prose.get(wanted).map(|prose| prose.words_at(span).to_owned()));
+            }
+            ArgumentSource::Arithmetic { of, .. } => {
+                of.iter().for_each(|part| self.words_of(part, wanted, None, words));
+            }
+            ArgumentSource::Dictated { turns, .. } if turns.iter().any(|turn| *turn as usize == wanted) => {
+                words.extend(value.and_then(|value| value.as_str()).map(str::to_owned));
+            }
+            _ => {}
+        }
+    }
+
+    /// What a turn says of records whose keys the assistant finds: by these words they are told from others.
+    fn picked(&self, turn: usize) -> Vec<(String, String)> {
+        let Some(prose) = self.prose.get(turn) else { return Vec::new() };
+        let grounded = &self.plan.grounded;
+        let places = grounded
+            .gold
+            .iter()
+            .flat_map(|gold| gold.sources.values())
+            .flat_map(diorama_proof::ground::places);
+        let mut found = Vec::new();
+        for (call, path) in places {
+            let Some(entry) = grounded.entries.get(call as usize) else { continue };
+            let Some(Body::Leaf(_, Origin::Field { resource, key, .. })) = entry.reply.body.at(path) else {
+                continue;
+            };
+            for (_, value, origin) in entry.reply.body.leaves() {
+                let Origin::Field { resource: of, key: whose, field } = origin else { continue };
+                if (of, whose) != (resource, key) {
+                    continue;
+                }
+                if let Some(words) = self.words_for(value, prose) {
+                    let label = self.world.resource(*of).field(*field).label.to_string();
+                    if !found.contains(&(label.clone(), words.clone())) {
+                        found.push((label, words));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The words of a text that say a value.
+    fn words_for(&self, value: &Value, prose: &Prose) -> Option<String> {
+        let zone = &self.world.zone;
+        let today = zone.date_of(self.plan.grounded.clock);
+        let mention = |fits: &dyn Fn(&What) -> bool| {
+            let mention = prose.mentions().iter().find(|mention| fits(&mention.what))?;
+            Some(prose.words_at(mention.span()).to_owned())
+        };
+        let day = |date| mention(&move |what| matches!(what, What::Date(day) if day.means(date, today)));
+        match value {
+            Value::String(text) => {
+                let span = prose.find(&text.replace('_', " ")).into_iter().next()?;
+                Some(prose.words_at(span).to_owned())
+            }
+            Value::Date(date) => day(*date),
+            Value::DateTime(instant) => day(zone.date_of(*instant)),
+            Value::Time(time) => mention(
+                &|what| matches!(what, What::Time(clock) if clock.time == *time || clock.other == Some(*time)),
+            ),
+            _ => None,
+        }
+    }
+
+    fn asked(&self, asked: &Asked) -> String {
+        let (Asked::Leaf { call, about, .. }
+        | Asked::Each { call, about, .. }
+        | Asked::Count { call, about, .. }) = asked;
+        let of = self.plan.grounded.entries.get(*call).and_then(|entry| match asked {
+            Asked::Leaf { path, .. } => match entry.reply.body.at(path) {
+                Some(Body::Leaf(_, Origin::Field { resource, field, .. })) => {
+                    let resource = self.world.resource(*resource);
+                    Some(format!("{} of the {}", resource.field(*field).label, resource.label))
+                }
+                _ => None,
+            },
+            Asked::Each { .. } | Asked::Count { .. } => None,
+        });
+        let how_many = if matches!(asked, Asked::Count { .. }) { "how many: " } else { "" };
+        format!("{how_many}{}", of.unwrap_or_else(|| about.clone()))
+    }
+
+    fn refusal(&self, by: Option<usize>) -> String {
+        let entry = by.and_then(|call| self.plan.grounded.entries.get(call));
+        let message = entry.and_then(|entry| {
+            let body = &entry.reply.body;
+            let text = |body: &Body| body.value().and_then(Value::as_str).map(str::to_owned);
+            let said = ["detail", "message"].into_iter().find_map(|name| body.member(name).and_then(text));
+            said.or_else(|| body.leaves().find_map(|(_, value, _)| value.as_str().map(str::to_owned)))
+        });
+        message.unwrap_or_else(|| "nothing is found".to_owned())
+    }
+
+    fn opens(&self, when: &Opening) -> String {
+        let ended = when.outcome.map(|outcome| match outcome {
+            Outcome::Refused => "when the request before could not be carried out",
+            _ => "when the request before has been carried out",
+        });
+        let shown = when.call.map(|_| "when the assistant has found what it depends on");
+        ended.or(shown).unwrap_or("afterwards").to_owned()
+    }
+}
+
+/// Equal texts once, with how often they come.
+fn counted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut counts: indexmap::IndexMap<String, usize> = indexmap::IndexMap::new();
+    for text in texts {
+        *counts.entry(text).or_default() += 1;
+    }
+    let told =
+        |(text, count): (String, usize)| if count > 1 { format!("{text} ({count} times)") } else { text };
+    counts.into_iter().map(told).collect()
+}
+
+fn quoted((about, words): (String, String)) -> String {
+    format!("{about}: \"{words}\"")
+}
+
+fn label(api: &Api, name: &str) -> String {
+    let parameter = api.parameter_named(name).map(|id| &api.parameters[id.index()]);
+    parameter.map_or_else(|| name.replace('_', " "), |parameter| parameter.label.to_string())
+}
+
+/// The assistant's words before a turn of the user in a stage; turns of the user count from 0, the opening.
+fn asked_before(stage: &diorama_proof::candidate::CandidateStage, turn: usize) -> String {
+    let mut users = 0;
+    let mut last = "";
+    for turn_of_stage in &stage.turns {
+        if turn_of_stage.user.is_some() {
+            users += 1;
+            if users == turn {
+                break;
+            }
+        } else if let Some(say) = &turn_of_stage.say {
+            last = say;
+        }
+    }
+    last.to_owned()
+}

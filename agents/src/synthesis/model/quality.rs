@@ -1,0 +1,176 @@
+//! The report on a run with a model: what each stage made and lost, why, with samples, and how far the judge is to be believed.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use diorama_llm::Books;
+use diorama_output::funnel::ModelUse;
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::judge::{Calibration, Verdict};
+use super::slot::{StageLine, Went};
+
+/// Samples kept of each reason.
+const SAMPLES: usize = 3;
+
+/// The report.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Quality {
+    /// Stages by name, with what they took in and gave.
+    pub stages: BTreeMap<String, StageYield>,
+    /// Rows by who wrote what.
+    pub authors: BTreeMap<String, u64>,
+    /// Rows judged, and how far the votes agree.
+    pub judged: Judged,
+    /// How the tester fares on conversations of known worth.
+    pub calibration: Option<Calibration>,
+    /// How varied the rows are.
+    pub diversity: Option<Diversity>,
+    /// What the rows cost.
+    pub cost: Cost,
+}
+
+/// What a stage made of what it was given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StageYield {
+    /// Attempts that came to it and left it well.
+    pub passed: u64,
+    /// Of its outputs, those that went back once.
+    pub repaired: u64,
+    /// Attempts that another way was taken for.
+    pub fell_back: u64,
+    /// Attempts that ended here.
+    pub dropped: u64,
+    /// Passed over all that ended here one way or another.
+    pub share: f64,
+    /// Why outputs were lost, repaired or not.
+    pub reasons: BTreeMap<String, Reasons>,
+}
+
+/// How often something was found wrong, with samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Reasons {
+    /// How often.
+    pub count: u64,
+    /// The first of them.
+    pub samples: Vec<Sample>,
+}
+
+/// A sample of something lost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sample {
+    /// The slot.
+    pub slot: u64,
+    /// What was found, in full.
+    pub what: String,
+    /// What had been made.
+    #[serde(skip_serializing_if = "Json::is_null")]
+    pub made: Json,
+}
+
+/// The judge's votes on rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Judged {
+    /// Rows that were voted on.
+    pub rows: u64,
+    /// Of them, those on which all votes agree.
+    pub unanimous: u64,
+    /// Rows that were dropped.
+    pub dropped: u64,
+    /// Votes that could not be read.
+    pub malformed_votes: u64,
+}
+
+/// How varied the rows are, as `stats` measures it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names are those of `stats`")]
+pub struct Diversity {
+    pub distinct_2: f64,
+    pub distinct_first3: f64,
+    pub duplicate_rate: f64,
+}
+
+/// Tokens and money.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Cost {
+    /// Replies and tokens that went into the rows and the attempts at them, by stage.
+    pub stages: BTreeMap<String, ModelUse>,
+    /// The same for each kept row.
+    pub tokens_per_row: f64,
+    /// Money for each kept row, in the currency of the prices.
+    pub cost_per_row: f64,
+    /// What this run asked and spent, retries and lost calls included.
+    pub books: Books,
+}
+
+impl Quality {
+    /// Reads what happened from the files under `stages`.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn read(folder: &Path) -> std::io::Result<Self> {
+        let mut files: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+        files.sort_by_key(std::fs::DirEntry::file_name);
+        let mut quality = Self::default();
+        for file in files {
+            if !file.file_name().to_string_lossy().starts_with("unit-") {
+                continue;
+            }
+            for line in BufReader::new(std::fs::File::open(file.path())?).lines() {
+                // A line that a killed run left unfinished says nothing.
+                if let Ok(line) = serde_json::from_str::<StageLine>(&line?) {
+                    quality.count(&line);
+                }
+            }
+        }
+        for stage in quality.stages.values_mut() {
+            let all = stage.passed + stage.dropped + stage.fell_back;
+            stage.share = if all > 0 { stage.passed as f64 / all as f64 } else { 0.0 };
+        }
+        Ok(quality)
+    }
+
+    fn count(&mut self, line: &StageLine) {
+        if line.stage == super::judge::STAGE {
+            self.count_votes(line);
+        }
+        if line.stage == "row" {
+            let author = |role: &str| line.made["authors"][role].as_str().unwrap_or("offline").to_owned();
+            *self
+                .authors
+                .entry(format!("user: {}; assistant: {}", author("user"), author("assistant")))
+                .or_default() += 1;
+        }
+        let stage = self.stages.entry(line.stage.clone()).or_default();
+        match line.went {
+            Went::Passed => stage.passed += 1,
+            Went::Repaired => stage.repaired += 1,
+            Went::FellBack => stage.fell_back += 1,
+            Went::Dropped => stage.dropped += 1,
+            Went::LineLost => {}
+        }
+        if let Some(reason) = &line.reason {
+            let reasons = stage.reasons.entry(reason.clone()).or_default();
+            reasons.count += 1;
+            if reasons.samples.len() < SAMPLES {
+                let what = line.what.clone().unwrap_or_default();
+                reasons.samples.push(Sample { slot: line.slot, what, made: line.made.clone() });
+            }
+        }
+    }
+
+    fn count_votes(&mut self, line: &StageLine) {
+        if line.went == Went::Dropped {
+            self.judged.dropped += 1;
+            return;
+        }
+        let verdict = line.made.get("verdict").unwrap_or(&line.made);
+        if let Ok(verdict) = serde_json::from_value::<Verdict>(verdict.clone()) {
+            self.judged.rows += 1;
+            self.judged.unanimous += u64::from(verdict.is_unanimous());
+            self.judged.malformed_votes += u64::from(verdict.malformed);
+        }
+    }
+}

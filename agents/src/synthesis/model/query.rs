@@ -1,0 +1,99 @@
+//! The query agent: what a user says for a chain of calls that has run.
+
+use diorama_llm::Message;
+use diorama_tested::mind::ParseError;
+use diorama_tested::prompts::PromptError;
+use serde_json::{Value as Json, json};
+
+use super::asking::{Asker, Question, Told, Unasked};
+use super::lines::UserLines;
+use super::plan::Brief;
+use super::prompts::PromptSet;
+
+/// Its name in books and files.
+pub const STAGE: &str = "query";
+
+/// What the agent is told.
+///
+/// # Errors
+/// When a variant of the prompt names what is not there.
+pub fn prompt(prompts: &PromptSet, brief: &Brief) -> Result<Vec<Message>, PromptError> {
+    prompts.render(STAGE, brief)
+}
+
+/// The JSON Schema of its answer.
+#[must_use]
+pub fn schema(brief: &Brief) -> Json {
+    let line = json!({ "type": "string" });
+    let stages = brief.stages.iter().map(|stage| {
+        let lines = |count: usize| json!({ "type": "array", "items": line, "minItems": count, "maxItems": count });
+        let mut properties = serde_json::Map::from_iter([("opening".to_owned(), line.clone())]);
+        for (name, count) in [("held", stage.held.len()), ("later", stage.later.len())] {
+            if count > 0 {
+                properties.insert(name.to_owned(), lines(count));
+            }
+        }
+        let required: Vec<&String> = properties.keys().collect();
+        json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
+    });
+    let stages: Vec<Json> = stages.collect();
+    let count = stages.len();
+    let all_alike = stages.windows(2).all(|pair| pair[0] == pair[1]);
+    let items = if all_alike { stages[0].clone() } else { json!({ "anyOf": stages }) };
+    json!({
+        "type": "object", "required": ["stages"], "additionalProperties": false,
+        "properties": { "stages": { "type": "array", "items": items, "minItems": count, "maxItems": count } },
+    })
+}
+
+/// Reads its answer.
+///
+/// # Errors
+/// When there are other lines than the plan has.
+pub fn parse(answer: &Json, plan: &UserLines) -> Result<UserLines, ParseError> {
+    let lines: UserLines = serde_json::from_value(answer.clone())
+        .map_err(|error| ParseError(format!("the answer is not of the form asked for: {error}")))?;
+    if lines.fits(plan) {
+        return Ok(lines);
+    }
+    let counts = |lines: &UserLines| {
+        let counts = lines
+            .stages
+            .iter()
+            .map(|stage| format!("{} held and {} later", stage.held.len(), stage.later.len()));
+        format!("{} stages with {}", lines.stages.len(), counts.collect::<Vec<_>>().join("; "))
+    };
+    Err(ParseError(format!("found {}, expected {}", counts(&lines), counts(plan))))
+}
+
+/// Asks for the lines of a plan.
+///
+/// # Errors
+/// When the model has nothing of use to say.
+pub async fn ask(
+    asker: &Asker,
+    number: u32,
+    brief: &Brief,
+    plan: &UserLines,
+) -> Result<Told<UserLines>, Unasked> {
+    let messages = prompt(asker.prompts(), brief)?;
+    asker
+        .ask(Question { stage: STAGE, number, messages, schema: schema(brief) }, |json| parse(json, plan))
+        .await
+}
+
+/// Asks once more, with what is wrong.
+///
+/// # Errors
+/// As [`ask`].
+pub async fn again(
+    asker: &Asker,
+    number: u32,
+    brief: &Brief,
+    plan: &UserLines,
+    told: Told<UserLines>,
+    why: &str,
+) -> Result<Told<UserLines>, Unasked> {
+    let question = Question { stage: STAGE, number, messages: told.messages, schema: schema(brief) };
+    asker.again(question, why, |json| parse(json, plan)).await
+}

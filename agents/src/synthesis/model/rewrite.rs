@@ -1,0 +1,213 @@
+//! The rewriter: the lines of a conversation in other words, one request a line, while the plan stays.
+
+use diorama_llm::Message;
+use diorama_simulator::grade::extract::Clock;
+use diorama_simulator::grade::extract::prose::Prose;
+use diorama_tested::mind::ParseError;
+use diorama_tested::prompts::PromptError;
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::asking::{Asker, Lost, Question, Told, Unasked};
+use super::fidelity::{self, Line, NEAR_REWORDED, Speaker};
+use super::lines::{UserLines, says, with_says};
+use super::plan::Plan;
+use super::prompts::PromptSet;
+use crate::synthesis::world::UnitWorld;
+use diorama_proof::Candidate;
+
+/// Its name in books and files.
+pub const STAGE: &str = "rewrite";
+
+/// What the model is told of a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// `user` or `assistant`.
+    pub speaker: &'static str,
+    /// The line.
+    pub line: String,
+    /// The voice that it gets.
+    pub persona: String,
+    /// Words that stay.
+    pub keep: Vec<String>,
+}
+
+/// The prompt for a line.
+///
+/// # Errors
+/// When a variant of the prompt names what is not there.
+pub fn prompt(prompts: &PromptSet, input: &Input) -> Result<Vec<Message>, PromptError> {
+    prompts.render(STAGE, input)
+}
+
+/// The JSON Schema of the answer.
+#[must_use]
+pub fn schema() -> Json {
+    json!({ "type": "object", "required": ["line"], "properties": { "line": { "type": "string" } }, "additionalProperties": false })
+}
+
+/// Reads the answer.
+///
+/// # Errors
+/// When it holds no line.
+pub fn parse(answer: &Json) -> Result<String, ParseError> {
+    let line = answer.get("line").and_then(Json::as_str).map(str::trim).filter(|line| !line.is_empty());
+    line.map(str::to_owned).ok_or_else(|| ParseError::expected("{\"line\": \"...\"}", &answer.to_string()))
+}
+
+/// A line of a conversation, by its place among those of its speaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "speaker", content = "number", rename_all = "snake_case")]
+pub enum Spot {
+    /// A line of the user.
+    User(usize),
+    /// A message of the assistant.
+    Assistant(usize),
+}
+
+/// A reworded line.
+#[derive(Clone, Debug)]
+pub struct Reworded {
+    /// Where it stands.
+    pub spot: Spot,
+    /// What was asked, and the line.
+    pub told: Told<String>,
+}
+
+/// The lines of a candidate that are to be reworded, the user's first.
+#[must_use]
+pub fn spots(candidate: &Candidate, user: bool, assistant: bool) -> Vec<Spot> {
+    let users = (0..UserLines::of(candidate).iter().count()).map(Spot::User).filter(|_| user);
+    let says = (0..says(candidate).len()).map(Spot::Assistant).filter(|_| assistant);
+    users.chain(says).collect()
+}
+
+/// The candidate with some of its lines reworded.
+#[must_use]
+pub fn put_into(candidate: &Candidate, lines: &[&Reworded]) -> Candidate {
+    let mut users = UserLines::of(candidate);
+    let mut said = says(candidate);
+    for line in lines {
+        let place = match line.spot {
+            Spot::User(at) => users.iter_mut().nth(at),
+            Spot::Assistant(at) => said.get_mut(at),
+        };
+        if let Some(place) = place {
+            place.clone_from(&line.told.value);
+        }
+    }
+    with_says(&users.put_into(candidate), &said)
+}
+
+/// What is asked for one line.
+pub struct Job<'a> {
+    /// The plan whose line it is.
+    pub plan: &'a Plan,
+    /// Its world.
+    pub world: &'a UnitWorld,
+    /// The line.
+    pub spot: Spot,
+    /// The voice.
+    pub persona: &'a str,
+    /// Which of the slot's requests.
+    pub number: u32,
+}
+
+impl Job<'_> {
+    fn input(&self) -> Input {
+        let (speaker, line) = self.line();
+        let clock = self.clock();
+        let prose = Prose::read(&line, &clock);
+        let mut keep: Vec<String> = Vec::new();
+        let values = prose.mentions().iter().map(diorama_simulator::grade::extract::Mention::span);
+        let names =
+            self.world.vocabulary.proper_names(&prose, &self.world.base).into_iter().map(|(span, _)| span);
+        let said =
+            self.plan.spoken().into_iter().filter(|words| speaker == Speaker::User && line.contains(words));
+        let said: Vec<&str> = said.collect();
+        for words in values.chain(names).map(|span| prose.words_at(span)).chain(said) {
+            if !keep.iter().any(|known| known.contains(words)) {
+                keep.retain(|known| !words.contains(known.as_str()));
+                keep.push(words.to_owned());
+            }
+        }
+        let speaker = if speaker == Speaker::User { "user" } else { "assistant" };
+        Input { speaker, line, persona: self.persona.to_owned(), keep }
+    }
+
+    fn line(&self) -> (Speaker, String) {
+        match self.spot {
+            Spot::User(at) => {
+                let lines = UserLines::of(&self.plan.candidate);
+                (Speaker::User, lines.iter().nth(at).cloned().unwrap_or_default())
+            }
+            Spot::Assistant(at) => {
+                (Speaker::Assistant, says(&self.plan.candidate).get(at).cloned().unwrap_or_default())
+            }
+        }
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::at(self.plan.grounded.clock, &self.world.base.world().zone)
+    }
+
+    fn check(&self, line: &str) -> Result<(), fidelity::Unfit> {
+        let (speaker, reference) = self.line();
+        // A rewording may name nothing that its line does not.
+        let clock = self.clock();
+        fidelity::check(Line {
+            speaker,
+            line,
+            reference: &reference,
+            known: "",
+            near: NEAR_REWORDED,
+            clock: &clock,
+        })
+    }
+
+    fn question(&self, messages: Vec<Message>) -> Question<'static> {
+        Question { stage: STAGE, number: self.number, messages, schema: schema() }
+    }
+
+    /// Asks for the line in other words; what is wrong with it goes back once. Otherwise the reason why the line stays.
+    ///
+    /// # Errors
+    /// When there is no reply.
+    pub async fn ask(&self, asker: &Asker) -> Result<Result<Reworded, (String, String)>, Lost> {
+        let messages = match prompt(asker.prompts(), &self.input()) {
+            Ok(messages) => messages,
+            Err(error) => return Err(Lost::Fatal(error.to_string())),
+        };
+        let told = asker.ask(self.question(messages), parse).await;
+        let told = match told {
+            Ok(told) => told,
+            Err(Unasked::Lost(lost)) => return Err(lost),
+            Err(Unasked::Malformed(what)) => return Ok(Err(("malformed".to_owned(), what))),
+        };
+        match self.check(&told.value) {
+            Ok(()) => Ok(Ok(Reworded { spot: self.spot, told })),
+            Err(unfit) => self.again(asker, told, &unfit.to_string()).await,
+        }
+    }
+
+    /// Says what is wrong with a line, and asks once more.
+    ///
+    /// # Errors
+    /// When there is no reply.
+    pub async fn again(
+        &self,
+        asker: &Asker,
+        told: Told<String>,
+        why: &str,
+    ) -> Result<Result<Reworded, (String, String)>, Lost> {
+        let told = match asker.again(self.question(told.messages), why, parse).await {
+            Ok(told) => told,
+            Err(Unasked::Lost(lost)) => return Err(lost),
+            Err(Unasked::Malformed(what)) => return Ok(Err(("malformed".to_owned(), what))),
+        };
+        Ok(match self.check(&told.value) {
+            Ok(()) => Ok(Reworded { spot: self.spot, told }),
+            Err(unfit) => Err((unfit.name().to_owned(), unfit.to_string())),
+        })
+    }
+}

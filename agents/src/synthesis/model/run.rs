@@ -1,0 +1,456 @@
+//! All slots of a run at once: conversations wait for the model together, and their rows are written in slot order.
+//!
+//! Which slots are in flight depends on the machine; what is written does not. Near-duplicates inside a unit are found in slot
+//! order when all its slots are done, and their slots tried again after the others.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+
+use diorama_output::dataset::{DatasetError, DatasetWriter, FileWriter, UnitRows};
+use diorama_output::funnel::Funnel;
+use diorama_output::plan::{FilePlan, Unit};
+use diorama_output::stats::duplicates::similar;
+use diorama_proof::Candidate;
+use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
+
+use super::asking::{Asker, Lost};
+use super::judge::{self, Calibration, Damage, Labelled};
+use super::plan::{self, Plan};
+use super::slot::{SlotJob, SlotOutcome, StageLine, Studio, Went, opening, slot};
+use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::world::UnitWorld;
+
+/// Conversations in a row without a reply after which the server is taken to be gone.
+const SILENT: u32 = 20;
+/// Units that may be open beside those that the conversations in flight belong to.
+const AHEAD: usize = 4;
+
+/// Why a run ends before its time, with nothing to be kept beside what is on disk.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A world cannot be made.
+    #[error(transparent)]
+    Pipeline(#[from] PipelineError),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// What happened at the stages cannot be written down.
+    #[error("cannot write {}: {source}", path.display())]
+    Stages {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The model cannot be asked.
+    #[error("{0}; what was answered so far is kept, and --resume goes on from there")]
+    Model(String),
+    /// A task ended before its time.
+    #[error("a conversation ended before its time")]
+    Worker,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Slots that are settled.
+    pub settled: u64,
+    /// Of them, those with a row.
+    pub rows: u64,
+    /// Conversations in flight.
+    pub in_flight: usize,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ended {
+    /// Why it stopped before all slots were tried, where it did.
+    pub stopped: Option<String>,
+    /// Slots that came to no end for want of a reply.
+    pub unfinished: u64,
+    /// Rows that this run wrote.
+    pub rows: u64,
+}
+
+/// What is written of a unit.
+struct UnitDone {
+    rows: UnitRows,
+    lines: Vec<StageLine>,
+    world: Option<Arc<UnitWorld>>,
+}
+
+/// A unit whose slots are in flight.
+struct Open {
+    world: Arc<OnceCell<Arc<UnitWorld>>>,
+    left: usize,
+    outcomes: Vec<SlotOutcome>,
+}
+
+enum Done {
+    Slot(usize, Box<Result<SlotOutcome, RunError>>),
+    Unit(usize, Box<UnitDone>),
+}
+
+/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight. Under `stages` goes what
+/// happened, a file for each unit.
+///
+/// # Errors
+/// When worlds, files or the model fail; finished files and recorded replies stay.
+pub async fn run(
+    studio: &Arc<Studio>,
+    writer: &DatasetWriter,
+    concurrency: usize,
+    stages: Option<&Path>,
+    mut progress: impl FnMut(Progress),
+) -> Result<Ended, RunError> {
+    let files = writer.pending();
+    let units: Vec<Unit> = files.iter().flat_map(|file| file.units.clone()).collect();
+    let mut flow = Flow {
+        studio,
+        concurrency: concurrency.max(1),
+        slots: units
+            .iter()
+            .enumerate()
+            .flat_map(|(at, unit)| unit.slots.clone().map(move |slot| (at, slot)))
+            .collect(),
+        started: 0,
+        units: &units,
+        open: BTreeMap::new(),
+        ready: BTreeMap::new(),
+        tasks: JoinSet::new(),
+        silent: 0,
+        fatal: None,
+        missing: None,
+        ended: Ended::default(),
+    };
+    let mut out = Out { writer, files: files.into(), file: None, stages, units: &units, next: 0, rows: 0 };
+    loop {
+        flow.start(out.next);
+        let Some(done) = flow.tasks.join_next().await else { break };
+        flow.take(done.map_err(|_| RunError::Worker)?)?;
+        while let Some(done) = flow.ready.remove(&out.next) {
+            out.write(done)?;
+        }
+        let settled = units.iter().take(out.next).map(|unit| unit.slots.end - unit.slots.start).sum::<u64>();
+        let waiting = flow.open.values().map(|open| open.outcomes.len() as u64).sum::<u64>();
+        progress(Progress { settled: settled + waiting, rows: out.rows, in_flight: flow.tasks.len() });
+    }
+    if let Some(what) = flow.fatal {
+        return Err(RunError::Model(what));
+    }
+    // What was never started has no rows, and the dataset is whole without it.
+    for (at, unit) in units.iter().enumerate().skip(out.next) {
+        out.write(flow.ready.remove(&at).unwrap_or_else(|| UnitDone::empty(unit)))?;
+    }
+    if let (0, Some(what)) = (out.rows, flow.missing) {
+        return Err(RunError::Model(what));
+    }
+    Ok(Ended { rows: out.rows, ..flow.ended })
+}
+
+/// What is in flight.
+struct Flow<'a> {
+    studio: &'a Arc<Studio>,
+    concurrency: usize,
+    slots: Vec<(usize, u64)>,
+    started: usize,
+    units: &'a [Unit],
+    open: BTreeMap<usize, Open>,
+    ready: BTreeMap<usize, UnitDone>,
+    tasks: JoinSet<Done>,
+    silent: u32,
+    fatal: Option<String>,
+    missing: Option<String>,
+    ended: Ended,
+}
+
+impl Flow<'_> {
+    /// Starts conversations as long as there is room for them.
+    fn start(&mut self, written: usize) {
+        let slots_per_unit =
+            self.units.first().map_or(1, |unit| unit.slots.end - unit.slots.start).max(1) as usize;
+        let window = written + self.concurrency.div_ceil(slots_per_unit) + AHEAD;
+        while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
+            let Some((at, number)) = self.slots.get(self.started).copied().filter(|(at, _)| *at < window)
+            else {
+                return;
+            };
+            self.started += 1;
+            let unit = self.units[at].clone();
+            let open = self.open.entry(at).or_insert_with(|| Open {
+                world: Arc::default(),
+                left: (unit.slots.end - unit.slots.start) as usize,
+                outcomes: Vec::new(),
+            });
+            let (studio, world) = (Arc::clone(self.studio), Arc::clone(&open.world));
+            // The set of tasks is this one's own, and is awaited to its end.
+            self.tasks.spawn(async move {
+                let made = world_of(&studio, &world, &unit).await;
+                let outcome = match made {
+                    Ok(world) => {
+                        let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
+                        Ok(slot(studio, world, job).await)
+                    }
+                    Err(error) => Err(error),
+                };
+                Done::Slot(at, Box::new(outcome))
+            });
+        }
+        if self.studio.stopping.load(Relaxed)
+            && self.ended.stopped.is_none()
+            && self.started < self.slots.len()
+        {
+            self.ended.stopped = Some("it was told to stop".to_owned());
+        }
+    }
+
+    fn take(&mut self, done: Done) -> Result<(), RunError> {
+        match done {
+            Done::Unit(at, done) => {
+                self.ready.insert(at, *done);
+            }
+            Done::Slot(at, outcome) => {
+                let outcome = (*outcome)?;
+                self.hear(&outcome);
+                if let Some(open) = self.open.get_mut(&at) {
+                    open.left -= 1;
+                    open.outcomes.push(outcome);
+                }
+            }
+        }
+        // A unit is settled when its last slot is, or when no more of them will be started.
+        let stopping = self.studio.stopping.load(Relaxed);
+        let in_flight = |at: &usize, open: &Open| {
+            let started = self.slots[..self.started].iter().filter(|(of, _)| of == at).count();
+            started - open.outcomes.len()
+        };
+        let settled: Vec<usize> = self
+            .open
+            .iter()
+            .filter(|(at, open)| open.left == 0 || (stopping && in_flight(at, open) == 0))
+            .map(|(at, _)| *at)
+            .collect();
+        for at in settled {
+            let Some(open) = self.open.remove(&at) else { continue };
+            let (studio, unit) = (Arc::clone(self.studio), self.units[at].clone());
+            self.tasks.spawn(async move { Done::Unit(at, Box::new(settle(&studio, &unit, open).await)) });
+        }
+        Ok(())
+    }
+
+    /// What a slot without an end means for the run.
+    fn hear(&mut self, outcome: &SlotOutcome) {
+        let Some(lost) = &outcome.unfinished else {
+            self.silent = 0;
+            return;
+        };
+        self.ended.unfinished += 1;
+        match lost {
+            Lost::Spent(what) => {
+                self.ended.stopped.get_or_insert_with(|| what.clone());
+            }
+            Lost::Missing(what) => {
+                self.missing.get_or_insert_with(|| what.clone());
+                return;
+            }
+            Lost::Silent(what) => {
+                self.silent += 1;
+                if self.silent < SILENT {
+                    return;
+                }
+                self.fatal.get_or_insert_with(|| what.clone());
+            }
+            Lost::Fatal(what) => {
+                self.fatal.get_or_insert_with(|| what.clone());
+            }
+        }
+        self.studio.stopping.store(true, Relaxed);
+    }
+}
+
+/// The world of a unit, made by the first of its slots that needs it.
+async fn world_of(
+    studio: &Arc<Studio>,
+    cell: &OnceCell<Arc<UnitWorld>>,
+    unit: &Unit,
+) -> Result<Arc<UnitWorld>, RunError> {
+    let make = || async {
+        let unit = unit.clone();
+        let made = studio.compute(move |studio| studio.agents.domain.world(&studio.recipe, &unit)).await;
+        made.map_err(|_| RunError::Worker)?.map_err(RunError::Pipeline)
+    };
+    cell.get_or_try_init(make).await.cloned()
+}
+
+/// Finds near-duplicates among the rows of a unit, in slot order, and tries their slots again.
+async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
+    let Open { world, mut outcomes, .. } = open;
+    let world = world.get().cloned();
+    outcomes.sort_by_key(|outcome| outcome.slot);
+    let mut known: Vec<Box<[u64]>> = Vec::new();
+    let mut done = UnitDone::empty(unit);
+    for mut outcome in outcomes {
+        if outcome.unfinished.is_some() {
+            continue;
+        }
+        let first = outcome.row.as_ref().map(opening);
+        let repeats = first.as_ref().is_some_and(|first| known.iter().any(|other| similar(other, first)));
+        if let (true, Some(world)) = (repeats, &world) {
+            outcome.row = None;
+            let what = "near-duplicate of an earlier request of the unit";
+            outcome.funnel.drop_at("duplicate", what);
+            // What was written down of a row is now what was lost.
+            if let Some(line) = outcome.lines.last_mut() {
+                (line.stage, line.went, line.reason) =
+                    ("duplicate".to_owned(), Went::Dropped, Some(what.to_owned()));
+            }
+            let (from, known) = (outcome.attempt + 1, Arc::new(known.clone()));
+            let job = SlotJob { slot: outcome.slot, split: unit.split, from, known };
+            let again = slot(Arc::clone(studio), Arc::clone(world), job).await;
+            if again.unfinished.is_none() {
+                outcome.funnel.add(&again.funnel);
+                outcome.lines.extend(again.lines);
+                outcome.row = again.row;
+            }
+        }
+        known.extend(outcome.row.as_ref().map(opening));
+        done.rows.funnel.add(&outcome.funnel);
+        done.lines.append(&mut outcome.lines);
+        done.rows.rows.extend(outcome.row);
+    }
+    done.world = world.filter(|_| !done.rows.rows.is_empty());
+    done
+}
+
+impl UnitDone {
+    fn empty(unit: &Unit) -> Self {
+        let rows = UnitRows { unit: unit.index, rows: Vec::new(), funnel: Funnel::default() };
+        Self { rows, lines: Vec::new(), world: None }
+    }
+}
+
+/// Where rows go, unit by unit in order.
+struct Out<'a> {
+    writer: &'a DatasetWriter,
+    files: std::collections::VecDeque<&'a FilePlan>,
+    file: Option<(FileWriter<'a>, usize)>,
+    stages: Option<&'a Path>,
+    units: &'a [Unit],
+    next: usize,
+    rows: u64,
+}
+
+impl Out<'_> {
+    fn write(&mut self, done: UnitDone) -> Result<(), RunError> {
+        if self.file.is_none() {
+            let Some(plan) = self.files.pop_front() else { return Err(RunError::Worker) };
+            self.file = Some((self.writer.start_file(plan)?, plan.units.len()));
+        }
+        if let Some(world) = &done.world {
+            self.writer.put_world(&world.id, world.canonical.as_bytes())?;
+        }
+        if let Some(folder) = self.stages {
+            write_lines(folder, self.units[self.next].index, &done.lines)?;
+        }
+        self.rows += done.rows.rows.len() as u64;
+        self.next += 1;
+        let Some((file, left)) = &mut self.file else { return Err(RunError::Worker) };
+        file.submit(done.rows)?;
+        *left -= 1;
+        if *left == 0
+            && let Some((file, _)) = self.file.take()
+        {
+            file.finish()?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes what happened in a unit: one JSON object a line.
+fn write_lines(folder: &Path, unit: u64, lines: &[StageLine]) -> Result<(), RunError> {
+    let path = folder.join(format!("unit-{unit:06}.jsonl"));
+    let mut text = Vec::new();
+    for line in lines {
+        // Strings, numbers and lists: writing them as JSON cannot fail.
+        if serde_json::to_writer(&mut text, line).is_ok() {
+            text.push(b'\n');
+        }
+    }
+    std::fs::write(&path, text).map_err(|source| RunError::Stages { path, source })
+}
+
+/// Tries the judge on conversations of known worth: good ones of the offline planner, and each of them with some damage.
+///
+/// # Errors
+/// When a world cannot be made, or the model gives no reply.
+pub async fn calibrate(studio: &Arc<Studio>, unit: &Unit) -> Result<Option<Calibration>, RunError> {
+    let settings = &studio.settings;
+    if settings.votes == 0 || settings.calibration == 0 {
+        return Ok(None);
+    }
+    let cell = OnceCell::new();
+    let world = world_of(studio, &cell, unit).await?;
+    let pairs = (settings.calibration / 2).max(1);
+    let mut plans: Vec<Plan> = Vec::new();
+    for number in 0..=pairs {
+        let (world, split) = (Arc::clone(&world), unit.split);
+        let place = (u64::MAX / 2 + u64::from(number), 0);
+        let made = studio.compute(move |studio| {
+            plan::plan(&studio.recipe, &studio.agents, &world, place, split, &mut Funnel::default())
+        });
+        plans.extend(made.await.map_err(|_| RunError::Worker)?);
+    }
+    let mut tasks = JoinSet::new();
+    for (number, pair) in plans.windows(2).enumerate() {
+        let (good, other) = (pair[0].candidate.clone(), pair[1].candidate.clone());
+        let damage = Damage::ALL[number % Damage::ALL.len()];
+        let bad = damage.of(&good, &other);
+        for (at, candidate, damage) in [(0, good, None), (1, bad, Some(damage))] {
+            let (studio, world) = (Arc::clone(studio), Arc::clone(&world));
+            let number = 2 * number as u32 + at;
+            tasks.spawn(async move { (number, labelled(&studio, &world, number, candidate, damage).await) });
+        }
+    }
+    let mut all: Vec<(u32, Result<Option<Labelled>, Lost>)> = tasks.join_all().await;
+    all.sort_by_key(|(number, _)| *number);
+    let mut judged = Vec::new();
+    for (_, one) in all {
+        match one {
+            Ok(one) => judged.extend(one),
+            Err(Lost::Spent(_)) => break,
+            Err(lost) => return Err(RunError::Model(lost.what().to_owned())),
+        }
+    }
+    Ok(Some(Calibration::of(&judged)))
+}
+
+async fn labelled(
+    studio: &Arc<Studio>,
+    world: &Arc<UnitWorld>,
+    number: u32,
+    candidate: Candidate,
+    damage: Option<Damage>,
+) -> Result<Option<Labelled>, Lost> {
+    let of_world = Arc::clone(world);
+    let made = studio.compute(move |studio| {
+        let mut rng = studio.recipe.stream("calibration", u64::from(number));
+        let drops = studio.agents.tester.test(&of_world, candidate.clone(), &mut rng).is_err();
+        (drops, diorama_proof::ground(of_world.premises(), candidate).ok())
+    });
+    let (gates_drop, Some(grounded)) = made.await? else { return Ok(None) };
+    let settings = &studio.settings;
+    let asker = Asker::new(
+        studio.model.clone(),
+        studio.prompts.clone(),
+        settings.sampling.clone(),
+        u64::from(number),
+    );
+    // Its votes are numbered apart from those on rows.
+    let verdict =
+        judge::judge(&asker, u32::MAX / judge::MOST_VOTES - 1, settings.votes, &grounded, world.base.world())
+            .await?;
+    Ok(Some(Labelled { damage, gates_drop, verdict }))
+}

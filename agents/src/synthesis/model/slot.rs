@@ -1,0 +1,679 @@
+//! One slot: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
+//!
+//! A slot is a function of (seed, config, number) and of the model's replies. What happens on the way is written down as
+//! [`StageLine`]s; a slot for which the model gave no reply is unfinished and leaves nothing behind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use diorama_llm::ChatModel;
+use diorama_output::funnel::Funnel;
+use diorama_output::row::parts::Provenance;
+use diorama_output::row::{Dialogue, Split};
+use diorama_output::stats::duplicates::{shingles, similar};
+use diorama_output::stats::text::words;
+use diorama_proof::{Candidate, Dropped, GateReport, Grounded, Reason, ground};
+use diorama_seeds::model::ApiId;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::grade::extract::Clock;
+use diorama_tested::trace::names_found;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::asking::{Asker, Lost, Unasked};
+use super::fidelity::{self, Line, NEAR_PLAN, Speaker};
+use super::lines::{UserLines, says, with_says};
+use super::plan::{self, Plan};
+use super::prompts::{PERSONAS, PromptSet};
+use super::rewrite::{self, Reworded, Spot};
+use super::{AssistantWords, Settings, UserWords, caller, judge, query, wording};
+use crate::synthesis::caller::keywords;
+use crate::synthesis::pipeline::{Agents, count_faults};
+use crate::synthesis::recipe::Recipe;
+use crate::synthesis::row::{self, About};
+use crate::synthesis::tester::Rejected;
+use crate::synthesis::world::UnitWorld;
+
+/// Everything that the slots of a run share.
+pub struct Studio {
+    /// What rows depend on.
+    pub recipe: Arc<Recipe>,
+    /// The agents that need no model.
+    pub agents: Agents,
+    /// How the model is asked.
+    pub settings: Settings,
+    /// What it is told.
+    pub prompts: Arc<PromptSet>,
+    /// The model.
+    pub model: Arc<dyn ChatModel>,
+    /// Where planning and gates run: never on the threads that wait for the model.
+    pub threads: rayon::ThreadPool,
+    /// Whether no further attempt is to be started.
+    pub stopping: AtomicBool,
+}
+
+impl Studio {
+    /// Has something worked out on the threads for work.
+    ///
+    /// # Errors
+    /// When the work ended before its time.
+    pub async fn compute<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Lost> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let studio = Arc::clone(self);
+        self.threads.spawn(move || {
+            // Nobody waits any more: the slot was given up.
+            let _ = sender.send(work(&studio));
+        });
+        receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))
+    }
+}
+
+/// What happened at a stage of an attempt: a line of the files under `stages`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageLine {
+    /// The slot.
+    pub slot: u64,
+    /// The attempt.
+    pub attempt: u32,
+    /// The stage: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
+    pub stage: String,
+    /// How it went.
+    pub went: Went,
+    /// Why, by name, where something was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The same in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// What was made.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub made: Json,
+}
+
+/// How a stage went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Went {
+    /// It made something that stands.
+    Passed,
+    /// What was made was wrong and goes back once.
+    Repaired,
+    /// A line stays as it was.
+    LineLost,
+    /// Another way was taken.
+    FellBack,
+    /// The attempt ends here.
+    Dropped,
+}
+
+/// What is asked for of a slot.
+#[derive(Clone)]
+pub struct SlotJob {
+    /// Its number.
+    pub slot: u64,
+    /// Its split.
+    pub split: Split,
+    /// The attempt to begin with.
+    pub from: u32,
+    /// Openings of rows of the unit that this one must not repeat.
+    pub known: Arc<Vec<Box<[u64]>>>,
+}
+
+/// What came of a slot.
+#[derive(Debug, Default)]
+pub struct SlotOutcome {
+    /// Its number.
+    pub slot: u64,
+    /// The row, where an attempt passed.
+    pub row: Option<Dialogue>,
+    /// The attempt that passed, or the number of attempts.
+    pub attempt: u32,
+    /// What became of the attempts.
+    pub funnel: Funnel,
+    /// What happened, stage by stage.
+    pub lines: Vec<StageLine>,
+    /// Why it came to no end. Then nothing else counts.
+    pub unfinished: Option<Lost>,
+}
+
+/// Why an attempt ends without a row.
+enum Loss {
+    Dropped { stage: &'static str, reason: String, what: String },
+    Lost(Lost),
+}
+
+impl From<Lost> for Loss {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+impl Loss {
+    fn dropped(stage: &'static str, reason: impl Into<String>, what: impl Into<String>) -> Self {
+        Self::Dropped { stage, reason: reason.into(), what: what.into() }
+    }
+
+    fn unasked(stage: &'static str, unasked: Unasked) -> Self {
+        match unasked {
+            Unasked::Lost(lost) => Self::Lost(lost),
+            Unasked::Malformed(what) => Self::dropped(stage, "malformed", what),
+        }
+    }
+}
+
+/// A conversation that passed the gates, and who wrote it.
+struct Proven {
+    grounded: Grounded,
+    report: GateReport,
+    authors: BTreeMap<String, String>,
+}
+
+/// Why words do not stand: the stage or gate, the reason by name, and in full.
+type Wrong = (&'static str, String, String);
+
+/// Makes the row of a slot.
+pub async fn slot(studio: Arc<Studio>, world: Arc<UnitWorld>, job: SlotJob) -> SlotOutcome {
+    let settings = &studio.settings;
+    let asker = Asker::new(studio.model.clone(), studio.prompts.clone(), settings.sampling.clone(), job.slot);
+    let attempts = settings.attempts;
+    let mut work = Work {
+        studio: studio.clone(),
+        world,
+        job,
+        asker: Arc::new(asker),
+        attempt: 0,
+        funnel: Funnel::default(),
+        lines: Vec::new(),
+    };
+    let mut outcome = SlotOutcome { slot: work.job.slot, attempt: attempts, ..SlotOutcome::default() };
+    for attempt in work.job.from..attempts {
+        if attempt > work.job.from && studio.stopping.load(Relaxed) {
+            outcome.unfinished = Some(Lost::Spent("the run was told to stop".to_owned()));
+            break;
+        }
+        work.attempt = attempt;
+        work.funnel.propose();
+        match work.attempt().await {
+            Ok(row) => {
+                outcome.row = Some(row);
+                outcome.attempt = attempt;
+                break;
+            }
+            Err(Loss::Dropped { stage, reason, what }) => {
+                work.funnel.drop_at(stage, &reason);
+                work.note(stage, Went::Dropped, Some((&reason, &what)), Json::Null);
+            }
+            Err(Loss::Lost(lost)) => {
+                outcome.unfinished = Some(lost);
+                break;
+            }
+        }
+    }
+    work.funnel.models = work.asker.uses();
+    (outcome.funnel, outcome.lines) = (work.funnel, work.lines);
+    outcome
+}
+
+/// The first words of a row, for telling near-duplicates.
+#[must_use]
+pub fn opening(row: &Dialogue) -> Box<[u64]> {
+    shingles(&words(&row.query))
+}
+
+/// A slot on its way.
+struct Work {
+    studio: Arc<Studio>,
+    world: Arc<UnitWorld>,
+    job: SlotJob,
+    asker: Arc<Asker>,
+    attempt: u32,
+    funnel: Funnel,
+    lines: Vec<StageLine>,
+}
+
+impl Work {
+    fn note(&mut self, stage: &str, went: Went, why: Option<(&str, &str)>, made: Json) {
+        self.lines.push(StageLine {
+            slot: self.job.slot,
+            attempt: self.attempt,
+            stage: stage.to_owned(),
+            went,
+            reason: why.map(|(reason, _)| reason.to_owned()),
+            what: why.map(|(_, what)| what.to_owned()),
+            made,
+        });
+    }
+
+    async fn attempt(&mut self) -> Result<Dialogue, Loss> {
+        let plan = self.plan().await?;
+        let persona = self.persona();
+        let settings = &self.studio.settings;
+        let rewrites =
+            settings.user == UserWords::Rewritten || settings.assistant == AssistantWords::Rewritten;
+        let proven = if rewrites {
+            self.rewritten(&plan, persona).await?
+        } else {
+            let proven = match settings.user {
+                UserWords::Query => self.asked(&plan, persona).await?,
+                UserWords::Rewritten | UserWords::Offline => self.offline(&plan),
+            };
+            self.answered(&plan, proven).await?
+        };
+        let opening = shingles(&words(proven.grounded.script.opening()));
+        if self.job.known.iter().any(|known| similar(known, &opening)) {
+            let what = "near-duplicate of an earlier request of the unit";
+            return Err(Loss::dropped("duplicate", what, proven.grounded.script.opening()));
+        }
+        self.judged(&proven.grounded).await?;
+        count_faults(&mut self.funnel, &proven.report);
+        let row = self.row(&plan, &proven);
+        self.note(
+            "row",
+            Went::Passed,
+            None,
+            json!({ "id": row.id, "authors": proven.authors, "candidate": proven.grounded.candidate }),
+        );
+        Ok(row)
+    }
+
+    async fn plan(&mut self) -> Result<Plan, Loss> {
+        let (world, place, split) = (self.world.clone(), (self.job.slot, self.attempt), self.job.split);
+        let made = self.studio.compute(move |studio| {
+            let mut funnel = Funnel::default();
+            plan::plan(&studio.recipe, &studio.agents, &world, place, split, &mut funnel)
+        });
+        let none = || {
+            Loss::dropped(
+                "plan",
+                "no chain of calls passed the gates",
+                "no proposal of the offline planner did",
+            )
+        };
+        let plan = made.await?.ok_or_else(none)?;
+        let calls: Vec<Json> = plan.grounded.gold.iter().map(|call| json!(call)).collect();
+        self.note(
+            "plan",
+            Went::Passed,
+            None,
+            json!({ "ability": plan.ability, "phenomena": plan.phenomena, "calls": calls }),
+        );
+        Ok(plan)
+    }
+
+    fn persona(&self) -> &'static str {
+        let number = self.job.slot.wrapping_mul(1 << 10).wrapping_add(u64::from(self.attempt));
+        let mut stream = self.studio.recipe.stream("persona", number);
+        PERSONAS[stream.random_range(0..PERSONAS.len())]
+    }
+
+    /// Runs a candidate through the gates.
+    async fn prove(&self, candidate: Candidate) -> Result<Result<(Grounded, GateReport), Wrong>, Lost> {
+        let (world, slot, attempt) = (self.world.clone(), self.job.slot, self.attempt);
+        self.studio
+            .compute(move |studio| {
+                let number = slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt));
+                let candidate = searched_again(&world, candidate);
+                match studio.agents.tester.test(&world, candidate, &mut studio.recipe.stream("gates", number))
+                {
+                    Ok(proven) => Ok(proven),
+                    Err(Rejected::Gate(Dropped { gate, reason })) => {
+                        Err((gate.name(), reason.name().to_owned(), reason.to_string()))
+                    }
+                    Err(Rejected::Form(error)) => {
+                        Err(("caller", "not of the form of a candidate".to_owned(), error.to_string()))
+                    }
+                }
+            })
+            .await
+    }
+
+    /// The offline conversation as it is.
+    fn offline(&self, plan: &Plan) -> Proven {
+        let authors = BTreeMap::from([("user".to_owned(), "offline".to_owned())]);
+        Proven { grounded: plan.grounded.clone(), report: plan.report.clone(), authors }
+    }
+
+    /// The plan with the words of the query agent for the user.
+    async fn asked(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
+        let lines = UserLines::of(&plan.candidate);
+        let brief = plan.brief(&self.world, persona);
+        let failed = |unasked| Loss::unasked(query::STAGE, unasked);
+        let asker = self.asker.clone();
+        let mut told = query::ask(&asker, self.attempt, &brief, &lines).await.map_err(failed)?;
+        let mut is_repaired = false;
+        loop {
+            let (stage, reason, what) = match self.user_lines(plan, &lines, &told.value).await? {
+                Ok((grounded, report)) => {
+                    self.note(query::STAGE, Went::Passed, None, json!(told.value));
+                    let authors = BTreeMap::from([("user".to_owned(), query::STAGE.to_owned())]);
+                    return Ok(Proven { grounded, report, authors });
+                }
+                Err(wrong) => wrong,
+            };
+            if is_repaired {
+                self.note(query::STAGE, Went::LineLost, Some((&reason, &what)), json!(told.value));
+                return Err(Loss::Dropped { stage, reason, what });
+            }
+            is_repaired = true;
+            self.note(query::STAGE, Went::Repaired, Some((&reason, &what)), json!(told.value));
+            told = query::again(&asker, self.attempt, &brief, &lines, told, &what).await.map_err(failed)?;
+        }
+    }
+
+    /// Whether the words of the query agent say what the plan's say, and the gates find everything in them.
+    async fn user_lines(
+        &self,
+        plan: &Plan,
+        reference: &UserLines,
+        lines: &UserLines,
+    ) -> Result<Result<(Grounded, GateReport), Wrong>, Lost> {
+        let clock = Clock::at(plan.grounded.clock, &self.world.base.world().zone);
+        let known = &plan.grounded.system;
+        for (line, reference) in lines.iter().zip(reference.iter()) {
+            let line =
+                Line { speaker: Speaker::User, line, reference, known, near: NEAR_PLAN, clock: &clock };
+            match fidelity::check(line) {
+                // The plan's words were not shown: short answers are often the same.
+                Ok(()) | Err(fidelity::Unfit::Unchanged { .. }) => {}
+                Err(unfit) => return Ok(Err((query::STAGE, unfit.name().to_owned(), unfit.to_string()))),
+            }
+        }
+        self.prove(lines.put_into(&plan.candidate)).await
+    }
+
+    /// The assistant's side of a conversation whose user speaks already.
+    async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
+        let settings = self.studio.settings.clone();
+        let mut way = settings.assistant;
+        if way == AssistantWords::Caller {
+            match self.called(plan, &proven).await {
+                Ok((grounded, report)) => {
+                    let mut authors = proven.authors;
+                    authors.insert("assistant".to_owned(), caller::STAGE.to_owned());
+                    return Ok(Proven { grounded, report, authors });
+                }
+                Err(Loss::Dropped { stage, reason, what }) => {
+                    let Some(fallback) = settings.fallback else {
+                        return Err(Loss::Dropped { stage, reason, what });
+                    };
+                    self.note(caller::STAGE, Went::FellBack, Some((&reason, &what)), Json::Null);
+                    way = fallback;
+                }
+                Err(lost) => return Err(lost),
+            }
+        }
+        let mut authors = proven.authors.clone();
+        if way == AssistantWords::Gold {
+            let (grounded, report) = self.worded(&proven.grounded).await?;
+            authors.insert("assistant".to_owned(), "planned calls, worded".to_owned());
+            return Ok(Proven { grounded, report, authors });
+        }
+        authors.insert("assistant".to_owned(), "offline".to_owned());
+        Ok(Proven { authors, ..proven })
+    }
+
+    /// The caller agent's own way to the same end.
+    async fn called(&mut self, plan: &Plan, proven: &Proven) -> Result<(Grounded, GateReport), Loss> {
+        let row = self.row(plan, proven);
+        let (asker, world, protocol) =
+            (self.asker.clone(), self.world.clone(), self.studio.settings.protocol);
+        let solved = caller::solve(&asker, self.attempt, protocol, &proven.grounded, &row, &world).await?;
+        let candidate =
+            solved.map_err(|unsolved| Loss::dropped(caller::STAGE, unsolved.class, unsolved.what))?;
+        let made = json!({ "stages": candidate.stages });
+        match self.prove(candidate).await? {
+            Ok(passed) => {
+                self.note(caller::STAGE, Went::Passed, None, made);
+                Ok(passed)
+            }
+            Err((stage, reason, what)) => {
+                self.note(caller::STAGE, Went::LineLost, Some((&reason, &what)), made);
+                Err(Loss::Dropped { stage, reason, what })
+            }
+        }
+    }
+
+    /// The planned calls with words of a model.
+    async fn worded(&mut self, grounded: &Grounded) -> Result<(Grounded, GateReport), Loss> {
+        let (asker, world) = (self.asker.clone(), self.world.clone());
+        let model = world.base.world();
+        let failed = |unasked| Loss::unasked(wording::STAGE, unasked);
+        let mut told = wording::ask(&asker, self.attempt, grounded, model).await.map_err(failed)?;
+        let mut is_repaired = false;
+        loop {
+            let made = json!({ "says": told.value });
+            let (stage, reason, what) = match self.prove(with_says(&grounded.candidate, &told.value)).await? {
+                Ok(passed) => {
+                    self.note(wording::STAGE, Went::Passed, None, made);
+                    return Ok(passed);
+                }
+                Err(wrong) => wrong,
+            };
+            if is_repaired {
+                self.note(wording::STAGE, Went::LineLost, Some((&reason, &what)), made);
+                return Err(Loss::Dropped { stage, reason, what });
+            }
+            is_repaired = true;
+            self.note(wording::STAGE, Went::Repaired, Some((&reason, &what)), made);
+            told = wording::again(&asker, self.attempt, told, &what).await.map_err(failed)?;
+        }
+    }
+
+    /// The offline conversation in other words, line by line. A line that does not stand stays as it was; the first
+    /// request has to be the model's, or the attempt is lost.
+    async fn rewritten(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
+        let settings = &self.studio.settings;
+        let (user, assistant) =
+            (settings.user == UserWords::Rewritten, settings.assistant == AssistantWords::Rewritten);
+        let spots = rewrite::spots(&plan.candidate, user, assistant);
+        let asker = self.asker.clone();
+        let world = self.world.clone();
+        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number: self.attempt };
+        let mut reworded: Vec<Reworded> = Vec::new();
+        let mut lost: Vec<(Spot, String, String)> = Vec::new();
+        for spot in &spots {
+            match job(*spot).ask(&asker).await? {
+                Ok(line) => reworded.push(line),
+                Err((reason, what)) => {
+                    lost.push((*spot, reason, what));
+                    // Without its first request a conversation is not the model's.
+                    if user && *spot == Spot::User(0) {
+                        break;
+                    }
+                }
+            }
+        }
+        let mut passed = None;
+        let is_opened = !user || reworded.first().is_some_and(|line| line.spot == Spot::User(0));
+        if is_opened && !reworded.is_empty() {
+            let all: Vec<&Reworded> = reworded.iter().collect();
+            passed = self.prove(rewrite::put_into(&plan.candidate, &all)).await?.ok();
+            if passed.is_none() {
+                passed = self.one_by_one(plan, persona, &mut reworded, &mut lost).await?;
+            }
+        }
+        let kept = reworded.len();
+        for (spot, reason, what) in &lost {
+            self.note(rewrite::STAGE, Went::LineLost, Some((reason, what)), json!(spot));
+        }
+        let Some((grounded, report)) = passed else {
+            let first = lost.iter().find(|(spot, ..)| !user || *spot == Spot::User(0));
+            let (reason, what) = first.map_or_else(
+                || ("no line stands".to_owned(), String::new()),
+                |(_, reason, what)| (reason.clone(), what.clone()),
+            );
+            return Err(Loss::dropped(rewrite::STAGE, reason, what));
+        };
+        let lines: Vec<Json> =
+            reworded.iter().map(|line| json!({ "spot": line.spot, "line": line.told.value })).collect();
+        self.note(rewrite::STAGE, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
+        let count = |wanted: fn(&Spot) -> bool| {
+            let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
+            format!("rewritten, {kept} of {} lines", spots.iter().filter(|spot| wanted(spot)).count())
+        };
+        let by =
+            |asked: bool, wanted: fn(&Spot) -> bool| if asked { count(wanted) } else { "offline".to_owned() };
+        let authors = BTreeMap::from([
+            ("user".to_owned(), by(user, |spot| matches!(spot, Spot::User(_)))),
+            ("assistant".to_owned(), by(assistant, |spot| matches!(spot, Spot::Assistant(_)))),
+        ]);
+        debug_assert!(kept > 0, "a conversation of which nothing was reworded has not passed");
+        Ok(Proven { grounded, report, authors })
+    }
+
+    /// Puts reworded lines in one after the other, and keeps those with which the conversation still passes. What is wrong
+    /// with a line goes back once. Nothing, where the first request does not stand.
+    async fn one_by_one(
+        &self,
+        plan: &Plan,
+        persona: &str,
+        reworded: &mut Vec<Reworded>,
+        lost: &mut Vec<(Spot, String, String)>,
+    ) -> Result<Option<(Grounded, GateReport)>, Lost> {
+        let mut kept: Vec<Reworded> = Vec::new();
+        let mut passed = None;
+        for line in std::mem::take(reworded) {
+            let spot = line.spot;
+            let trial = |line: &Reworded, kept: &[Reworded]| {
+                let lines: Vec<&Reworded> = kept.iter().chain([line]).collect();
+                rewrite::put_into(&plan.candidate, &lines)
+            };
+            let wrong = match self.prove(trial(&line, &kept)).await? {
+                Ok(proven) => {
+                    passed = Some(proven);
+                    kept.push(line);
+                    continue;
+                }
+                Err(wrong) => wrong,
+            };
+            let job = rewrite::Job { plan, world: &self.world, spot, persona, number: self.attempt };
+            let wrong = match job.again(&self.asker, line.told, &wrong.2).await? {
+                Ok(line) => match self.prove(trial(&line, &kept)).await? {
+                    Ok(proven) => {
+                        passed = Some(proven);
+                        kept.push(line);
+                        continue;
+                    }
+                    Err((_, reason, what)) => (reason, what),
+                },
+                Err(wrong) => wrong,
+            };
+            lost.push((spot, wrong.0, wrong.1));
+            if spot == Spot::User(0) {
+                return Ok(None);
+            }
+        }
+        *reworded = kept;
+        Ok(passed)
+    }
+
+    /// Has the judge vote, where it is asked.
+    async fn judged(&mut self, grounded: &Grounded) -> Result<(), Loss> {
+        let votes = self.studio.settings.votes;
+        if votes == 0 {
+            return Ok(());
+        }
+        let (asker, world) = (self.asker.clone(), self.world.clone());
+        let verdict = judge::judge(&asker, self.attempt, votes, grounded, world.base.world()).await?;
+        let fault = verdict.fault();
+        let why = verdict
+            .votes
+            .iter()
+            .find(|vote| !vote.is_good())
+            .map(|vote| vote.reason.clone())
+            .unwrap_or_default();
+        let Some(fault) = fault else {
+            self.note(judge::STAGE, Went::Passed, None, json!(verdict));
+            return Ok(());
+        };
+        self.note(
+            judge::STAGE,
+            Went::LineLost,
+            Some((fault, &why)),
+            json!({ "verdict": verdict, "says": says(&grounded.candidate), "user": grounded.user_turns }),
+        );
+        Err(Loss::dropped(judge::STAGE, fault, why))
+    }
+
+    fn row(&self, plan: &Plan, proven: &Proven) -> Dialogue {
+        let settings = &self.studio.settings;
+        let provenance = Provenance {
+            backend: "llm".to_owned(),
+            model: Some(settings.model.clone()),
+            prompt_hash: Some(self.studio.prompts.hash().to_owned()),
+            seed: self.studio.recipe.seed,
+            slot: self.job.slot,
+            attempt: self.attempt,
+            version: crate::GENERATOR_VERSION.to_owned(),
+            authors: proven.authors.clone(),
+        };
+        let terms = format!("{} ({})", settings.model, settings.terms);
+        let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STAGE);
+        let told_by_trace = ["missed_search", "says_before_calling"];
+        let phenomena: Vec<&'static str> = plan
+            .phenomena
+            .iter()
+            .copied()
+            .filter(|name| !by_caller || !told_by_trace.contains(name))
+            .collect();
+        let about = About {
+            ability: plan.ability,
+            phenomena: &phenomena,
+            split: self.job.split,
+            provenance: &provenance,
+            model_terms: Some(&terms),
+        };
+        row::row(&self.world, &proven.grounded, &proven.report, &about)
+    }
+}
+
+/// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
+fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
+    if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
+        return candidate;
+    }
+    let Ok(grounded) = ground(world.premises(), candidate.clone()) else { return candidate };
+    let blind: Vec<usize> = grounded
+        .faults
+        .iter()
+        .filter_map(|fault| match fault {
+            Reason::KeywordsFromNowhere { call, .. } => Some(*call),
+            _ => None,
+        })
+        .collect();
+    let mut again = candidate;
+    for call in blind {
+        let Some(api) = sought(world, &grounded, call) else { continue };
+        let turn = grounded.gold.get(call).map_or(0, |gold| gold.turn as usize);
+        let said = grounded.user_turns.get(..=turn).unwrap_or(&grounded.user_turns);
+        let before = grounded.entries.get(..call).unwrap_or_default();
+        let Some(words) = keywords(world, said, api, &grounded.system, before) else { continue };
+        let calls =
+            again.stages.iter_mut().flat_map(|stage| &mut stage.turns).flat_map(|turn| &mut turn.calls);
+        if let Some(search) = calls.into_iter().nth(call) {
+            search.arguments.insert("keywords".to_owned(), Json::from(words));
+        }
+    }
+    again
+}
+
+/// The API that a search was made for: the first one called after it that it shows, else the next one called.
+fn sought(world: &UnitWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
+    let model = world.base.world();
+    let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);
+    let shown = names_found(&reply);
+    let later: Vec<&str> = grounded
+        .gold
+        .iter()
+        .skip(search + 1)
+        .map(|gold| &*gold.api)
+        .filter(|api| *api != TOOL_SEARCHER)
+        .collect();
+    let wanted = later.iter().find(|api| shown.iter().any(|name| name == *api)).or(later.first())?;
+    model.api_named(wanted)
+}

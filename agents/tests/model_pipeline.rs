@@ -1,0 +1,616 @@
+//! The pipeline with a model, against a server that misbehaves: nothing is lost, the books agree, and the same replies give the
+//! same bytes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may end this way"
+)]
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use diorama_agents::synthesis::caller::OfflineCaller;
+use diorama_agents::synthesis::domain::{OfflineApis, OfflineDomain};
+use diorama_agents::synthesis::model::prompts::PromptSet;
+use diorama_agents::synthesis::model::quality::Quality;
+use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
+use diorama_agents::synthesis::model::slot::Studio;
+use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
+use diorama_agents::synthesis::pipeline::Agents;
+use diorama_agents::synthesis::query::OfflineQuery;
+use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
+use diorama_agents::synthesis::tester::SixGates;
+use diorama_llm::{
+    Budget, Cassette, CassetteError, ChatModel, ChatReply, ChatRequest, Durability, Format, HttpModel,
+    HttpSettings, Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy,
+    Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
+};
+use diorama_model_server::{Answer, Fault, Keep, ModelServer, RetryAfter, Script};
+use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
+use diorama_output::manifest::{Identity as RunIdentity, Versions};
+use diorama_output::plan::{Plan, PlanSizes, Shard};
+use diorama_seeds::task::Ability;
+use diorama_seeds::world;
+use diorama_simulator::engine::tools::SearchVersion;
+use serde_json::{Value as Json, json};
+
+/// Settings that tests change in part.
+fn settings(user: UserWords, assistant: AssistantWords) -> Settings {
+    Settings {
+        model: "scripted".to_owned(),
+        terms: "made up".to_owned(),
+        user,
+        assistant,
+        fallback: None,
+        protocol: Protocol::Tools,
+        attempts: 12,
+        votes: 0,
+        calibration: 0,
+        sampling: Sampling::up_to(400),
+    }
+}
+
+/// The recipe of a few domains of the catalog.
+fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<Recipe> {
+    let names = ["dental_clinic", "city_library"];
+    let found = diorama_catalog::names().iter().copied().filter(|name| names.contains(name));
+    let domains = found.map(|name| {
+        let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
+        if let Some(scenarios) = diorama_catalog::scenarios(name) {
+            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
+        }
+        doc
+    });
+    let recipe = Recipe::new(Ingredients {
+        seed: 3,
+        abilities,
+        domains: Vec::new(),
+        worlds: domains.collect(),
+        domains_per_world: 1,
+        dialogues,
+        search: SearchVersion::V1,
+        shares: BTreeMap::new(),
+        model: Some(settings.config("test")),
+    });
+    Arc::new(recipe.unwrap())
+}
+
+fn agents() -> Agents {
+    Agents {
+        domain: Box::new(OfflineDomain { apis: OfflineApis::default() }),
+        query: Box::new(OfflineQuery),
+        caller: Box::new(OfflineCaller),
+        tester: Box::new(SixGates),
+    }
+}
+
+fn studio(recipe: &Arc<Recipe>, settings: &Settings, model: Arc<dyn ChatModel>) -> Arc<Studio> {
+    Arc::new(Studio {
+        recipe: Arc::clone(recipe),
+        agents: agents(),
+        settings: settings.clone(),
+        prompts: Arc::new(PromptSet::new(&BTreeMap::new()).unwrap()),
+        model,
+        threads: rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap(),
+        stopping: AtomicBool::new(false),
+    })
+}
+
+fn writer(recipe: &Recipe, folder: &Path, sizes: PlanSizes, start: Start) -> DatasetWriter {
+    let text = |text: &str| text.to_owned();
+    let versions = Versions { engine: text("e"), grader: text("g"), search: text("s"), generator: text("p") };
+    let identity =
+        RunIdentity { versions, seed: recipe.seed, config: recipe.config().clone(), benchmark: false };
+    let plan = Plan::new(sizes, |unit| recipe.split_of(unit)).unwrap();
+    DatasetWriter::open(folder, identity, plan, Options { shard: Shard::WHOLE, start }).unwrap()
+}
+
+/// Runs to the end.
+async fn make(
+    studio: &Arc<Studio>,
+    folder: &Path,
+    dialogues: u64,
+    start: Start,
+) -> Result<(Ended, Summary), RunError> {
+    let sizes = PlanSizes { slots: dialogues, slots_per_unit: 20, units_per_file: 2 };
+    let writer = writer(&studio.recipe, folder, sizes, start);
+    let stages = folder.join("stages");
+    std::fs::create_dir_all(&stages).unwrap();
+    let ended = run(studio, &writer, 64, Some(&stages), |_| {}).await?;
+    Ok((ended, writer.finish()?))
+}
+
+/// The files of a folder that make the dataset, with their bytes.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for name in ["manifest.json", "README.md"] {
+        found.insert(PathBuf::from(name), std::fs::read(folder.join(name)).unwrap());
+    }
+    for part in ["data", "worlds", "stages"] {
+        for entry in std::fs::read_dir(folder.join(part)).unwrap().map(Result::unwrap) {
+            found.insert(Path::new(part).join(entry.file_name()), std::fs::read(entry.path()).unwrap());
+        }
+    }
+    found
+}
+
+fn text_of(message: &Json) -> &str {
+    message["content"].as_str().unwrap_or_default()
+}
+
+/// A model that does what each prompt asks for in the plainest way.
+fn plain(body: &Json) -> Json {
+    let messages = body["messages"].as_array().unwrap();
+    let system = text_of(&messages[0]);
+    let users: Vec<&str> = messages.iter().filter(|message| message["role"] == "user").map(text_of).collect();
+    if system.starts_with("You reword") {
+        let asked = users.iter().rev().find(|text| text.contains(" says: ")).unwrap();
+        let line = asked.split_once(" says: ").unwrap().1.split("\nIn the voice of").next().unwrap();
+        return json!({ "line": format!("So, {}", line.trim()) });
+    }
+    if system.starts_with("You check chats") {
+        return json!({ "reason": "so it is", "natural": !users[0].contains("EXECUTE"), "answerable": true, "answers": true });
+    }
+    if system.contains("Your own words are missing") {
+        return json!({ "says": words(users[0]) });
+    }
+    json!({ "unknown": true })
+}
+
+/// Words for each place of a wording.
+fn words(prompt: &str) -> Vec<String> {
+    let places = prompt.split("[place ").skip(1).filter_map(|rest| rest.split_once(": ")?.1.rsplit_once("]"));
+    let word = |(place, _): (&str, &str)| {
+        let place = place.split("]\n").next().unwrap();
+        if let Some(what) = place.strip_prefix("ask the user for: ") {
+            return format!("Could you tell me the {what}, please?");
+        }
+        if let Some((_, facts)) = place.split_once("; tell: ") {
+            return format!("Here it is. {}.", facts.replace(" = ", ": "));
+        }
+        match place.split_once("means: ") {
+            Some((_, meaning)) => meaning.to_owned(),
+            None if place.starts_with("say in a sentence") => "That is done.".to_owned(),
+            None => "I'm sorry, that cannot be done.".to_owned(),
+        }
+    };
+    places.map(word).collect()
+}
+
+fn script(faults: Vec<(Fault, f64)>) -> Script {
+    Script { faults, seed: 11, ..Script::new(|body: &Json| Answer::text(plain(body).to_string())) }
+}
+
+/// A model behind a server, without waiting between attempts.
+fn connected(server: &ModelServer, ledger: &Arc<Ledger>) -> impl ChatModel + 'static {
+    let timeout = Duration::from_millis(1500);
+    let settings =
+        HttpSettings { timeout, format: Format::JsonObject, ..HttpSettings::new(server.url(), "scripted") };
+    let policy = RetryPolicy { attempts: 20, ..RetryPolicy::default() };
+    let model = Metered::new(HttpModel::new(settings, None).unwrap(), Arc::clone(ledger));
+    let limiter = Limiter::new(NonZeroUsize::new(64).unwrap());
+    Retrying::new(model, policy, limiter, Arc::clone(ledger)).with_clock(Arc::new(ScriptedClock::default()))
+}
+
+/// Makes rows with a server under faults, and holds the books against the server's own.
+async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
+    let server = ModelServer::start(script(faults)).await.unwrap();
+    let ledger = Ledger::unbounded();
+    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let folder = tempfile::tempdir().unwrap();
+    let made = make(&studio, folder.path(), dialogues, Start::Fresh).await.unwrap();
+    let (books, served) = (ledger.books().total, server.books());
+    assert_eq!((books.calls, books.unknown_calls), (served.calls, served.lost));
+    let usage = Usage { input_tokens: served.input_tokens, output_tokens: served.output_tokens };
+    assert_eq!(books.usage, usage);
+    made
+}
+
+/// Every way in which a server misbehaves.
+const FAULTS: [Fault; 11] = [
+    Fault::RateLimit(RetryAfter::Unsaid),
+    Fault::RateLimit(RetryAfter::Seconds(1)),
+    Fault::Error(500),
+    Fault::Error(503),
+    Fault::Cut,
+    Fault::CutBody,
+    Fault::CutJson,
+    Fault::NoChoices,
+    Fault::WrongSchema,
+    Fault::Prose,
+    Fault::Refusal,
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_loses_nothing_under_all_faults_together() {
+    let all = FAULTS.iter().map(|fault| (*fault, 0.2 / FAULTS.len() as f64)).collect();
+    let (ended, summary) = under(all, 60).await;
+    assert_eq!((summary.counts.dialogues, ended.unfinished, ended.stopped), (60, 0, None));
+}
+
+/// Two hundred dialogues under each fault alone, at a fifth of the requests: minutes, so only when asked for.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes"]
+async fn two_hundred_dialogues_complete_under_each_fault() {
+    for fault in FAULTS.into_iter().chain([Fault::Hang]) {
+        let started = std::time::Instant::now();
+        let (ended, summary) = under(vec![(fault, 0.2)], 200).await;
+        println!("{fault:?}: {} rows, {:.1} s", summary.counts.dialogues, started.elapsed().as_secs_f64());
+        assert_eq!((summary.counts.dialogues, ended.unfinished, ended.stopped), (200, 0, None), "{fault:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("replies.jsonl");
+    let settings =
+        Settings { votes: 2, calibration: 4, ..settings(UserWords::Rewritten, AssistantWords::Rewritten) };
+    let recipe = recipe(&settings, 30, vec![Ability::Call, Ability::PlanRetrieveCall]);
+    let server = ModelServer::start(script(Vec::new())).await.unwrap();
+    let ledger = Ledger::unbounded();
+    let identity = {
+        let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
+        let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+        let identity = model.identity().clone();
+        let studio = studio(&recipe, &settings, Arc::new(model));
+        let (_, summary) = make(&studio, &folder.path().join("first"), 30, Start::Fresh).await.unwrap();
+        assert_eq!(summary.counts.dialogues, 30);
+        // Cost per row follows from the replies alone.
+        let uses = summary.funnel.model_use();
+        assert_eq!(uses.input_tokens + uses.output_tokens, ledger.books().total.usage.total());
+        identity
+    };
+    drop(server);
+    let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
+    let model = Replay::new(Identity { ..identity }, replies, Ledger::unbounded());
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    make(&studio, &folder.path().join("second"), 30, Start::Fresh).await.unwrap();
+    assert_eq!(files(&folder.path().join("first")), files(&folder.path().join("second")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cassette, out) = (folder.path().join("replies.jsonl"), folder.path().join("out"));
+    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let recipe = recipe(&settings, 40, vec![Ability::Call]);
+    let server =
+        ModelServer::start(Script { delay: Duration::from_millis(5), ..script(Vec::new()) }).await.unwrap();
+    {
+        let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
+        let ledger = Ledger::unbounded();
+        let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+        let studio = studio(&recipe, &settings, Arc::new(model));
+        let books = ledger.clone();
+        // As a kill does: everything in flight ends where it is.
+        let enough = async {
+            while books.books().total.calls < 60 {
+                tokio::time::sleep(Duration::from_millis(2)).await
+            }
+        };
+        tokio::select! {
+            _ = make(&studio, &out, 40, Start::Fresh) => panic!("the run was to be cut off"),
+            () = enough => {}
+        }
+    }
+    // Tasks that were cut off let go of the file when they are next looked at.
+    let replies = loop {
+        match Cassette::open(&cassette, Durability::Process) {
+            Ok(replies) => break Arc::new(replies),
+            Err(CassetteError::InUse { .. }) => tokio::time::sleep(Duration::from_millis(5)).await,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let answered = replies.contents().replies;
+    let ledger = Ledger::unbounded();
+    let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let (_, summary) = make(&studio, &out, 40, Start::Resume).await.unwrap();
+    let books = ledger.books().total;
+    assert_eq!(summary.counts.dialogues, 40);
+    assert!(books.repeats <= 64, "{books:?}");
+    assert!(books.replayed > 0 && books.replayed <= answered, "{books:?}");
+    // The same as a run that nobody disturbed.
+    let whole = self::studio(&recipe, &settings, Arc::new(connected(&server, &Ledger::unbounded())));
+    make(&whole, &folder.path().join("whole"), 40, Start::Fresh).await.unwrap();
+    assert_eq!(files(&out), files(&folder.path().join("whole")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_ends_a_run_with_a_smaller_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let recipe = recipe(&settings, 60, vec![Ability::Call]);
+    let server = ModelServer::start(script(Vec::new())).await.unwrap();
+    let budget = Budget { max_tokens: Some(40_000), max_cost: None };
+    let ledger = Ledger::new(budget, Prices::default(), Usage::default()).unwrap();
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let (ended, summary) = make(&studio, folder.path(), 60, Start::Fresh).await.unwrap();
+    assert!(ended.stopped.is_some_and(|why| why.contains("budget")), "{:?}", ledger.books());
+    assert!((1..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
+    assert!(ledger.books().total.usage.total() <= 40_000);
+    assert!(folder.path().join("manifest.json").is_file());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let recipe = recipe(&settings, 200, vec![Ability::Call]);
+    let server = ModelServer::start(script(Vec::new())).await.unwrap();
+    let ledger = Ledger::unbounded();
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let watch = Arc::clone(&studio);
+    let sizes = PlanSizes { slots: 200, slots_per_unit: 20, units_per_file: 2 };
+    let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
+    let stop = |progress: diorama_agents::synthesis::model::run::Progress| {
+        if progress.settled >= 10 {
+            watch.stopping.store(true, Relaxed);
+        }
+    };
+    let ended = run(&studio, &writer, 8, None, stop).await.unwrap();
+    let summary = writer.finish().unwrap();
+    assert!(ended.stopped.is_some());
+    assert!((10..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
+    assert_eq!(ledger.books().total.unknown_calls, 0, "nothing was broken off");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
+    let odd = [
+        "",
+        "I'd rather not.",
+        "{\"stages\": 3}",
+        "{\"says\": [1]}",
+        "{\"line\": \"\"}",
+        "{\"natural\": \"yes\"}",
+        "[[[[",
+        "{\"stages\": [{\"opening\": \"Hi.\"}]}",
+    ];
+    for (user, assistant, votes) in [
+        (UserWords::Query, AssistantWords::Offline, 0),
+        (UserWords::Rewritten, AssistantWords::Rewritten, 0),
+        (UserWords::Offline, AssistantWords::Gold, 0),
+        (UserWords::Offline, AssistantWords::Caller, 0),
+    ] {
+        let settings = Settings { attempts: 2, votes, ..settings(user, assistant) };
+        let recipe = recipe(&settings, 8, vec![Ability::Call]);
+        let model = ScriptedModel::new(move |request, _| {
+            let at = request.messages.len() + request.place.slot as usize + request.place.attempt as usize;
+            Ok(ChatReply::text(odd[at % odd.len()]))
+        });
+        let studio = studio(&recipe, &settings, Arc::new(model));
+        let folder = tempfile::tempdir().unwrap();
+        let (ended, summary) = make(&studio, folder.path(), 8, Start::Fresh).await.unwrap();
+        assert_eq!((summary.counts.dialogues, ended.unfinished), (0, 0), "{user:?} {assistant:?}");
+        assert_eq!(summary.funnel.proposed, 16);
+        assert_eq!(summary.funnel.dropped_by_gate().values().sum::<u64>(), 16);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
+    let settings = Settings { attempts: 6, ..settings(UserWords::Offline, AssistantWords::Caller) };
+    let recipe = recipe(&settings, 6, vec![Ability::Call]);
+    // A first run without a model's words gives what the calls are; the scripted caller makes them, and thinks aloud.
+    let gold = {
+        let settings = Settings { assistant: AssistantWords::Offline, ..settings.clone() };
+        let studio = studio(&recipe, &settings, Arc::new(ScriptedModel::replies([])));
+        let folder = tempfile::tempdir().unwrap();
+        let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
+        assert_eq!(summary.counts.dialogues, 6);
+        rows(folder.path())
+    };
+    let model = ScriptedModel::new(move |request, _| Ok(next_move(&gold, request)));
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let folder = tempfile::tempdir().unwrap();
+    let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
+    let quality = Quality::read(&folder.path().join("stages")).unwrap();
+    assert!(summary.counts.dialogues >= 3, "{:#?}", quality.stages["caller"]);
+    for row in rows(folder.path()) {
+        assert!(row.provenance.contains("\"assistant\":\"caller\""), "{}", row.provenance);
+        assert!(row.license.ends_with("words by scripted (made up)"), "{}", row.license);
+        let thoughts = row.messages.iter().filter_map(|message| message.reasoning_content.as_deref());
+        assert!(thoughts.into_iter().all(|thought| thought == "hm"));
+        assert!(row.messages.iter().any(|message| message.reasoning_content.is_some()));
+    }
+}
+
+fn rows(folder: &Path) -> Vec<diorama_output::row::Dialogue> {
+    let folder = diorama_output::folder::Folder::open(folder).unwrap();
+    let parts = folder.parts().unwrap();
+    parts.iter().flat_map(|part| folder.read(part).unwrap().map(Result::unwrap).collect::<Vec<_>>()).collect()
+}
+
+/// What the assistant of the row with this opening said or called next.
+fn next_move(gold: &[diorama_output::row::Dialogue], request: &ChatRequest) -> ChatReply {
+    let said = |wanted: &Message| matches!(wanted, Message::User { .. });
+    let opening = request.messages.iter().find(|message| said(message));
+    let Some(Message::User { content }) = opening else { return ChatReply::text("") };
+    let Some(row) = gold.iter().find(|row| row.query == *content) else {
+        return ChatReply::text("I don't know.");
+    };
+    let made = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
+    let assistants: Vec<_> =
+        row.messages.iter().filter(|message| message.role.as_str() == "assistant").collect();
+    let Some(next) = assistants.get(made) else { return ChatReply::text("Anything else?") };
+    let mut reply = ChatReply::text(next.content.clone().unwrap_or_default());
+    reply.reasoning_content = Some("hm".to_owned());
+    reply.tool_calls = next
+        .tool_calls
+        .iter()
+        .map(|call| ToolCall {
+            id: call.id.clone(),
+            name: call.function.name.clone(),
+            arguments: call.function.arguments.clone(),
+        })
+        .collect();
+    reply
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
+    let settings = Settings {
+        votes: 3,
+        calibration: 8,
+        attempts: 2,
+        ..settings(UserWords::Offline, AssistantWords::Offline)
+    };
+    let recipe = recipe(&settings, 12, vec![Ability::Call]);
+    // Two of three votes are against every second slot.
+    let model = ScriptedModel::new(|request, _| {
+        let mut answer = plain(&json!({ "messages": request.messages }));
+        if request.place.slot % 2 == 1 && request.place.attempt % 3 != 0 && request.place.slot < 12 {
+            answer["answers"] = json!(false);
+        }
+        Ok(ChatReply::text(answer.to_string()))
+    });
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let folder = tempfile::tempdir().unwrap();
+    let (_, summary) = make(&studio, folder.path(), 12, Start::Fresh).await.unwrap();
+    let dropped = summary
+        .funnel
+        .dropped
+        .get("judge")
+        .and_then(|reasons| reasons.get("does not answer what was asked"))
+        .copied();
+    assert!(dropped.is_some_and(|dropped| dropped >= 6), "{:?}", summary.funnel);
+    let quality = Quality::read(&folder.path().join("stages")).unwrap();
+    assert_eq!(quality.judged.dropped, dropped.unwrap());
+    assert_eq!(quality.stages["row"].passed, summary.counts.dialogues);
+    let first =
+        Plan::new(PlanSizes::new(12), |unit| recipe.split_of(unit)).unwrap().files()[0].units[0].clone();
+    let found = calibrate(&studio, &first).await.unwrap().unwrap();
+    assert!(found.good >= 3 && found.bad.values().sum::<u32>() >= 3, "{found:?}");
+    assert!(found.bad_dropped_by_either > 0, "{found:?}");
+}
+
+/// The command, with the plain model behind a server.
+fn command(server: &ModelServer, out: &Path) -> std::process::Command {
+    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../seeds/catalog/city_library.yaml");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_diorama"));
+    command.args([
+        "generate",
+        "--json",
+        "--backend",
+        "llm",
+        "--model",
+        "plain",
+        "--dialogues",
+        "60",
+        "--rewrite=user",
+    ]);
+    command.args([
+        "--judge-votes",
+        "0",
+        "--attempts",
+        "12",
+        "--concurrency",
+        "8",
+        "--base-url",
+        &server.url(),
+    ]);
+    command.arg("--world").arg(world).arg("--out").arg(out);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+}
+
+fn told(output: &std::process::Output) -> Json {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The rows and worlds of a folder, with the manifest that names their checksums.
+fn dataset(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    files(folder).into_iter().filter(|(path, _)| !path.starts_with("stages")).collect()
+}
+
+async fn wait_for(server: &ModelServer, calls: u64) {
+    while server.books().calls < calls {
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_command_goes_on_and_repeats_only_what_was_in_flight() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, whole) = (folder.path().join("out"), folder.path().join("whole"));
+    let server =
+        ModelServer::start(Script { delay: Duration::from_millis(15), ..script(Vec::new()) }).await.unwrap();
+    let mut child = command(&server, &out).spawn().unwrap();
+    wait_for(&server, 50).await;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!out.join("manifest.json").exists());
+    let resumed = told(&command(&server, &out).arg("--resume").output().unwrap());
+    assert_eq!(resumed["dialogues"], 60);
+    let model = &resumed["model"];
+    assert!(model["repeats"].as_u64().unwrap() <= 8, "{model}");
+    assert!(model["replayed"].as_u64().unwrap() >= 40, "{model}");
+    told(&command(&server, &whole).output().unwrap());
+    assert_eq!(dataset(&out), dataset(&whole));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupted_command_leaves_a_valid_dataset_that_can_be_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, whole) = (folder.path().join("out"), folder.path().join("whole"));
+    let server =
+        ModelServer::start(Script { delay: Duration::from_millis(15), ..script(Vec::new()) }).await.unwrap();
+    let child = command(&server, &out).spawn().unwrap();
+    wait_for(&server, 50).await;
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    let stopped = told(&child.wait_with_output().unwrap());
+    let written = stopped["dialogues"].as_u64().unwrap();
+    assert!((1..60).contains(&written), "{stopped}");
+    assert!(stopped["model"]["stopped"].is_string(), "{stopped}");
+    assert_eq!(stopped["model"]["unknown_calls"], 0, "what was in flight was finished");
+    let verify =
+        std::process::Command::new(env!("CARGO_BIN_EXE_diorama")).arg("verify").arg(&out).output().unwrap();
+    assert!(verify.status.success(), "{}", String::from_utf8_lossy(&verify.stdout));
+    let resumed = told(&command(&server, &out).arg("--resume").output().unwrap());
+    assert_eq!((&resumed["dialogues"], &resumed["model"]["repeats"]), (&json!(60), &json!(0)));
+    told(&command(&server, &whole).output().unwrap());
+    assert_eq!(dataset(&out), dataset(&whole));
+}
+
+/// A thousand conversations at once, each reply after 200 ms: prints what share of the ideal is kept, and the memory.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "measures, and asserts nothing that depends on the machine"]
+async fn a_thousand_conversations_at_once() {
+    let server = Script { delay: Duration::from_millis(200), keep: Keep::Counts, ..script(Vec::new()) };
+    let server = ModelServer::start(server).await.unwrap();
+    let settings = settings(UserWords::Rewritten, AssistantWords::Rewritten);
+    let dialogues = 4000;
+    let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
+    let ledger = Ledger::unbounded();
+    let model = Metered::new(
+        HttpModel::new(HttpSettings::new(server.url(), "plain"), None).unwrap(),
+        Arc::clone(&ledger),
+    );
+    let limiter = Limiter::new(NonZeroUsize::new(1000).unwrap());
+    let model = Retrying::new(model, RetryPolicy::default(), limiter, Arc::clone(&ledger));
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let folder = tempfile::tempdir().unwrap();
+    let writer = writer(&recipe, folder.path(), PlanSizes::new(dialogues), Start::Fresh);
+    let started = std::time::Instant::now();
+    let ended = run(&studio, &writer, 1000, None, |_| {}).await.unwrap();
+    let (seconds, calls) = (started.elapsed().as_secs_f64(), ledger.books().total.calls);
+    let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    let ideal = calls as f64 / 1000.0 * 0.2;
+    println!("{} rows, {calls} calls in {seconds:.1} s; {ideal:.1} s would be ideal; {peak}", ended.rows);
+    assert_eq!(ended.unfinished, 0);
+}
