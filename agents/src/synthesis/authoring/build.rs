@@ -121,7 +121,7 @@ impl Builder<'_> {
     }
 
     fn field(&self, resource: &ResourceDraft, field: &FieldDraft) -> FieldDoc {
-        let said = label(&field.name);
+        let said = field.label();
         let display = resource.display().is_some_and(|display| display.name == field.name);
         let mut doc = FieldDoc {
             description: Some(format!(
@@ -157,6 +157,7 @@ impl Builder<'_> {
             FieldKind::Choice(values) => doc.values.clone_from(values),
         }
         doc.kind = kind(&field.kind);
+        doc.label = Some(said).filter(|said| *said != label(&field.name));
         if field.kind == FieldKind::Number {
             doc.fake = Some(json!({ "provider": "integer", "min": 1, "max": 200 }));
         }
@@ -272,7 +273,7 @@ impl Builder<'_> {
             parameters.insert(parameter.clone(), doc);
             filters.insert(parameter, filter);
             noun.push_str(&phrase);
-            by.push(label(name));
+            by.push(field.label());
         }
         let page = FieldDoc {
             kind: text("integer"),
@@ -402,7 +403,7 @@ fn reference(resource: &ResourceDraft) -> FieldDoc {
 
 /// What a list parameter is called, does, and how people say it.
 fn filter(resource: &ResourceDraft, field: &FieldDraft) -> (String, FilterDoc, String) {
-    let (name, said) = (&field.name, label(&field.name));
+    let (name, said) = (&field.name, field.label());
     let compare = |op: &str| FilterDoc::Compare(CompareDoc { field: name.clone(), op: op.to_owned() });
     let free = |wanted: String| {
         let taken = resource.fields.iter().any(|field| field.name == wanted);
@@ -428,7 +429,7 @@ fn filter(resource: &ResourceDraft, field: &FieldDraft) -> (String, FilterDoc, S
 }
 
 fn filter_words(field: &FieldDraft) -> String {
-    let said = label(&field.name);
+    let said = field.label();
     match field.kind {
         FieldKind::Moment => format!("Day of the {said}"),
         _ => format!("Highest {said}"),
@@ -437,7 +438,7 @@ fn filter_words(field: &FieldDraft) -> String {
 
 /// How people give the value of a field.
 fn said_of(field: &FieldDraft) -> String {
-    let said = label(&field.name);
+    let said = field.label();
     match field.kind {
         FieldKind::Date | FieldKind::Time | FieldKind::Moment => format!("{said} {{{}}}", field.name),
         FieldKind::Text => format!("{said} \"{{{}}}\"", field.name),
@@ -475,12 +476,13 @@ fn update(section: &Section) -> ApiDoc {
     let key = resource.key();
     let mut parameters = IndexMap::from([(key.clone(), reference(resource))]);
     let mut phrase = format!("change the {said} {{{key}}}");
+    let mut what = Vec::new();
     for name in &section.deeds.update {
         let Some(field) = resource.fields.iter().find(|field| field.name == *name) else { continue };
         parameters.insert(name.clone(), FieldDoc { optional: true, ..like(resource, name) });
         phrase.push_str(&format!("[, new {}]", said_of(field)));
+        what.push(field.label());
     }
-    let what: Vec<String> = section.deeds.update.iter().map(|name| label(name)).collect();
     ApiDoc {
         name: format!("Update{}", camel(&words(&resource.idea.name))),
         method: "PATCH".to_owned(),

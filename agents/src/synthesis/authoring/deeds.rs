@@ -1,7 +1,6 @@
 //! The API agent's later steps: what callers may do with a kind of record, and when they are refused.
 
 use diorama_seeds::english;
-use diorama_seeds::naming;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -250,7 +249,7 @@ pub fn possible_rules(resource: &ResourceDraft, deeds: &Deeds, all: &[ResourceDr
     let times = |field: &&FieldDraft| matches!(field.kind, FieldKind::Date | FieldKind::Moment);
     if deeds.create {
         for field in resource.fields.iter().filter(times) {
-            let (name, said) = (&field.name, naming::label(&field.name));
+            let (name, said) = (&field.name, field.label());
             let now = if field.kind == FieldKind::Date { "today" } else { "now" };
             let message = format!("the {said} is in the past");
             add(
@@ -280,11 +279,7 @@ pub fn possible_rules(resource: &ResourceDraft, deeds: &Deeds, all: &[ResourceDr
             for field in resource.fields.iter().filter(times) {
                 let (own, name) = (&resource.idea.name, &field.name);
                 add(
-                    format!(
-                        "a second {label} for the same {} at the same {}",
-                        parent.label(),
-                        naming::label(name)
-                    ),
+                    format!("a second {label} for the same {} at the same {}", parent.label(), field.label()),
                     format!("!{own}.any(other, other.{key} == args.{key} && other.{name} == args.{name})"),
                     409,
                     format!("this {} is already taken at that time", parent.label()),

@@ -42,6 +42,25 @@ pub struct FieldDraft {
     pub kind: FieldKind,
 }
 
+impl FieldDraft {
+    /// What people call it: `starts_at` is the start time, `due_on` the due date, `booked_at` the time booked.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let noun = match self.kind {
+            FieldKind::Date => "date",
+            FieldKind::Time | FieldKind::Moment => "time",
+            _ => return naming::label(&self.name),
+        };
+        let Some((verb, "at" | "on")) = self.name.rsplit_once('_') else { return naming::label(&self.name) };
+        let verb = naming::label(verb);
+        match verb.strip_suffix('s') {
+            _ if verb.ends_with("ed") => format!("{noun} {verb}"),
+            Some(noun_of) => format!("{noun_of} {noun}"),
+            None => format!("{verb} {noun}"),
+        }
+    }
+}
+
 /// What a field holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
