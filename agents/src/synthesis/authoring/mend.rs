@@ -253,10 +253,11 @@ fn taken_out(
     Checked::new(doc)
 }
 
-/// What a finding is about, without the names in it.
+/// What a finding is about, without the names in it and what was expected.
 fn class(finding: &Finding) -> String {
+    let found = finding.message.split([';', ',']).next().unwrap_or_default();
     let mut out = String::new();
-    for (at, part) in finding.message.split('`').enumerate() {
+    for (at, part) in found.split('`').enumerate() {
         out.push_str(if at % 2 == 0 { part } else { "_" });
     }
     out.chars().take(80).collect()
