@@ -4,11 +4,13 @@
 //! asks, a caller agent solves with live calls, and a tester lets nothing pass without proof ([`diorama_proof`]). It must not read the
 //! environment, the clock of the machine or the terminal.
 
+pub mod authoring;
 pub mod caller;
 pub mod domain;
 pub mod draft;
 pub mod fingerprint;
 pub mod goal;
+pub mod inspect;
 pub mod model;
 pub mod phenomena;
 pub mod pipeline;

@@ -23,6 +23,7 @@ mod run;
 mod select;
 mod show;
 mod sign;
+mod smoke;
 mod state;
 pub mod tools;
 mod write;
@@ -33,6 +34,7 @@ pub use self::base::{Base, BaseError};
 pub use self::digest::Digest;
 pub use self::possible::never_succeeding;
 pub use self::reply::{Body, Origin, Reply};
+pub use self::smoke::{Smoke, smoke};
 pub(crate) use self::state::KeptState;
 pub use self::state::{Reading, RecordChange, State, diff};
 

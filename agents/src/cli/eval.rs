@@ -12,7 +12,7 @@ use diorama_output::manifest::Manifest;
 use diorama_output::row::Dialogue;
 use diorama_output::rows::RowFile;
 
-use self::model::ModelArgs;
+pub use self::model::ModelArgs;
 use self::name::{AgentName, Contender, Part};
 use self::report::Report;
 use self::run::{Outcomes, Plan};

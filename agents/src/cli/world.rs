@@ -5,18 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
-use diorama_seeds::model::ApiId;
-use diorama_seeds::world::{self, Finding, Severity};
-use diorama_simulator::engine::{Base, never_succeeding};
+use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
+use super::author::WriteCommand;
 use super::error::CliError;
 use super::inputs::{catalog_worlds, read_file};
 use super::openapi::ImportArgs;
 use super::rehearse::RehearseCommand;
 use super::{Done, Streams};
-use crate::synthesis::pipeline::PipelineError;
-use crate::synthesis::scenario::Repertoire;
+use crate::synthesis::inspect::deepened;
 
 /// Check, show and materialise worlds.
 #[derive(Debug, Args)]
@@ -52,6 +50,8 @@ pub enum Action {
     },
     /// Play a world's scenarios: how many tries become rows, and why the others don't.
     Rehearse(RehearseCommand),
+    /// Have a chat model write worlds: domains, resources, records, APIs and rules.
+    Write(Box<WriteCommand>),
     /// Make a world file from an OpenAPI document.
     ImportOpenapi {
         /// The document.
@@ -87,6 +87,7 @@ impl WorldCommand {
                 Ok(Done::Met)
             }
             Action::Rehearse(command) => command.run(&find, streams),
+            Action::Write(command) => command.run(streams),
             Action::ImportOpenapi { file, out, import } => import_openapi(&import, &file, out, streams),
         }
     }
@@ -98,13 +99,10 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let mut errors = 0;
     for file in files {
         let source = read_file(file)?;
-        let mut report = world::examine(&file.display().to_string(), &source);
+        let name = file.display().to_string();
+        let mut report = world::examine(&name, &source);
         if report.errors() == 0 {
-            let doc = super::inputs::read_world(file)?;
-            let name = report.name.clone();
-            report.findings.extend(impossible(&doc)?);
-            report.findings.extend(Repertoire::new(&doc, &world::compile(&doc)?).1);
-            report = report.located(&name, &source);
+            report = deepened(report, &source, &super::inputs::read_world(file)?)?;
         }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         for finding in &report.findings {
@@ -122,25 +120,6 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let none = all.is_empty();
     streams.print(&json!({ "files": files.len(), "errors": errors, "findings": all }), || text)?;
     Ok(if none { Done::Met } else { Done::NotMet })
-}
-
-/// Seeds from which a source world's records are made to be called.
-const SEEDS: u64 = 3;
-
-/// APIs of which no call succeeds on the initial records, whatever the seed.
-fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, CliError> {
-    let source = Source::new(doc.clone())?;
-    let mut found: Option<Vec<ApiId>> = None;
-    for seed in 0..SEEDS {
-        let base = Base::new(source.run(seed)?.world).map_err(PipelineError::from)?;
-        let never = never_succeeding(&base);
-        let known = found.get_or_insert_with(|| never.clone());
-        known.retain(|api| never.contains(api));
-        if known.is_empty() {
-            break;
-        }
-    }
-    Ok(found.unwrap_or_default().into_iter().map(|api| world::never_succeeds(doc, api)).collect())
 }
 
 fn find(name: &str) -> Result<WorldDoc, CliError> {

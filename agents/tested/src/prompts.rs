@@ -31,6 +31,15 @@ macro_rules! files {
 }
 
 files! {
+    "authoring/deeds",
+    "authoring/domain",
+    "authoring/fields",
+    "authoring/mend",
+    "authoring/repair",
+    "authoring/resources",
+    "authoring/rules",
+    "authoring/titles",
+    "authoring/whole",
     "deps/planner",
     "deps/replan",
     "ending/report",

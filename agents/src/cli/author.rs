@@ -1,0 +1,221 @@
+//! `diorama world write`
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use diorama_llm::Books;
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use super::error::CliError;
+use super::eval::ModelArgs;
+use super::inputs::catalog_worlds;
+use super::{Done, Streams, terminal};
+use crate::synthesis::authoring::asking::Stop;
+use crate::synthesis::authoring::domain::Domain;
+use crate::synthesis::authoring::{Authored, Settings, author};
+
+/// Have a chat model write worlds: domains, resources, records, APIs and rules.
+///
+/// Writes one world file for each, which `generate --world DIR` takes like any other, and what came of every step under
+/// DIR/stages. Everything is checked and called before it is written. Exits with 3 when fewer worlds come out than asked for.
+#[derive(Debug, Args)]
+pub struct WriteCommand {
+    /// Folder of the worlds; new or empty.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Worlds to write.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    count: u64,
+    /// Domain to write them about, in a few words, such as "harbour pilots"; the model thinks of domains when left out.
+    #[arg(long, value_name = "TEXT")]
+    topic: Option<String>,
+    /// Have documents written whole, for strong models; others fill in small forms. Give a --max-tokens of 8000 or so.
+    #[arg(long)]
+    whole: bool,
+    /// Seed of the choices that are not the model's.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Licence of the worlds, as an SPDX expression: the terms of the model.
+    #[arg(long, value_name = "SPDX", default_value = "LicenseRef-Model-Output")]
+    license: String,
+    /// How the model is asked.
+    #[command(flatten)]
+    model: ModelArgs,
+}
+
+/// Tokens below which a whole document is sure to be cut short.
+const LEAST_WHOLE: u32 = 2_000;
+
+/// What a run comes to, as it is printed and kept.
+#[derive(Serialize)]
+struct Report<'a> {
+    model: &'a str,
+    out: String,
+    #[serde(flatten)]
+    authored: Json,
+    tokens: u64,
+    tokens_per_world: Option<u64>,
+    cost: f64,
+}
+
+impl WriteCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When arguments do not go together, the model cannot be asked, or the folder cannot be written.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        self.fits()?;
+        let connected = self.model.connect()?;
+        let settings = Settings {
+            count: self.count,
+            topic: self.topic.clone(),
+            whole: self.whole,
+            seed: self.seed,
+            license: self.license.clone(),
+            sampling: connected.sampling.clone(),
+            existing: existing()?,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        let authored = runtime.block_on(author(connected.model.clone(), settings));
+        self.write(&authored)?;
+        if let Some(Stop::Spent(why)) = &authored.stopped {
+            terminal::note(streams, &format!("{why}; the worlds written so far are kept"));
+        }
+        let books = connected.ledger.books();
+        let data = self.data(&connected.name, &authored, &books);
+        // Beside the worlds, what does not depend on who answered: the model or a recording.
+        save(&self.out.join("stages/funnel.json"), &[&authored.funnel])?;
+        streams.print(&data, || self.text(&authored, &data, &books))?;
+        match authored.stopped {
+            Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => Ok(Done::NotMet),
+            Some(Stop::Spent(_)) | None => Ok(Done::Met),
+            Some(stop) => Err(CliError::Empty(stop.to_string())),
+        }
+    }
+
+    fn fits(&self) -> Result<(), CliError> {
+        let usage = |what: String| Err(CliError::Usage(what));
+        if self.whole && self.model.max_tokens < LEAST_WHOLE {
+            return usage(format!(
+                "--whole: found --max-tokens {}, expected at least {LEAST_WHOLE}: a world is long",
+                self.model.max_tokens
+            ));
+        }
+        let topic = self.topic.as_deref().map(Domain::of_topic);
+        if topic.is_some_and(|domain| {
+            domain.name.is_empty()
+                || domain.name == "value"
+                || !domain.name.starts_with(|first: char| first.is_ascii_lowercase())
+        }) {
+            return usage(format!(
+                "--topic: found `{}`, expected a few words that begin with a letter from a to z",
+                self.topic.as_deref().unwrap_or_default()
+            ));
+        }
+        let taken = std::fs::read_dir(&self.out).is_ok_and(|mut entries| entries.next().is_some());
+        if taken {
+            return usage(format!(
+                "--out: {} is not empty, expected a new or empty folder",
+                self.out.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The worlds, and what came of every step by stage.
+    fn write(&self, authored: &Authored) -> Result<(), CliError> {
+        std::fs::create_dir_all(self.out.join("stages"))?;
+        for world in &authored.worlds {
+            std::fs::write(self.out.join(format!("{}.yaml", world.name)), &world.text)?;
+        }
+        let mut stages: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for stage in &authored.stages {
+            stages.entry(stage.stage).or_default().push(stage);
+        }
+        for (name, lines) in stages {
+            save(&self.out.join(format!("stages/{name}.jsonl")), &lines)?;
+        }
+        Ok(())
+    }
+
+    fn data(&self, model: &str, authored: &Authored, books: &Books) -> Json {
+        let usage = books.total.usage.plus(books.total.replayed_usage);
+        let tokens = usage.total();
+        let report = Report {
+            model,
+            out: self.out.display().to_string(),
+            authored: json!({ "worlds": authored.worlds, "funnel": authored.funnel }),
+            tokens,
+            tokens_per_world: tokens.checked_div(authored.worlds.len() as u64),
+            cost: books.cost,
+        };
+        serde_json::to_value(report).unwrap_or_default()
+    }
+
+    fn text(&self, authored: &Authored, data: &Json, books: &Books) -> String {
+        let mut out = String::new();
+        let funnel = &authored.funnel;
+        let mut line = |count: u64, what: &str| {
+            let _ = writeln!(out, "{count:>8}  {what}");
+        };
+        if self.topic.is_none() {
+            line(funnel.domains_proposed, "domains proposed");
+            line(funnel.domains_too_near, "of them too near to one that exists");
+        }
+        line(funnel.worlds_begun, "worlds begun");
+        funnel.worlds_dropped.iter().for_each(|(why, count)| line(*count, &format!("dropped: {why}")));
+        line(funnel.findings, "findings of `world check`");
+        line(funnel.findings_mended, "of them mended by the model");
+        line(funnel.apis_written, "APIs");
+        funnel.apis_dropped.iter().for_each(|(why, count)| line(*count, &format!("taken out: {why}")));
+        let [succeeded, refused, invalid] = funnel.smoke;
+        line(succeeded, "calls of the smoke pass succeeded");
+        line(refused, "were refused by a rule");
+        line(invalid, "had something wrong in them and were refused");
+        line(funnel.worlds_written, "worlds written");
+        for (step, count) in &funnel.steps {
+            let lost: u64 = count.lost.values().sum();
+            let _ = writeln!(
+                out,
+                "{:>10}: asked {}, sent back {}, of them repaired {}, used in part {}, lost {lost} {:?}",
+                step, count.asked, count.sent_back, count.repaired, count.in_part, count.lost
+            );
+        }
+        let _ = writeln!(out, "{} tokens, cost {:.4}", data["tokens"], books.cost);
+        for world in &authored.worlds {
+            let _ = writeln!(
+                out,
+                "{} ({} resources, {} APIs)",
+                self.out.join(format!("{}.yaml", world.name)).display(),
+                world.resources,
+                world.apis
+            );
+        }
+        out
+    }
+}
+
+/// Values as lines of JSON.
+fn save<T: Serialize>(path: &Path, lines: &[T]) -> Result<(), CliError> {
+    let mut text = String::new();
+    for line in lines {
+        text.push_str(&serde_json::to_string(line).map_err(|error| CliError::Output(error.into()))?);
+        text.push('\n');
+    }
+    Ok(std::fs::write(path, text)?)
+}
+
+/// The catalog's domains: a new one is to differ from them as well.
+fn existing() -> Result<Vec<Domain>, CliError> {
+    let heads = catalog_worlds()?.into_iter().filter_map(|doc| doc.domain);
+    let domains = heads.map(|head| Domain {
+        title: head.title.unwrap_or_else(|| head.name.replace('_', " ")),
+        description: head.description.unwrap_or_default(),
+        sector: head.sector.unwrap_or_default(),
+        name: head.name,
+    });
+    Ok(domains.collect())
+}

@@ -1,0 +1,355 @@
+//! Worlds that a model writes: the domain agent finds fields of use, the API agent writes their resources, records, APIs and
+//! rules in the world format.
+//!
+//! Owns the way from a model's replies to world files that `generate --world` takes like any other. A weak model fills in
+//! small forms, and [`build`] makes the document of them; a strong one may write it whole ([`whole`]). Nothing that a model
+//! writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every API. It must not read the
+//! environment, the clock of the machine or the terminal.
+
+pub mod asking;
+pub mod build;
+pub mod deeds;
+pub mod domain;
+mod form;
+pub mod funnel;
+pub mod mend;
+pub mod resources;
+pub mod whole;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diorama_llm::{ChatModel, Sampling};
+use diorama_seeds::doc::WorldDoc;
+use serde::Serialize;
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use self::asking::{Asker, Stage, Stop};
+use self::build::Section;
+use self::deeds::{ChooseDeeds, ChooseRules, Deeds, possible_rules};
+use self::domain::{Domain, Known, ProposeDomain};
+use self::funnel::Funnel;
+use self::mend::Checked;
+use self::resources::{FieldKind, ListFields, ListResources, NameRecords, ResourceDraft};
+use self::whole::{Repair, WriteWorld};
+
+/// Domains that are asked for before any of them is named to the model: a prompt depends on completed waves alone.
+const WAVE: u64 = 16;
+
+/// How worlds are written. Everything here is part of what they are.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Worlds wanted.
+    pub count: u64,
+    /// A domain of the user's own, in a few words; the domain agent is not asked then.
+    pub topic: Option<String>,
+    /// Whether the model writes documents whole, instead of filling in forms.
+    pub whole: bool,
+    /// What the choice of categories follows from.
+    pub seed: u64,
+    /// Licence of what the model writes, as an SPDX expression.
+    pub license: String,
+    /// How tokens are drawn.
+    pub sampling: Sampling,
+    /// Domains that exist already.
+    pub existing: Vec<Domain>,
+}
+
+/// A world that is ready to be written to a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// The world's name, which is its file's.
+    pub name: String,
+    /// The document.
+    #[serde(skip)]
+    pub text: String,
+    /// Its APIs.
+    pub apis: usize,
+    /// Its resources.
+    pub resources: usize,
+}
+
+/// What came of a run.
+#[derive(Debug, Default)]
+pub struct Authored {
+    /// The worlds, in the order of their slots.
+    pub worlds: Vec<Written>,
+    /// Every step, in the order of slots and steps.
+    pub stages: Vec<Stage>,
+    /// What became of everything.
+    pub funnel: Funnel,
+    /// Why it ended before all worlds were written, where it did.
+    pub stopped: Option<Stop>,
+}
+
+/// Writes worlds until there are as many as wanted, or no more can be hoped for.
+pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
+    let mut authored = Authored::default();
+    let author = Arc::new(Author { model, settings });
+    if let Err(stop) = author.run(&mut authored).await {
+        authored.stopped = Some(stop);
+    }
+    authored
+}
+
+/// What one slot came to.
+type Slot<T> = (Result<T, Stop>, Vec<Stage>, Funnel);
+
+struct Author {
+    model: Arc<dyn ChatModel>,
+    settings: Settings,
+}
+
+impl Author {
+    async fn run(self: &Arc<Self>, authored: &mut Authored) -> Result<(), Stop> {
+        let count = self.settings.count;
+        let mut known = Known::new(&self.settings.existing)?;
+        let mut slot = 0;
+        let most = count.saturating_mul(3).saturating_add(8);
+        while (authored.worlds.len() as u64) < count && slot < most {
+            let left = count - authored.worlds.len() as u64;
+            let wave = slot..slot + left.min(WAVE).min(most - slot);
+            slot = wave.end;
+            let domains = match &self.settings.topic {
+                Some(topic) => self.of_topic(topic, wave),
+                None => {
+                    let proposed = self.propose(wave, &mut known, authored).await?;
+                    admitted(proposed, &mut known, &mut authored.funnel)?
+                }
+            };
+            self.write_all(domains, authored).await?;
+        }
+        Ok(())
+    }
+
+    /// The domains of a wave where the user names the topic: the same one, each under a name of its own.
+    fn of_topic(&self, topic: &str, wave: std::ops::Range<u64>) -> Vec<(u64, Domain)> {
+        let named = |slot: u64| {
+            let domain = Domain::of_topic(topic);
+            let name = if slot == 0 { domain.name.clone() } else { format!("{}_{}", domain.name, slot + 1) };
+            (slot, Domain { name, ..domain })
+        };
+        wave.map(named).collect()
+    }
+
+    /// The domain agent: what a wave of slots proposes, in the order of slots.
+    async fn propose(
+        self: &Arc<Self>,
+        wave: std::ops::Range<u64>,
+        known: &mut Known,
+        authored: &mut Authored,
+    ) -> Result<Vec<(u64, Domain)>, Stop> {
+        let seen = Arc::new(std::mem::replace(known, Known::new([])?));
+        let mut slots = JoinSet::new();
+        for slot in wave {
+            let (author, seen) = (Arc::clone(self), Arc::clone(&seen));
+            slots.spawn(async move {
+                let asker = author.asker(slot);
+                let step = ProposeDomain { seed: author.settings.seed, slot, known: &seen };
+                let result = asker.ask(0, &step).await;
+                let (stages, funnel) = asker.into_notes();
+                (slot, (result, stages, funnel))
+            });
+        }
+        let all = in_order(slots).await;
+        *known = Arc::try_unwrap(seen).map_err(|_| Stop::Worker)?;
+        let (proposed, stopped) = collect(all?, authored);
+        stopped.map_or(Ok(()), Err)?;
+        Ok(proposed.into_iter().filter_map(|(slot, domain)| Some((slot, domain?))).collect())
+    }
+
+    /// The API agent on each domain of a wave.
+    async fn write_all(
+        self: &Arc<Self>,
+        domains: Vec<(u64, Domain)>,
+        authored: &mut Authored,
+    ) -> Result<(), Stop> {
+        let mut slots = JoinSet::new();
+        for (slot, domain) in domains {
+            let author = Arc::clone(self);
+            slots.spawn(async move {
+                let asker = author.asker(slot);
+                let result = author.write(&asker, slot, &domain).await;
+                let (stages, funnel) = asker.into_notes();
+                (slot, (result, stages, funnel))
+            });
+        }
+        let (written, stopped) = collect(in_order(slots).await?, authored);
+        let left = (self.settings.count as usize).saturating_sub(authored.worlds.len());
+        authored.worlds.extend(written.into_iter().filter_map(|(_, world)| world).take(left));
+        authored.funnel.worlds_written = authored.worlds.len() as u64;
+        stopped.map_or(Ok(()), Err)
+    }
+
+    fn asker(&self, slot: u64) -> Asker {
+        Asker::new(Arc::clone(&self.model), self.settings.sampling.clone(), slot)
+    }
+
+    /// One world; nothing where it was dropped, which is counted.
+    async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<Written>, Stop> {
+        asker.count(|funnel| funnel.worlds_begun += 1);
+        let doc = match self.settings.whole {
+            true => asker.ask(0, &WriteWorld { domain }).await?,
+            false => self.from_forms(asker, slot, domain).await?,
+        };
+        let made = match doc {
+            None => Err("nothing that can be used".to_owned()),
+            Some(doc) => self.made_sound(asker, domain, doc).await?,
+        };
+        Ok(match made {
+            Ok(world) => Some(world),
+            Err(why) => {
+                asker.count(|funnel| funnel.drop_world(&why));
+                asker.keep("dropped", json!({ "domain": domain, "why": why }));
+                None
+            }
+        })
+    }
+
+    /// Checks a document, has the model mend it once, and takes out what is left of findings.
+    async fn made_sound(
+        &self,
+        asker: &Asker,
+        domain: &Domain,
+        doc: WorldDoc,
+    ) -> Result<Result<Written, String>, Stop> {
+        let license = self.settings.license.as_str();
+        let checked = bounded(doc, domain, license).and_then(checked);
+        let mut checked = match checked {
+            Ok(checked) => checked,
+            Err(why) => return Ok(Err(why)),
+        };
+        let found = checked.report.findings.len();
+        asker.count(|funnel| {
+            funnel.apis_written += checked.doc.apis.len() as u64;
+            funnel.findings += found as u64;
+        });
+        if found > 0 {
+            asker.keep("findings", json!({ "world": domain.name, "findings": checked.report.findings }));
+            let step = Repair { doc: &checked.doc, text: &checked.text, report: &checked.report };
+            if let Some(edits) = asker.ask(0, &step).await? {
+                let edited = bounded(edits.applied(&checked.doc), domain, license).and_then(self::checked);
+                if let Some(better) = edited.ok().filter(|edited| edited.badness() < checked.badness()) {
+                    let mended = found.saturating_sub(better.report.findings.len());
+                    asker.count(|funnel| funnel.findings_mended += mended as u64);
+                    checked = better;
+                }
+            }
+        }
+        let mut funnel = Funnel::default();
+        let sound = mend::reduced(checked, &mut funnel);
+        asker.count(|all| all.add(&funnel));
+        Ok(sound.map(|sound| {
+            let (apis, resources) = (sound.doc.apis.len(), sound.doc.resources.len());
+            asker.count(|funnel| funnel.apis_kept += apis as u64);
+            asker.keep("smoke", json!({ "world": domain.name, "apis": sound.smoke }));
+            Written { name: domain.name.clone(), text: sound.text, apis, resources }
+        }))
+    }
+
+    /// A document from forms that the model fills in; nothing where no kind of record comes out.
+    async fn from_forms(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
+        let Some(ideas) = asker.ask(0, &ListResources { domain }).await? else { return Ok(None) };
+        let mut resources: Vec<ResourceDraft> = Vec::new();
+        for (number, idea) in (0..).zip(ideas) {
+            let step = ListFields { domain, idea: &idea, earlier: &resources };
+            let Some(found) = asker.ask(number, &step).await? else { continue };
+            let mut draft = ResourceDraft {
+                idea,
+                belongs_to: found.belongs_to,
+                fields: found.fields,
+                titles: Vec::new(),
+            };
+            if draft.display().is_some_and(|field| field.kind == FieldKind::Title) {
+                let titles = asker.ask(number, &NameRecords { domain, resource: &draft }).await?;
+                draft.titles = titles.unwrap_or_default();
+            }
+            resources.push(draft);
+        }
+        let mut sections = Vec::new();
+        for (number, resource) in (0..).zip(&resources) {
+            let deeds = asker.ask(number, &ChooseDeeds { domain, resource }).await?.unwrap_or_default();
+            let rules = self.rules(asker, number, domain, (resource, &deeds), &resources).await?;
+            sections.push(Section { resource: resource.clone(), deeds, rules });
+        }
+        let made =
+            (!sections.is_empty()).then(|| build::build(domain, &sections, slot, &self.settings.license));
+        Ok(made)
+    }
+
+    async fn rules(
+        &self,
+        asker: &Asker,
+        number: u32,
+        domain: &Domain,
+        (resource, deeds): (&ResourceDraft, &Deeds),
+        all: &[ResourceDraft],
+    ) -> Result<Vec<deeds::Rule>, Stop> {
+        let possible = possible_rules(resource, deeds, all);
+        if possible.is_empty() {
+            return Ok(possible);
+        }
+        let step = ChooseRules { domain, resource, possible: &possible };
+        Ok(asker.ask(number, &step).await?.unwrap_or_default())
+    }
+}
+
+fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc, String> {
+    mend::bounded(doc, domain, license).map_err(str::to_owned)
+}
+
+fn checked(doc: WorldDoc) -> Result<Checked, String> {
+    let fail = |error: crate::synthesis::pipeline::PipelineError| {
+        let text = error.to_string();
+        format!("cannot be run: {}", text.lines().next().unwrap_or_default())
+    };
+    Checked::new(doc).map_err(fail)
+}
+
+/// The proposals that are far enough from all domains there are, taken in the order of slots.
+fn admitted(
+    proposed: Vec<(u64, Domain)>,
+    known: &mut Known,
+    funnel: &mut Funnel,
+) -> Result<Vec<(u64, Domain)>, Stop> {
+    let mut admitted = Vec::new();
+    for (slot, domain) in proposed {
+        funnel.domains_proposed += 1;
+        match known.admit(&domain)? {
+            Ok(()) => admitted.push((slot, domain)),
+            Err(_) => funnel.domains_too_near += 1,
+        }
+    }
+    Ok(admitted)
+}
+
+/// What tasks came to, in the order of slots.
+async fn in_order<T: Send + 'static>(
+    mut tasks: JoinSet<(u64, Slot<T>)>,
+) -> Result<Vec<(u64, Slot<T>)>, Stop> {
+    let mut all = BTreeMap::new();
+    while let Some(ended) = tasks.join_next().await {
+        let (slot, outcome) = ended.map_err(|_| Stop::Worker)?;
+        all.insert(slot, outcome);
+    }
+    Ok(all.into_iter().collect())
+}
+
+/// Counts what slots came to and keeps their stages; beside what is done, why the first slot that could not go on did not.
+fn collect<T>(all: Vec<(u64, Slot<T>)>, authored: &mut Authored) -> (Vec<(u64, T)>, Option<Stop>) {
+    let mut kept = Vec::new();
+    let mut stopped = None;
+    for (slot, (result, stages, funnel)) in all {
+        authored.stages.extend(stages);
+        authored.funnel.add(&funnel);
+        match result {
+            Ok(value) => kept.push((slot, value)),
+            Err(stop) => stopped = stopped.or(Some(stop)),
+        }
+    }
+    (kept, stopped)
+}
+
+#[cfg(test)]
+mod tests;

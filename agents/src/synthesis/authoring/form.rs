@@ -1,0 +1,115 @@
+//! What a model wrote into a form: words and names are cleaned, bounded, and complained about where nothing is left.
+
+use diorama_seeds::naming;
+use serde_json::Value as Json;
+
+use super::asking::Complaints;
+
+/// The text at a member of a form, on one line and within a length; nothing, and a complaint, where there is none.
+pub(super) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Complaints) -> Option<String> {
+    let found = form.get(member).and_then(Json::as_str).and_then(|text| cleaned(text, longest));
+    if found.is_none() {
+        wrong.add(format!("`{member}`: found {}, expected a short text", shown(form.get(member))));
+    }
+    found
+}
+
+/// A text on one line, without marks of templates and of code; nothing where no letter or digit is left, or it is longer than
+/// people would write, or one word over and over.
+pub(super) fn cleaned(text: &str, longest: usize) -> Option<String> {
+    let kept = |character: char| if character.is_control() { ' ' } else { character };
+    let text: String = text.chars().take(4 * longest).map(kept).collect();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = !text.contains(['{', '}', '[', ']', '<', '>', '`', '\\']);
+    let sound = plain && text.chars().count() <= longest && text.chars().any(char::is_alphanumeric);
+    (sound && !repeats(&text)).then_some(text)
+}
+
+/// Whether a text goes round in circles, as weak models do: the same word three times in a row of few words.
+fn repeats(text: &str) -> bool {
+    let words: Vec<String> = diorama_seeds::english::words(text).collect();
+    (1..=3).any(|length| {
+        words.windows(3 * length).any(|run| {
+            run[..length] == run[length..2 * length] && run[length..2 * length] == run[2 * length..]
+        })
+    })
+}
+
+/// The items of a list in a form, no more than `most`.
+pub(super) fn items<'j>(form: &'j Json, member: &str, most: usize, wrong: &mut Complaints) -> &'j [Json] {
+    match form.get(member).and_then(Json::as_array) {
+        Some(list) => &list[..list.len().min(most)],
+        None => {
+            wrong.add(format!("`{member}`: found {}, expected a list", shown(form.get(member))));
+            &[]
+        }
+    }
+}
+
+/// The choices in a list of a form that are among those offered, each once.
+pub(super) fn chosen(form: &Json, member: &str, offered: &[String], wrong: &mut Complaints) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for item in items(form, member, 24, wrong) {
+        match item.as_str().filter(|item| offered.iter().any(|known| known == item)) {
+            Some(item) if found.iter().all(|known| known != item) => found.push(item.to_owned()),
+            Some(_) => {}
+            None => {
+                wrong.add(format!("`{member}`: found {}, expected {}", shown(Some(item)), one_of(offered)))
+            }
+        }
+    }
+    found
+}
+
+/// A yes or no in a form; no, and a complaint, where there is neither.
+pub(super) fn yes(form: &Json, member: &str, wrong: &mut Complaints) -> bool {
+    form.get(member).and_then(Json::as_bool).unwrap_or_else(|| {
+        wrong.add(format!("`{member}`: found {}, expected true or false", shown(form.get(member))));
+        false
+    })
+}
+
+/// A name in a world, of a few words: `Berth booking` is `berth_booking`. Nothing, and a complaint, where there is none.
+pub(super) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<String> {
+    let text = text(form, member, 40, wrong)?;
+    let name = naming::snake(&text);
+    let words = name.split('_').count();
+    if words > 4 || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name == "value" {
+        wrong.add(format!("`{member}`: found `{text}`, expected a name of one to four words"));
+        return None;
+    }
+    Some(name)
+}
+
+/// What was found, for a complaint.
+pub(super) fn shown(value: Option<&Json>) -> String {
+    let Some(value) = value else { return "nothing".to_owned() };
+    let text = value.to_string();
+    let start: String = text.chars().take(80).collect();
+    if start.len() < text.len() { format!("{start}...") } else { start }
+}
+
+/// Choices, for a complaint.
+pub(super) fn one_of(offered: &[String]) -> String {
+    match offered {
+        [] => "no item".to_owned(),
+        offered => format!("one of {}", offered.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cleaned_or_refused() {
+        let check =
+            |text: &str, expect: Option<&str>| assert_eq!(cleaned(text, 40).as_deref(), expect, "{text}");
+        check("  Harbour\npilots ", Some("Harbour pilots"));
+        check("transport of goods fines fines fines", None);
+        check("api key id api key id api key id", None);
+        check("{{ 7 * 7 }}", None);
+        check("...", None);
+        check(&"long ".repeat(20), None);
+    }
+}

@@ -1,0 +1,449 @@
+//! The authors with a scripted model: what is sent, what becomes of good replies and of bad ones.
+
+use std::sync::Arc;
+
+use diorama_llm::{
+    ChatError, ChatReply, ChatRequest, Exhausted, FinishReason, Message, Sampling, ScriptedModel,
+};
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::asking::{Complaints, Step, Stop};
+use super::build::{Section, build};
+use super::deeds::{ChooseDeeds, ChooseRules, possible_rules};
+use super::domain::{Domain, Known, ProposeDomain};
+use super::funnel::Loss;
+use super::mend::Checked;
+use super::resources::{FieldKind, ListFields, ListResources, NameRecords, ResourceDraft};
+use super::whole::WriteWorld;
+use super::*;
+
+const WORLD: &str = include_str!("tests/harbour.yaml");
+
+fn settings(count: u64) -> Settings {
+    Settings {
+        count,
+        topic: Some("harbour pilots".to_owned()),
+        whole: false,
+        seed: 7,
+        license: "CC0-1.0".to_owned(),
+        sampling: Sampling::up_to(600),
+        existing: vec![domain(
+            "dental_clinic",
+            "Dentists, patients and appointments of a town dental clinic.",
+        )],
+    }
+}
+
+fn domain(name: &str, description: &str) -> Domain {
+    let title = diorama_seeds::english::capitalised(&name.replace('_', " "));
+    Domain { name: name.to_owned(), title, description: description.to_owned(), sector: "other".to_owned() }
+}
+
+/// What a model that does as asked replies to a step.
+fn sound(request: &ChatRequest) -> Json {
+    match (request.place.stage.as_str(), request.place.attempt) {
+        ("author/domain", _) => {
+            let known = [
+                ("Harbour pilots", "Pilots who guide ships to their berths."),
+                ("Kite school", "Lessons in flying kites on the beach."),
+                ("Seed exchange", "Gardeners swap seeds of old vegetables."),
+                ("Tower crane hire", "Cranes that builders rent by the week."),
+            ];
+            let (name, description) = known[request.place.slot as usize % known.len()];
+            json!({ "name": name, "description": description })
+        }
+        ("author/resources", _) => json!({ "resources": [
+            { "name": "Pilots", "description": "A pilot who guides ships", "records": 12 },
+            { "name": "berth", "description": "A place at the quay", "records": 900 },
+            { "name": "transit", "description": "A ship guided to its berth", "records": 30 },
+        ] }),
+        ("author/fields", 0) => json!({ "fields": [
+            { "name": "name", "type": "person", "values": [] },
+            { "name": "rank", "type": "choice", "values": ["junior", "senior", "Master Mariner"] },
+        ] }),
+        ("author/fields", 1) => json!({ "belongs_to": [], "fields": [
+            { "name": "name", "type": "title", "values": [] },
+            { "name": "length", "type": "number", "values": [] },
+            { "name": "fee", "type": "money", "values": [] },
+        ] }),
+        ("author/fields", _) => json!({ "belongs_to": ["pilot", "berth"], "fields": [
+            { "name": "starts at", "type": "moment", "values": [] },
+            { "name": "status", "type": "choice", "values": ["planned", "under way", "done"] },
+            { "name": "note", "type": "text", "values": [] },
+            { "name": "pilot", "type": "text", "values": [] },
+        ] }),
+        ("author/titles", _) => {
+            json!({ "titles": ["North Quay", "Oil Jetty", "Grain Pier", "Cruise Terminal", "Dry Dock"] })
+        }
+        ("author/deeds", 0) => {
+            json!({ "list_by": ["rank"], "create": false, "delete": false, "changes": [], "count_by": "rank" })
+        }
+        ("author/deeds", 1) => {
+            json!({ "list_by": ["fee", "length"], "create": true, "delete": false, "update": ["fee"] })
+        }
+        ("author/deeds", _) => json!({
+            "list_by": ["status", "pilot", "starts_at"], "create": true, "delete": true, "update": ["starts_at", "note"],
+            "changes": [{ "verb": "finish", "field": "status", "from": "under_way", "to": "done" }], "count_by": "status",
+        }),
+        ("author/rules", _) => json!({ "rules": ["create_1"] }),
+        (stage, _) => panic!("nothing is said to {stage}"),
+    }
+}
+
+fn said(reply: &Json) -> ChatReply {
+    ChatReply::text(reply.to_string())
+}
+
+fn text(message: &Message) -> &str {
+    match message {
+        Message::System { content } | Message::User { content } | Message::Assistant { content, .. } => {
+            content
+        }
+        Message::Tool { content, .. } => content,
+    }
+}
+
+/// The last thing that was said to the model at each step of a stage.
+fn heard(model: &ScriptedModel, stage: &str) -> Vec<String> {
+    let sent = model.sent().into_iter().filter(|request| request.place.stage == stage);
+    sent.map(|request| text(request.messages.last().unwrap()).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn forms_become_a_world_without_findings_and_the_same_replies_the_same_bytes() {
+    let model = Arc::new(ScriptedModel::new(|request, _| Ok(said(&sound(request)))));
+    let authored = author(model.clone(), settings(1)).await;
+    assert!(authored.stopped.is_none(), "{:?}", authored.stopped);
+    let [world] = authored.worlds.as_slice() else { panic!("{:#?}", authored.stages) };
+    let doc = diorama_seeds::world::read("harbour_pilots.yaml", world.text.as_bytes()).unwrap();
+    let names: Vec<&str> = doc.apis.iter().map(|api| api.name.as_str()).collect();
+    let expect = [
+        "FindPilot",
+        "ListPilots",
+        "CountPilots",
+        "FindBerth",
+        "ListBerths",
+        "CreateBerth",
+        "UpdateBerth",
+        "GetTransit",
+        "ListTransits",
+        "CreateTransit",
+        "UpdateTransit",
+        "FinishTransit",
+        "DeleteTransit",
+        "CountTransits",
+    ];
+    assert_eq!(names, expect);
+    assert_eq!(Checked::new(doc).unwrap().report.findings, []);
+    assert_eq!((authored.funnel.findings, authored.funnel.apis_kept), (0, 14));
+    let [succeeded, _, invalid] = authored.funnel.smoke;
+    assert!(succeeded > 100 && invalid > 14, "{:?}", authored.funnel.smoke);
+    assert!(heard(&model, "author/resources")[0].contains("Service: Harbour pilots."));
+    assert!(heard(&model, "author/fields")[2].contains("none or one or two: pilot, berth."));
+    assert!(heard(&model, "author/deeds")[2].contains("status (planned, under_way, done)"));
+    assert!(
+        heard(&model, "author/rules")
+            .last()
+            .unwrap()
+            .contains("refuse a transit whose start time is in the past")
+    );
+    assert!(model.sent().iter().all(|request| request.schema.is_some()));
+
+    let again =
+        author(Arc::new(ScriptedModel::new(|request, _| Ok(said(&sound(request))))), settings(1)).await;
+    assert_eq!((again.worlds[0].text.as_str(), again.funnel), (world.text.as_str(), authored.funnel));
+    assert_eq!(again.stages, authored.stages);
+}
+
+#[tokio::test]
+async fn a_domain_is_told_what_exists_and_refused_when_it_is_too_near() {
+    let model = Arc::new(ScriptedModel::new(|request, _| Ok(said(&sound(request)))));
+    let authored = author(model.clone(), Settings { topic: None, ..settings(5) }).await;
+    // Four names are all that this model knows.
+    let names: Vec<&str> = authored.worlds.iter().map(|world| world.name.as_str()).collect();
+    assert_eq!(names, ["harbour_pilots", "kite_school", "seed_exchange", "tower_crane_hire"]);
+    let funnel = &authored.funnel;
+    assert_eq!((funnel.domains_proposed, funnel.domains_too_near, funnel.worlds_begun), (23, 19, 4));
+    let asked = heard(&model, "author/domain");
+    let first: Vec<bool> = asked[..5].iter().map(|prompt| prompt.contains("- Kite school")).collect();
+    assert_eq!(first, [false; 5], "a wave knows nothing of itself");
+    assert!(asked.iter().all(|prompt| prompt.contains("- Dental clinic")));
+    assert!(asked[5..].iter().all(|prompt| prompt.contains("- Kite school")));
+}
+
+#[tokio::test]
+async fn a_malformed_reply_goes_back_once_with_what_is_wrong() {
+    let model = Arc::new(ScriptedModel::new(|request, _| {
+        let first = !text(request.messages.last().unwrap()).starts_with("That reply cannot be used");
+        let stage = request.place.stage.as_str();
+        Ok(match stage {
+            "author/resources" if first => said(&json!({ "resources": [{ "name": "pilot" }] })),
+            "author/fields" if first => {
+                said(&json!({ "fields": [{ "name": "kind", "type": "enum", "values": [] }] }))
+            }
+            "author/titles" if first => said(&json!({ "titles": ["Quay", "North Quay", "quay"] })),
+            "author/deeds" if first => said(&json!({ "create": "perhaps", "list_by": ["colour"] })),
+            "author/rules" if first => ChatReply::text("I would choose the first rule."),
+            _ => ChatReply::text(format!("Here it is:\n```json\n{}\n```", sound(request))),
+        })
+    }));
+    let authored = author(model.clone(), settings(1)).await;
+    assert_eq!(authored.worlds.len(), 1);
+    for (step, count) in &authored.funnel.steps {
+        assert_eq!(
+            (count.sent_back, count.repaired, count.lost.len()),
+            (count.asked, count.asked, 0),
+            "{step}"
+        );
+    }
+    let check = |stage: &str, expect: &str| {
+        let all = heard(&model, stage);
+        assert!(all[1].contains(expect), "{stage}: {}", all[1]);
+    };
+    check("author/resources", "`resources`: found 1 that can be used, expected 2 to 4");
+    check("author/fields", "`type`: found \"enum\", expected one of person, title, text");
+    check("author/titles", "`titles`: found 1 that can be used, expected at least 4");
+    check("author/deeds", "`create`: found \"perhaps\", expected true or false");
+    check("author/rules", "text without complete JSON was said");
+}
+
+#[tokio::test]
+async fn what_cannot_be_used_is_lost_and_counted_by_reason() {
+    let check = async |reply: ChatReply, loss: Loss| {
+        let model = ScriptedModel::new(move |_, _| Ok(reply.clone()));
+        let authored = author(Arc::new(model), settings(2)).await;
+        assert!(authored.worlds.is_empty() && authored.stopped.is_none());
+        let step = &authored.funnel.steps["resources"];
+        assert_eq!((step.asked, step.lost.get(&loss)), (14, Some(&14)), "{loss:?}");
+        assert_eq!(authored.funnel.worlds_dropped["nothing that can be used"], 14);
+    };
+    check(ChatReply::text("I cannot help with that."), Loss::NoJson).await;
+    check(ChatReply { refusal: Some("No.".to_owned()), ..ChatReply::text("") }, Loss::Refusal).await;
+    check(
+        ChatReply { finish_reason: FinishReason::Length, ..ChatReply::text("{\"resources\": [{\"na") },
+        Loss::Cut,
+    )
+    .await;
+    check(ChatReply::text("{\"resources\": 7}"), Loss::Form).await;
+    check(ChatReply::text("[".repeat(100_000)), Loss::NoJson).await;
+}
+
+#[tokio::test]
+async fn a_budget_that_is_used_up_keeps_what_is_written() {
+    let model = ScriptedModel::new(|request, _| match request.place.slot {
+        0 => Ok(said(&sound(request))),
+        _ => Err(ChatError::Exhausted(Exhausted::Tokens { max: 10_000, left: 3, needed: 900 })),
+    });
+    let authored = author(Arc::new(model), settings(3)).await;
+    assert_eq!(authored.worlds.len(), 1);
+    assert!(matches!(authored.stopped, Some(Stop::Spent(_))), "{:?}", authored.stopped);
+}
+
+#[tokio::test]
+async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
+    let run = async |mends: bool| {
+        let model = Arc::new(ScriptedModel::new(move |request, _| {
+            let mended = WORLD.replace("record.state", "record.status");
+            let doc = diorama_seeds::world::read("w", mended.as_bytes()).unwrap();
+            let api = doc.apis.iter().find(|api| api.name == "CancelTransit").unwrap();
+            Ok(match request.place.stage.as_str() {
+                "author/whole" => ChatReply::text(format!("```yaml\n{WORLD}```")),
+                "author/mend" if mends => said(&json!({ "apis": [api] })),
+                _ => ChatReply::text("I see nothing wrong with it."),
+            })
+        }));
+        let authored = author(model.clone(), Settings { whole: true, ..settings(1) }).await;
+        (model, authored)
+    };
+    let (model, mended) = run(true).await;
+    let prompt = heard(&model, "author/mend").remove(0);
+    assert!(prompt.contains("- line ") && prompt.contains("`state`"), "{prompt}");
+    assert_eq!((mended.funnel.findings, mended.funnel.findings_mended, mended.funnel.apis_kept), (1, 1, 4));
+    let (_, reduced) = run(false).await;
+    assert_eq!((reduced.funnel.apis_written, reduced.funnel.apis_kept), (4, 3));
+    assert_eq!(reduced.funnel.apis_dropped.values().sum::<u64>(), 1);
+    assert!(!reduced.worlds[0].text.contains("CancelTransit"));
+}
+
+#[test]
+fn a_world_that_would_grow_without_limit_is_refused_before_it_is_made() {
+    let harbour = domain("harbour", "A harbour.");
+    let check = |change: &str, expect: Result<u32, &str>| {
+        let text = WORLD.replace("records: 30", change);
+        let doc = diorama_seeds::world::read("w", text.as_bytes()).unwrap();
+        let count =
+            mend::bounded(doc, &harbour, "CC0-1.0").map(|doc| match doc.resources["transit"].records {
+                diorama_seeds::doc::RecordsDoc::Count(count) => count,
+                diorama_seeds::doc::RecordsDoc::Given(_) => 0,
+            });
+        assert_eq!(count, expect, "{change}");
+    };
+    check("records: 30", Ok(30));
+    check("records: 900000", Ok(200));
+    let each = "each: [{of: transit, by: pilot_id, min: 5, max: 4000000}, {of: pilot, by: pilot_id, min: 900, max: 4000000}]";
+    check(&format!("{each}\n    records: 100"), Err("too many records"));
+}
+
+/// Names, values and whole replies such as no person would write.
+fn odd() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("name".to_owned()),
+        prop::sample::select(vec![
+            "in",
+            "now",
+            "item",
+            "record",
+            "args",
+            "me",
+            "id",
+            "pilot_id",
+            "class",
+            "true",
+            "null",
+            "size",
+            "1st",
+            "_",
+            "status",
+            "Ünïcode wörds",
+            "today",
+            "page",
+            "sort",
+            "limit",
+            "token",
+            "starts at",
+            "'; drop",
+            "{{ x }}",
+            "a.b",
+            "count",
+        ])
+        .prop_map(str::to_owned),
+        "\\PC{0,40}",
+        "[a-z]{1,12}( [a-z]{1,12}){0,3}",
+    ]
+}
+
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::from),
+        any::<i64>().prop_map(Json::from),
+        odd().prop_map(Json::from),
+    ];
+    let member = prop::sample::select(vec![
+        "name",
+        "description",
+        "resources",
+        "fields",
+        "type",
+        "values",
+        "belongs_to",
+        "titles",
+        "list_by",
+        "create",
+        "delete",
+        "update",
+        "changes",
+        "count_by",
+        "rules",
+        "verb",
+        "field",
+        "from",
+        "to",
+        "records",
+        "apis",
+    ]);
+    leaf.prop_recursive(4, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::from),
+            prop::collection::btree_map(member.clone().prop_map(str::to_owned), inner, 0..6)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// A reply of the right form with odd content.
+fn odd_fields() -> impl Strategy<Value = Json> {
+    let kinds = vec![
+        "person", "title", "text", "number", "money", "date", "time", "moment", "yes_no", "choice", "phone",
+        "email", "city",
+    ];
+    let field = (odd(), prop::sample::select(kinds), prop::collection::vec(odd(), 0..6));
+    let field =
+        field.prop_map(|(name, kind, values)| json!({ "name": name, "type": kind, "values": values }));
+    prop::collection::vec(field, 1..8).prop_map(|fields| json!({ "fields": fields, "belongs_to": ["pilot"] }))
+}
+
+fn read<S: Step>(step: &S, reply: &Json) -> Option<S::Output> {
+    step.prompt().unwrap();
+    step.parse(&reply.to_string(), &mut Complaints::default())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_reply_makes_a_step_panic(reply in any_json(), prose in "\\PC{0,200}") {
+        let harbour = domain("harbour", "A harbour.");
+        let known = Known::new([]).unwrap();
+        read(&ProposeDomain { seed: 0, slot: 0, known: &known }, &reply);
+        let ideas = read(&ListResources { domain: &harbour }, &reply);
+        for idea in ideas.into_iter().flatten() {
+            read(&ListFields { domain: &harbour, idea: &idea, earlier: &[] }, &reply);
+        }
+        let mut wrong = Complaints::default();
+        let text = format!("world: 1\n{prose}\n{reply}");
+        let whole = WriteWorld { domain: &harbour }.parse(&text, &mut wrong);
+        prop_assert!(whole.is_none());
+        prop_assert!(!wrong.is_empty());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whatever_fits_the_forms_builds_a_world_without_errors(
+        names in prop::collection::vec(odd(), 2..5),
+        first in odd_fields(), second in odd_fields(), titles in prop::collection::vec(odd(), 4..12),
+        flags in prop::collection::vec(any::<bool>(), 4), pick in 0_usize..9,
+    ) {
+        let harbour = domain("harbour", "A harbour.");
+        let ideas: Vec<Json> = names.iter().map(|name| json!({ "name": name })).collect();
+        let Some(ideas) = read(&ListResources { domain: &harbour }, &json!({ "resources": ideas })) else { return Ok(()) };
+        let mut resources: Vec<ResourceDraft> = Vec::new();
+        for (at, idea) in ideas.into_iter().enumerate() {
+            let reply = if at % 2 == 0 { &first } else { &second };
+            let mut reply = reply.clone();
+            reply["belongs_to"] = json!(resources.iter().map(|earlier| &earlier.idea.name).take(2).collect::<Vec<_>>());
+            let Some(found) = read(&ListFields { domain: &harbour, idea: &idea, earlier: &resources }, &reply) else { continue };
+            let mut draft = ResourceDraft { idea, belongs_to: found.belongs_to, fields: found.fields, titles: Vec::new() };
+            if draft.display().is_some_and(|field| field.kind == FieldKind::Title) {
+                draft.titles = read(&NameRecords { domain: &harbour, resource: &draft }, &json!({ "titles": titles })).unwrap_or_default();
+            }
+            resources.push(draft);
+        }
+        let mut sections = Vec::new();
+        for resource in &resources {
+            let step = ChooseDeeds { domain: &harbour, resource };
+            let input = step.input();
+            let choice = input["choices"].get(0).cloned().unwrap_or_default();
+            let deeds = read(&step, &json!({
+                "list_by": input["filters"], "create": flags[0], "delete": flags[1], "update": input["changeable"],
+                "changes": [{ "verb": "cancel", "field": choice["name"], "from": choice["values"][0], "to": choice["values"][1] }],
+                "count_by": choice["name"],
+            })).unwrap();
+            let possible = possible_rules(resource, &deeds, &resources);
+            let ids: Vec<&String> = possible.iter().map(|rule| &rule.id).skip(pick).collect();
+            let step = ChooseRules { domain: &harbour, resource, possible: &possible };
+            let rules = if possible.is_empty() { Vec::new() } else { read(&step, &json!({ "rules": ids })).unwrap() };
+            sections.push(Section { resource: resource.clone(), deeds, rules });
+        }
+        if sections.is_empty() {
+            return Ok(());
+        }
+        let doc = build(&harbour, &sections, pick as u64, "CC0-1.0");
+        let checked = Checked::new(doc).unwrap();
+        prop_assert_eq!(checked.report.errors(), 0, "{}\n{}", checked.report, checked.text);
+    }
+}

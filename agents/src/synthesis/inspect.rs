@@ -1,0 +1,54 @@
+//! What is wrong with a world, as far as anybody can tell before a conversation is made in it.
+//!
+//! Owns the sum of all checks: the document's, those that need the engine (APIs that never succeed), and those of its
+//! scenarios. `diorama world check` prints it, and the API agent hands it to its model.
+
+use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::materialise::Source;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::world::{self, Finding, Report};
+use diorama_simulator::engine::{Base, never_succeeding};
+
+use super::pipeline::PipelineError;
+use super::scenario::Repertoire;
+
+/// Seeds from which a source world's records are made to be called.
+pub const SEEDS: u64 = 3;
+
+/// Everything that is wrong with a world; `text` is what it was read from, without the scenarios beside it.
+///
+/// # Errors
+/// When a document without errors cannot be run.
+pub fn inspect(name: &str, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
+    deepened(world::examine(name, text), text, doc)
+}
+
+/// A report on a document without errors, with what only the engine and the scenarios show added.
+///
+/// # Errors
+/// When the document cannot be run.
+pub fn deepened(mut report: Report, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
+    if report.errors() > 0 {
+        return Ok(report);
+    }
+    let name = report.name.clone();
+    report.findings.extend(impossible(doc)?);
+    report.findings.extend(Repertoire::new(doc, &world::compile(doc)?).1);
+    Ok(report.located(&name, text))
+}
+
+/// APIs of which no call succeeds on the initial records, whatever the seed.
+fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, PipelineError> {
+    let source = Source::new(doc.clone())?;
+    let mut found: Option<Vec<ApiId>> = None;
+    for seed in 0..SEEDS {
+        let base = Base::new(source.run(seed)?.world)?;
+        let never = never_succeeding(&base);
+        let known = found.get_or_insert_with(|| never.clone());
+        known.retain(|api| never.contains(api));
+        if known.is_empty() {
+            break;
+        }
+    }
+    Ok(found.unwrap_or_default().into_iter().map(|api| world::never_succeeds(doc, api)).collect())
+}
