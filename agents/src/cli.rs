@@ -4,6 +4,7 @@
 //! stdout, everything else to stderr.
 
 pub mod bench_search;
+pub mod benchmark;
 pub mod check;
 pub mod embedder;
 pub mod error;
@@ -15,7 +16,7 @@ pub mod inputs;
 pub mod merge;
 pub mod openapi;
 pub mod rehearse;
-mod restbench;
+pub mod restbench;
 pub mod schema;
 pub mod search;
 pub mod serve;
@@ -66,6 +67,8 @@ pub enum Command {
     /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
     #[command(name = "restbench")]
     RestBench(restbench::RestBench),
+    /// Run agents on benchmarks that others made, read from a folder.
+    Benchmark(benchmark::Benchmark),
     /// Hold candidates against a world: each gate's verdict.
     Check(check::Check),
     /// Check, show and materialise worlds.
@@ -133,6 +136,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Eval(command) => command.run(streams),
         Command::Grade(command) => command.run(streams),
         Command::RestBench(command) => command.run(streams),
+        Command::Benchmark(command) => command.run(streams),
         Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),

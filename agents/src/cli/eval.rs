@@ -1,7 +1,7 @@
 //! `diorama eval`
 
-mod model;
-mod name;
+pub mod model;
+pub mod name;
 mod report;
 mod run;
 
