@@ -29,20 +29,28 @@ fn path(path: &Path) -> &str {
 fn scripted(replies: &'static [&'static str]) -> (tokio::runtime::Runtime, ModelServer) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let next = AtomicUsize::new(0);
-    let script = Script::new(move |_| Answer::text(replies[next.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1)]));
+    let script = Script::new(move |_| {
+        Answer::text(replies[next.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1)])
+    });
     let server = runtime.block_on(ModelServer::start(script)).unwrap();
     (runtime, server)
 }
 
 fn instances(folder: &Path) -> PathBuf {
-    let api = |name: &str, inputs: Json, outputs: Json| {
-        json!({"name": name, "Description": format!("Does {name}."), "input_params": inputs, "output_params": outputs})
-    };
+    let api = |name: &str, inputs: Json, outputs: Json| json!({"name": name, "Description": format!("Does {name}."), "input_params": inputs, "output_params": outputs});
     let text = |about: &str| json!({"description": about, "type": "String"});
     let id = |about: &str| json!({"description": about, "type": "Integer"});
     let apis = json!([
-        api("BoatName2ID", json!({"boat_name": text("the name of the boat")}), json!({"boat_id": id("the id of the boat")})),
-        api("RentBoat", json!({"boat_id": id("the id of the boat"), "day": text("the day")}), json!({"status": text("the status")})),
+        api(
+            "BoatName2ID",
+            json!({"boat_name": text("the name of the boat")}),
+            json!({"boat_id": id("the id of the boat")})
+        ),
+        api(
+            "RentBoat",
+            json!({"boat_id": id("the id of the boat"), "day": text("the day")}),
+            json!({"status": text("the status")})
+        ),
         api("SellBoat", json!({"boat_id": id("the id of the boat")}), json!({"price": text("the price")})),
     ]);
     let file = folder.join("boats.json");
@@ -59,10 +67,22 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
     let check = |agent: &str, replies: &'static [&'static str], expect: (&str, f64, u64)| {
         let (_runtime, server) = scripted(replies);
         let url = server.url();
-        let line = ["benchmark", "reverse-chain", "--data", path(&data), "--agent", agent, "--base-url", &url, "--model", "m"];
+        let line = [
+            "benchmark",
+            "reverse-chain",
+            "--data",
+            path(&data),
+            "--agent",
+            agent,
+            "--base-url",
+            &url,
+            "--model",
+            "m",
+        ];
         let found = report(&line);
         let outcome = &found[0]["outcomes"][0];
-        let measured = (outcome["verdict"].as_str().unwrap(), found[0]["accuracy"]["share"].as_f64().unwrap());
+        let measured =
+            (outcome["verdict"].as_str().unwrap(), found[0]["accuracy"]["share"].as_f64().unwrap());
         assert_eq!((measured.0, measured.1, server.books().calls), expect, "{agent}: {outcome:#}");
         server.received()
     };
@@ -71,10 +91,20 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
     let text = sent[0].body["messages"].to_string();
     // The APIs of the label alone, each with what it gives.
     assert!(text.contains("RentBoat(boat_id, day) -> status") && !text.contains("SellBoat"), "{text}");
-    let sent = check("few-shot-cot", &["1. The boat's id.\nBoatName2ID(boat_name='Sea Otter') -> boat_id\n2. RentBoat(boat_id, 'Saturday')"], ("right", 1.0, 1));
+    let sent = check(
+        "few-shot-cot",
+        &[
+            "1. The boat's id.\nBoatName2ID(boat_name='Sea Otter') -> boat_id\n2. RentBoat(boat_id, 'Saturday')",
+        ],
+        ("right", 1.0, 1),
+    );
     assert!(sent[0].body["messages"].to_string().contains("BoatName2ID gives its id"));
     check("zero-shot", &["RentBoat(boat_id='Sea Otter', day='Saturday')"], ("wrong_argument_api", 0.0, 1));
-    check("zero-shot", &["RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Sunday')"], ("wrong_argument_value", 0.0, 1));
+    check(
+        "zero-shot",
+        &["RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Sunday')"],
+        ("wrong_argument_value", 0.0, 1),
+    );
     // A reply without a plan gets one more turn; then there is none.
     check("few-shot", &["I would rent it."], ("wrong_final_tool", 0.0, 2));
     let chain: &[&str] = &[
@@ -90,7 +120,16 @@ fn the_candidates_of_an_instance_follow_from_the_seed() {
     let folder = tempfile::tempdir().unwrap();
     let data = instances(folder.path());
     let run = |candidates: &str| {
-        report(&["benchmark", "reverse-chain", "--data", path(&data), "--agent", "heuristic", "--candidates", candidates])
+        report(&[
+            "benchmark",
+            "reverse-chain",
+            "--data",
+            path(&data),
+            "--agent",
+            "heuristic",
+            "--candidates",
+            candidates,
+        ])
     };
     assert_eq!(run("gold")[0]["outcomes"][0]["verdict"], "right");
     assert_eq!(run("all")[0]["outcomes"], run("3")[0]["outcomes"]);
@@ -125,12 +164,16 @@ fn bank(folder: &Path) {
     let accounts = json!({"ada": {"password": "pw1", "token": "t-ada", "email": "ada@example.org"},
         "ben": {"password": "pw2", "token": "t-ben", "email": "ben@example.org"}});
     write("databases/Account.json", accounts.to_string());
-    write("databases/Alarm.json", json!({"1": {"time": "2023-03-16 07:00:00", "username": "ada"}}).to_string());
+    write(
+        "databases/Alarm.json",
+        json!({"1": {"time": "2023-03-16 07:00:00", "username": "ada"}}).to_string(),
+    );
     let user = |text: &str| json!({"role": "User", "text": text}).to_string();
     let ai = |text: &str| json!({"role": "AI", "text": text}).to_string();
     let api = |name: &str, input: Json, output: Json| {
         json!({"role": "API", "api_name": name, "param_dict": input.clone(),
-            "result": {"api_name": name, "input": input, "output": output, "exception": null}}).to_string()
+            "result": {"api_name": name, "input": input, "output": output, "exception": null}})
+        .to_string()
     };
     let one = [
         user("Set an alarm for 8 in the morning of 17 March 2023. I am ada, and my password is pw1."),
@@ -141,8 +184,16 @@ fn bank(folder: &Path) {
     write("dialogues/level-1/alarm.jsonl", one.join("\n"));
     let two = [
         user("Register John with Dr. Lee on 5 April 2023, and take it back at once."),
-        api("ToolSearcher", json!({"keywords": "register an appointment"}), json!({"name": "AppointmentRegistration"})),
-        api("AppointmentRegistration", json!({"patient_name": "John", "date": "2023-04-05", "doctor_name": "Dr. Lee"}), json!("11112222")),
+        api(
+            "ToolSearcher",
+            json!({"keywords": "register an appointment"}),
+            json!({"name": "AppointmentRegistration"}),
+        ),
+        api(
+            "AppointmentRegistration",
+            json!({"patient_name": "John", "date": "2023-04-05", "doctor_name": "Dr. Lee"}),
+            json!("11112222"),
+        ),
         api("CancelRegistration", json!({"appointment_id": "11112222"}), json!("success")),
         api("TimedSwitch", json!({"gadget": "lamp"}), json!("success")),
         ai("That is done."),
@@ -190,7 +241,18 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let server = runtime.block_on(ModelServer::start(script)).unwrap();
     let url = server.url();
-    let line = ["benchmark", "api-bank", "--data", path(folder.path()), "--agent", "function-calling", "--base-url", &url, "--model", "m"];
+    let line = [
+        "benchmark",
+        "api-bank",
+        "--data",
+        path(folder.path()),
+        "--agent",
+        "function-calling",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+    ];
     let found = report(&line);
     let agent = &found["agents"][0];
     assert_eq!(agent["call_accuracy"]["all"]["of"], 6);
@@ -209,7 +271,10 @@ fn api_banks_recorded_dialogues_replay() {
     // The world is a benchmark's: no training rows are made in it.
     let folder = tempfile::tempdir().unwrap();
     let world = folder.path().join("world.json");
-    assert_eq!(diorama(["benchmark", "api-bank", "--data", path(&data), "--write-world", path(&world)]).code, 0);
+    assert_eq!(
+        diorama(["benchmark", "api-bank", "--data", path(&data), "--write-world", path(&world)]).code,
+        0
+    );
     let out = folder.path().join("rows");
     let ran = diorama(["generate", "--world", path(&world), "--out", path(&out), "--dialogues", "1"]);
     assert_eq!(ran.code, 2, "{}", ran.err);
@@ -227,7 +292,8 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     std::fs::write(&queries, text.to_string()).unwrap();
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/openapi");
     let (document, noise) = (data.join("tunehall.yaml"), data.join("vet_clinic.yaml"));
-    let line = ["restbench", "--document", path(&document), "--queries", path(&queries), "--agent", "heuristic"];
+    let line =
+        ["restbench", "--document", path(&document), "--queries", path(&queries), "--agent", "heuristic"];
     let found = report(&line);
     assert_eq!(found[0]["queries"], 2);
     // Success is told of the one query that has an answer.
@@ -240,7 +306,19 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     assert_eq!(report(&[&line[..], &more].concat()), grown, "the same seed gives the same pools");
     let (_runtime, server) = scripted(&["There is nothing to say."]);
     let url = server.url();
-    let talk = ["restbench", "--document", path(&document), "--queries", path(&queries), "--agent", "function-calling", "--base-url", &url, "--model", "m"];
+    let talk = [
+        "restbench",
+        "--document",
+        path(&document),
+        "--queries",
+        path(&queries),
+        "--agent",
+        "function-calling",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+    ];
     let found = report(&talk);
     assert_eq!((&found[0]["correct_path"]["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
 }

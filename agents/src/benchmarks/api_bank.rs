@@ -76,12 +76,20 @@ pub fn dialogues(folder: &Path) -> Result<Vec<Dialogue>, BenchmarkError> {
     for level in [1, 2] {
         for file in files_of(&folder.join("dialogues").join(format!("level-{level}")), ".jsonl")? {
             let mut turns = Vec::new();
-            for (number, line) in text_of(&file)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            for (number, line) in
+                text_of(&file)?.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+            {
                 let line: Line = serde_json::from_str(line).map_err(|error| {
-                    BenchmarkError::form(&file, format!("line {}: {error}; expected {{role, ..}}", number + 1))
+                    BenchmarkError::form(
+                        &file,
+                        format!("line {}: {error}; expected {{role, ..}}", number + 1),
+                    )
                 })?;
                 turns.push(line.turn().map_err(|role| {
-                    BenchmarkError::form(&file, format!("line {}: found the role {role}, expected User, AI or API", number + 1))
+                    BenchmarkError::form(
+                        &file,
+                        format!("line {}: found the role {role}, expected User, AI or API", number + 1),
+                    )
                 })?);
             }
             let id = file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

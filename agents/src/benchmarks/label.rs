@@ -39,14 +39,18 @@ pub fn compare(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) 
 fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Option<Verdict> {
     let mut names = places(&label.api);
     if names.is_empty() {
-        names = [label, plan].iter().flat_map(|side| side.arguments.iter().filter_map(|(name, _)| name.clone())).collect();
+        names = [label, plan]
+            .iter()
+            .flat_map(|side| side.arguments.iter().filter_map(|(name, _)| name.clone()))
+            .collect();
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| seen.insert(folded(name)));
     }
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (wanted, given) = (label.named(&names), plan.named(&names));
     let mut worst = None;
-    let mut found = |verdict: Verdict| worst = Some(worst.map_or(verdict, |known: Verdict| known.min(verdict)));
+    let mut found =
+        |verdict: Verdict| worst = Some(worst.map_or(verdict, |known: Verdict| known.min(verdict)));
     // Arguments that can be told apart neither by name nor by place.
     if wanted.len() < label.arguments.len() || given.len() < plan.arguments.len() {
         return Some(Verdict::WrongArgumentValue);
@@ -59,7 +63,9 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
                     found(verdict);
                 }
             }
-            (Filled::Call(_), _) | (Filled::Value(_), Some(Filled::Call(_))) => found(Verdict::WrongArgumentApi),
+            (Filled::Call(_), _) | (Filled::Value(_), Some(Filled::Call(_))) => {
+                found(Verdict::WrongArgumentApi)
+            }
             (Filled::Value(value), Some(Filled::Value(other))) if is_same(value, other) => {}
             (Filled::Value(value), None) if is_empty(value) => {}
             (Filled::Value(_), _) => found(Verdict::WrongArgumentValue),
@@ -93,14 +99,18 @@ pub fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Array(ones), Json::Array(others)) => {
             let has = |side: &[Json], item: &Json| side.iter().any(|known| is_same(known, item));
-            ones.len() == others.len() && ones.iter().all(|item| has(others, item)) && others.iter().all(|item| has(ones, item))
+            ones.len() == others.len()
+                && ones.iter().all(|item| has(others, item))
+                && others.iter().all(|item| has(ones, item))
         }
         (Json::Array(items), single) | (single, Json::Array(items)) if !single.is_object() => {
             matches!(items.as_slice(), [item] if is_same(item, single))
         }
         (Json::Object(ones), Json::Object(others)) => {
             ones.len() == others.len()
-                && ones.iter().all(|(name, value)| others.get(name).is_some_and(|other| is_same(value, other)))
+                && ones
+                    .iter()
+                    .all(|(name, value)| others.get(name).is_some_and(|other| is_same(value, other)))
         }
         (Json::Object(_), _) | (_, Json::Object(_)) => false,
         _ => is_same_text(&text(one), &text(other)),
@@ -121,6 +131,9 @@ fn is_same_text(one: &str, other: &str) -> bool {
     if plain(one) == plain(other) && signs(one) == signs(other) {
         return true;
     }
+    if is_code(one) || is_code(other) {
+        return false;
+    }
     let (one, other) = (Reading::of(one), Reading::of(other));
     !one.mentions.is_empty()
         && one.rest == other.rest
@@ -130,15 +143,23 @@ fn is_same_text(one: &str, other: &str) -> bool {
 
 /// Signs that are part of a number: `-5` is not `5`, nor `1.5` `15`.
 fn signs(text: &str) -> (bool, Vec<usize>) {
-    let negative = text.trim().strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let negative =
+        text.trim().strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let number = text.trim().parse::<f64>().is_ok();
     let points = if number { text.trim().match_indices('.').map(|(at, _)| at).collect() } else { Vec::new() };
     (negative, points)
 }
 
+/// Digits that are no number: `007`.
+fn is_code(text: &str) -> bool {
+    let text = text.trim();
+    text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit())
+}
+
 /// Words without articles.
 fn words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
+    let words =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
     words.filter(|word| !["a", "an", "the"].contains(&&**word)).collect()
 }
 
@@ -150,6 +171,13 @@ struct Reading {
 
 impl Reading {
     fn of(text: &str) -> Self {
+        // Two months are words as well, and read as such where they are not capitalised.
+        let months = text.split(' ').map(|word| match word {
+            "march" => "March",
+            "may" => "May",
+            word => word,
+        });
+        let text = &*months.collect::<Vec<_>>().join(" ");
         let prose = Prose::read(text, &Clock { today: Date(0), zone: Zone::utc() });
         let mentions = prose.mentions().to_vec();
         let mut rest = String::new();
@@ -173,7 +201,9 @@ fn is_same_what(one: &What, other: &What) -> bool {
             one.time == other.time || one.other == Some(other.time) || other.other == Some(one.time)
         }
         (What::Number(one), What::Number(other)) => one.value == other.value && one.unit == other.unit,
-        (What::Money(one), What::Money(other)) => one.amount.as_f64() == other.amount.as_f64() && one.currency == other.currency,
+        (What::Money(one), What::Money(other)) => {
+            one.amount.as_f64() == other.amount.as_f64() && one.currency == other.currency
+        }
         (What::Money(money), What::Number(number)) | (What::Number(number), What::Money(money)) => {
             money.amount.as_f64() == number.value
         }

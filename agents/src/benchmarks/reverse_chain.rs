@@ -159,7 +159,10 @@ impl Material {
         let mut instances: Vec<Instance> = Vec::new();
         for file in files_of(path, ".json")? {
             let read: Vec<Instance> = serde_json::from_str(&text_of(&file)?).map_err(|error| {
-                BenchmarkError::form(&file, format!("{error}; expected a JSON list of {{APIs, Query, Label, Index}}"))
+                BenchmarkError::form(
+                    &file,
+                    format!("{error}; expected a JSON list of {{APIs, Query, Label, Index}}"),
+                )
             })?;
             instances.extend(read);
         }
@@ -212,7 +215,9 @@ fn names(plan: &Plan, found: &mut BTreeSet<String>) {
 /// Has an agent work on an instance.
 pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, budget: Budget) -> Outcome {
     let view = View {
-        system: "You plan which functions carry out a request. Nothing is known of the user but what they say.".to_owned(),
+        system:
+            "You plan which functions carry out a request. Nothing is known of the user but what they say."
+                .to_owned(),
         conversation: vec![Said::User(instance.query.clone())],
         tools: apis.iter().map(plan_only::tool).collect(),
         over: false,
@@ -312,7 +317,11 @@ impl Summary {
         let line = |name: &str, rate: &Rate| {
             format!(
                 "  {name:<12} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved, rate.of, 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high
+                rate.solved,
+                rate.of,
+                100.0 * rate.share,
+                100.0 * rate.low,
+                100.0 * rate.high
             )
         };
         text.push_str(&line("label match", &self.accuracy));
@@ -323,7 +332,10 @@ impl Summary {
             text.push_str(&format!("  {class}: {count}\n"));
         }
         if !self.unreadable.is_empty() {
-            text.push_str(&format!("  labels that are no nested call (counted as not matched): {:?}\n", self.unreadable));
+            text.push_str(&format!(
+                "  labels that are no nested call (counted as not matched): {:?}\n",
+                self.unreadable
+            ));
         }
         if self.unfinished > 0 {
             text.push_str(&format!("  without an end for want of a model: {}\n", self.unfinished));

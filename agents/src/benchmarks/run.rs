@@ -12,7 +12,11 @@ use tokio::task::JoinSet;
 ///
 /// # Errors
 /// When no runtime can be had.
-pub fn at_once<T, R, F, W>(items: Vec<T>, concurrency: NonZeroUsize, work: W) -> std::io::Result<Option<Vec<R>>>
+pub fn at_once<T, R, F, W>(
+    items: Vec<T>,
+    concurrency: NonZeroUsize,
+    work: W,
+) -> std::io::Result<Option<Vec<R>>>
 where
     T: Send + 'static,
     R: Send + 'static,

@@ -109,7 +109,11 @@ impl Field {
     pub fn gold(&self, query: &Query) -> Vec<String> {
         let api = |step: &String| {
             let template = self.templates.find(step)?;
-            let api = self.doc.apis.iter().find(|api| api.method == template.method && api.path == template.path)?;
+            let api = self
+                .doc
+                .apis
+                .iter()
+                .find(|api| api.method == template.method && api.path == template.path)?;
             Some(api.name.clone())
         };
         query.solution.iter().filter_map(api).collect()
@@ -126,7 +130,9 @@ impl Field {
         };
         let named = |base: &Arc<Base>| -> Vec<(String, Json)> {
             let world = base.world();
-            let tool = |name: &str| base.tool_schema(world.api_named(name)?).map(|tool| (name.to_owned(), (**tool).clone()));
+            let tool = |name: &str| {
+                base.tool_schema(world.api_named(name)?).map(|tool| (name.to_owned(), (**tool).clone()))
+            };
             world.apis.iter().filter_map(|api| tool(&api.name)).collect()
         };
         let own = named(&self.base);
@@ -136,7 +142,12 @@ impl Field {
         let mut ranked: Vec<(u8, [u8; 32], Json)> = own
             .iter()
             .map(|(name, tool)| (u8::from(!gold.contains(name)), place(name), tool.clone()))
-            .chain(noise.iter().filter(|(name, _)| !is_own(name)).map(|(name, tool)| (2, place(name), tool.clone())))
+            .chain(
+                noise
+                    .iter()
+                    .filter(|(name, _)| !is_own(name))
+                    .map(|(name, tool)| (2, place(name), tool.clone())),
+            )
             .collect();
         ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
         let needed = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
@@ -147,7 +158,9 @@ impl Field {
 
     /// A call with its path filled: `GET /movie/5/credits`.
     fn filled(&self, call: &Call) -> String {
-        let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else { return call.api.clone() };
+        let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else {
+            return call.api.clone();
+        };
         let mut path = api.path.clone();
         for (name, value) in &call.arguments {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -207,7 +220,8 @@ impl Field {
             matches!(error, EnvironmentError::Model { .. } | EnvironmentError::Transport { .. })
         });
         let done = &desk.counterpart;
-        let calls: Vec<(String, u16)> = done.made.iter().map(|(call, status)| (self.filled(call), *status)).collect();
+        let calls: Vec<(String, u16)> =
+            done.made.iter().map(|(call, status)| (self.filled(call), *status)).collect();
         let answer = done.answer.clone();
         let gold = self.gold(query);
         let names: Vec<&str> = done.made.iter().map(|(call, _)| &*call.api).collect();
@@ -283,14 +297,21 @@ impl Counterpart for Live {
 impl Attempts {
     /// Adds attempts up.
     #[must_use]
-    pub fn of(agent: String, model: Option<String>, pool_asked: Option<usize>, attempts: Vec<Attempt>) -> Self {
+    pub fn of(
+        agent: String,
+        model: Option<String>,
+        pool_asked: Option<usize>,
+        attempts: Vec<Attempt>,
+    ) -> Self {
         let ended: Vec<&Attempt> = attempts.iter().filter(|attempt| attempt.unfinished.is_none()).collect();
         let rate = |verdicts: &mut dyn Iterator<Item = bool>| -> Rate {
             let mut share = Share::default();
             verdicts.for_each(|good| share = Share { of: share.of + u64::from(good), all: share.all + 1 });
             share.into()
         };
-        let mean = |extra: Vec<i64>| (!extra.is_empty()).then(|| extra.iter().sum::<i64>() as f64 / extra.len() as f64);
+        let mean = |extra: Vec<i64>| {
+            (!extra.is_empty()).then(|| extra.iter().sum::<i64>() as f64 / extra.len() as f64)
+        };
         let extra = |test: &dyn Fn(&Attempt) -> bool| {
             mean(ended.iter().filter(|attempt| test(attempt)).map(|attempt| attempt.extra_calls).collect())
         };
@@ -303,12 +324,17 @@ impl Attempts {
             pool,
             queries: attempts.len(),
             correct_path: rate(&mut ended.iter().map(|attempt| attempt.correct_path)),
-            correct_path_with_ids: rate(&mut ended.iter().filter_map(|attempt| attempt.correct_path_with_ids)),
+            correct_path_with_ids: rate(
+                &mut ended.iter().filter_map(|attempt| attempt.correct_path_with_ids),
+            ),
             success: has_answers.then(|| rate(&mut ended.iter().filter_map(|attempt| attempt.success))),
             delta_len: extra(&|attempt| attempt.success == Some(true)),
             delta_len_of_correct_paths: extra(&|attempt| attempt.correct_path),
             calls_succeeded: rate(
-                &mut ended.iter().flat_map(|attempt| &attempt.calls).map(|(_, status)| (200..300).contains(status)),
+                &mut ended
+                    .iter()
+                    .flat_map(|attempt| &attempt.calls)
+                    .map(|(_, status)| (200..300).contains(status)),
             ),
             unfinished: attempts.iter().filter(|attempt| attempt.unfinished.is_some()).count(),
             tokens: attempts.iter().map(|attempt| attempt.tokens).sum(),
@@ -322,10 +348,22 @@ impl Attempts {
         let model = self.model.as_deref().unwrap_or("no model: an embedded agent");
         let mut text = format!("{} ({model}), {} queries, {:.0} APIs\n", self.agent, self.queries, self.pool);
         let rate = |rate: &Rate| {
-            format!("{} of {} = {:.1} % [{:.1}, {:.1}]", rate.solved, rate.of, 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high)
+            format!(
+                "{} of {} = {:.1} % [{:.1}, {:.1}]",
+                rate.solved,
+                rate.of,
+                100.0 * rate.share,
+                100.0 * rate.low,
+                100.0 * rate.high
+            )
         };
-        let number = |value: Option<f64>| value.map_or_else(|| "not evaluated".to_owned(), |value| format!("{value:+.2}"));
-        let success = self.success.as_ref().map_or_else(|| "not evaluated: the queries have no answers".to_owned(), rate);
+        let number = |value: Option<f64>| {
+            value.map_or_else(|| "not evaluated".to_owned(), |value| format!("{value:+.2}"))
+        };
+        let success = self
+            .success
+            .as_ref()
+            .map_or_else(|| "not evaluated: the queries have no answers".to_owned(), rate);
         text.push_str(&format!("  correct path              {}\n", rate(&self.correct_path)));
         text.push_str(&format!("  correct path, ids checked {}\n", rate(&self.correct_path_with_ids)));
         text.push_str(&format!("  success                   {success}\n"));

@@ -154,7 +154,10 @@ mod tests {
     fn labels_are_read_as_they_are_written_by_people() {
         check("Ring(at='7pm')", "Ring(at='7pm')");
         check("Ring( at = \"7pm\" , times=3)", "Ring(at='7pm', times=3)");
-        check("Buy(shop='Mo's Bikes', id=ShopName2ID('Mo's Bikes'))", "Buy(shop='Mo's Bikes', id=ShopName2ID('Mo's Bikes'))");
+        check(
+            "Buy(shop='Mo's Bikes', id=ShopName2ID('Mo's Bikes'))",
+            "Buy(shop='Mo's Bikes', id=ShopName2ID('Mo's Bikes'))",
+        );
         check("Add(tags=['a', 'b'], n=-1.5, on=True)", "Add(tags=[\"a\",\"b\"], n=-1.5, on=true)");
         check("Go(at=Flight(no='7').departure)", "Go(at=Flight(no='7'))");
         check("Price(of=Orders(user=Id(name='J'))['The Kite'])", "Price(of=Orders(user=Id(name='J')))");
@@ -164,8 +167,10 @@ mod tests {
 
     #[test]
     fn calls_are_found_in_what_a_model_writes() {
-        let known =
-            [Known { api: "Id".to_owned(), gives: vec!["user_ID".to_owned()] }, Known { api: "Add".to_owned(), gives: Vec::new() }];
+        let known = [
+            Known { api: "Id".to_owned(), gives: vec!["user_ID".to_owned()] },
+            Known { api: "Add".to_owned(), gives: Vec::new() },
+        ];
         let check = |text: &str, expect: Option<&str>| {
             assert_eq!(find(text, &known).map(|plan| plan.to_string()).as_deref(), expect, "{text}");
         };
@@ -182,7 +187,8 @@ mod tests {
     #[test]
     fn places_stand_for_the_parameters_that_are_not_named() {
         let plan = parse("Book('Rome', nights=2, 'Ada')").unwrap();
-        let named: Vec<&str> = plan.named(&["city", "nights", "guest"]).into_iter().map(|(name, _)| name).collect();
+        let named: Vec<&str> =
+            plan.named(&["city", "nights", "guest"]).into_iter().map(|(name, _)| name).collect();
         assert_eq!(named, ["city", "nights", "guest"]);
         assert_eq!(plan.depth(), 1);
     }

@@ -81,7 +81,8 @@ impl Prompted {
             retrieve(environment, &wanted).await?;
             let all = documents(environment.view());
             let known: Vec<Known> = all.iter().map(|document| known(environment, document)).collect();
-            let apis: Vec<Shown> = all.iter().zip(&known).map(|(document, known)| shown(document, known)).collect();
+            let apis: Vec<Shown> =
+                all.iter().zip(&known).map(|(document, known)| shown(document, known)).collect();
             let system = environment.view().system.clone();
             let thoughts = self.thoughts == Thoughts::Written;
             let input = Input { system: &system, apis: &apis, request: &request, thoughts };
@@ -135,7 +136,8 @@ fn known(environment: &dyn Environment, document: &Document) -> Known {
 }
 
 fn shown(document: &Document, known: &Known) -> Shown {
-    let gives = if known.gives.is_empty() { String::new() } else { format!(" -> {}", known.gives.join(", ")) };
+    let gives =
+        if known.gives.is_empty() { String::new() } else { format!(" -> {}", known.gives.join(", ")) };
     Shown {
         form: format!("{}({}){gives}", document.name, document.places().join(", ")),
         description: document.description.clone(),

@@ -88,7 +88,8 @@ impl Document {
     pub fn with_only(&self, name: &str, schema: &Json, must: bool) -> Self {
         let properties = Map::from_iter([(name.to_owned(), schema.clone())]);
         let required: Vec<&str> = must.then_some(name).into_iter().collect();
-        let parameters = serde_json::json!({"type": "object", "properties": properties, "required": required});
+        let parameters =
+            serde_json::json!({"type": "object", "properties": properties, "required": required});
         Self { parameters, ..self.clone() }
     }
 

@@ -409,7 +409,8 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         DONE,
     ]);
-    let ran = run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
+    let ran =
+        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(
         ran.clinic.calls(),
@@ -451,7 +452,8 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
         r#"{"name": "Ana Reis"}"#,
         DONE,
     ]);
-    let ran = run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::ThreeStep))).await;
+    let ran =
+        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::ThreeStep))).await;
     assert_eq!(ran.roles(), ["select", "extract", "select", "extract", "ending"]);
     assert!(!ran.text(1).contains("FindPatient"), "values are read without sight of the APIs");
     assert!(ran.text(2).contains("the argument patient_id of GetBalance"));
@@ -461,7 +463,8 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
 #[tokio::test]
 async fn the_baselines_of_reverse_chain_write_a_plan_that_is_carried_out() {
     let check = async |shots: Shots, thoughts: Thoughts, replies: &[&str], roles: &[&str]| {
-        let ran = run(Clinic::new(), texts(replies), |mind| Box::new(Prompted::new(mind, shots, thoughts))).await;
+        let ran =
+            run(Clinic::new(), texts(replies), |mind| Box::new(Prompted::new(mind, shots, thoughts))).await;
         assert_eq!(ran.roles(), roles);
         ran
     };
@@ -480,9 +483,16 @@ async fn the_baselines_of_reverse_chain_write_a_plan_that_is_carried_out() {
     assert!(ran.text(0).contains("RentBoat") && !ran.text(0).contains("It needs boat_id"));
     let cut = ChatReply { finish_reason: FinishReason::Length, ..ChatReply::text("FindPatient(name='Ana") };
     let refused = ChatReply { refusal: Some("No.".to_owned()), ..ChatReply::text("") };
-    let ran = run(Clinic::new(), vec![cut, refused], |mind| Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written))).await;
+    let ran = run(Clinic::new(), vec![cut, refused], |mind| {
+        Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written))
+    })
+    .await;
     assert!(ran.text(0).contains("It needs boat_id"), "the example thinks first");
-    assert!(ran.notes()[0].contains("cut short") && ran.notes()[2].starts_with("gave up"), "{:?}", ran.notes());
+    assert!(
+        ran.notes()[0].contains("cut short") && ran.notes()[2].starts_with("gave up"),
+        "{:?}",
+        ran.notes()
+    );
     assert!(ran.clinic.calls().is_empty());
 }
 

@@ -117,7 +117,13 @@ pub struct Results {
 }
 
 /// Has an agent work on a part of a dialogue.
-pub async fn run(agent: &dyn Agent, world: &BankWorld, dialogue: &Dialogue, mode: Mode, budget: Budget) -> Episode {
+pub async fn run(
+    agent: &dyn Agent,
+    world: &BankWorld,
+    dialogue: &Dialogue,
+    mode: Mode,
+    budget: Budget,
+) -> Episode {
     let (name, turn) = match mode {
         Mode::Call(turn) => (ModeName::Call, Some(turn)),
         Mode::Response(turn) => (ModeName::Response, Some(turn)),
@@ -148,7 +154,8 @@ pub async fn run(agent: &dyn Agent, world: &BankWorld, dialogue: &Dialogue, mode
     let measured = match (mode, turn.and_then(|turn| dialogue.turns.get(turn))) {
         (Mode::Call(_), Some(Turn::Call(gold))) => {
             let classes = classes(world, gold, done.first.as_ref(), desk.malformed > 0);
-            let (error, ours) = classes.map_or((None, None), |(error, ours)| (Some(error.to_owned()), Some(ours.to_owned())));
+            let (error, ours) =
+                classes.map_or((None, None), |(error, ours)| (Some(error.to_owned()), Some(ours.to_owned())));
             Measured::Call { call: done.first.clone(), error, ours }
         }
         (Mode::Response(_), Some(Turn::Assistant(recorded))) => {
@@ -215,7 +222,8 @@ fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Jso
             names.extend(gold.shown());
         }
     }
-    let searches = turn.is_some_and(|turn| golds.iter().any(|(at, gold)| *at == turn && gold.api == TOOL_SEARCHER));
+    let searches =
+        turn.is_some_and(|turn| golds.iter().any(|(at, gold)| *at == turn && gold.api == TOOL_SEARCHER));
     let mut shown = Vec::new();
     if dialogue.level == 2 && (names.is_empty() || searches) {
         shown.push(world.base.tool_searcher_schema().clone());
@@ -229,9 +237,18 @@ fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Jso
 }
 
 /// The paper's class of an error and ours; none where the call is equivalent to the gold call.
-fn classes(world: &BankWorld, gold: &Gold, call: Option<&Call>, malformed: bool) -> Option<(&'static str, &'static str)> {
+fn classes(
+    world: &BankWorld,
+    gold: &Gold,
+    call: Option<&Call>,
+    malformed: bool,
+) -> Option<(&'static str, &'static str)> {
     let Some(call) = call else {
-        return Some(if malformed { ("False API Call Format", "malformed") } else { ("No API Call", "no_call") });
+        return Some(if malformed {
+            ("False API Call Format", "malformed")
+        } else {
+            ("No API Call", "no_call")
+        });
     };
     if world.is_equivalent(call, gold) {
         return None;
@@ -261,14 +278,17 @@ fn classes(world: &BankWorld, gold: &Gold, call: Option<&Call>, malformed: bool)
 }
 
 fn free(world: &BankWorld, dialogue: &Dialogue, done: &Recorded) -> Measured {
-    let golds: Vec<&Gold> = dialogue.calls().map(|(_, gold)| gold).filter(|gold| gold.api != TOOL_SEARCHER).collect();
+    let golds: Vec<&Gold> =
+        dialogue.calls().map(|(_, gold)| gold).filter(|gold| gold.api != TOOL_SEARCHER).collect();
     let mut open: Vec<&Call> = done.calls.iter().filter(|call| call.api != TOOL_SEARCHER).collect();
     let calls = open.len() as u64;
     let mut matched = 0;
     let mut reference = world.session(0);
     for gold in &golds {
         reference.call(&gold.call());
-        if let Some(at) = open.iter().position(|call| world.is_equivalent(call, gold) || **call == gold.call()) {
+        if let Some(at) =
+            open.iter().position(|call| world.is_equivalent(call, gold) || **call == gold.call())
+        {
             open.remove(at);
             matched += 1;
         }
@@ -352,7 +372,10 @@ impl Results {
             agent,
             model,
             call_accuracy: calls.into_iter().map(|(name, share)| (name, share.into())).collect(),
-            rouge_l: rouge.into_iter().map(|(name, (sum, count))| (name, sum / count.max(1) as f64)).collect(),
+            rouge_l: rouge
+                .into_iter()
+                .map(|(name, (sum, count))| (name, sum / count.max(1) as f64))
+                .collect(),
             errors,
             errors_ours,
             free_call_accuracy: free.into(),
@@ -370,7 +393,11 @@ impl Results {
         let line = |name: &str, rate: &Rate| {
             format!(
                 "  {name:<40} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved, rate.of, 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high
+                rate.solved,
+                rate.of,
+                100.0 * rate.share,
+                100.0 * rate.low,
+                100.0 * rate.high
             )
         };
         for (name, rate) in &self.call_accuracy {

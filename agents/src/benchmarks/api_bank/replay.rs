@@ -6,7 +6,7 @@ use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::session::LogEntry;
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::world::{BankWorld, shows};
 use super::{Dialogue, Gold};
@@ -53,7 +53,8 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
     let (mut anew, mut others, mut in_order) = (Share::default(), Share::default(), Share::default());
     let mut apis: BTreeMap<String, Share> = BTreeMap::new();
     let (mut failed_anew, mut failed_in_order, mut from_recordings) = (Vec::new(), Vec::new(), 0);
-    let count = |share: &mut Share, good: bool| *share = Share { of: share.of + u64::from(good), all: share.all + 1 };
+    let count =
+        |share: &mut Share, good: bool| *share = Share { of: share.of + u64::from(good), all: share.all + 1 };
     for dialogue in dialogues {
         let mut session = world.session(0);
         // What was recorded of what a system makes up, and what ours made up instead.
@@ -62,7 +63,7 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
             let replayed =
                 |because| Replayed { dialogue: dialogue.id.clone(), turn, api: gold.api.clone(), because };
             let mut fresh = world.session(0);
-            let because = held(world, gold, &fresh.call(&gold.call())).err();
+            let because = held(world, gold, &fresh.call(&gold.call()), &BTreeMap::new()).err();
             count(&mut anew, because.is_none());
             if gold.api != TOOL_SEARCHER {
                 count(&mut others, because.is_none());
@@ -73,12 +74,13 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
                 (name.clone(), made_up.get(&text).cloned().unwrap_or_else(|| value.clone()))
             });
             let call = Call { api: gold.api.clone(), arguments: arguments.collect() };
-            let held = held(world, gold, &session.call(&call));
+            let held = held(world, gold, &session.call(&call), &made_up);
             count(&mut in_order, held.is_ok());
             count(apis.entry(gold.api.clone()).or_default(), held.is_ok());
-            from_recordings += usize::from(
-                world.doc.apis.iter().any(|api| api.name == gold.api && api.behaviour.bindings.values().any(|text| text.contains("known_answer"))),
-            );
+            from_recordings += usize::from(world.doc.apis.iter().any(|api| {
+                api.name == gold.api
+                    && api.behaviour.bindings.values().any(|text| text.contains("known_answer"))
+            }));
             match held {
                 Ok(pairs) => made_up.extend(pairs),
                 Err(because) => failed_in_order.push(replayed(Some(because))),
@@ -98,9 +100,19 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
 }
 
 /// Holds a call's reply against what was recorded: the same values, whatever they are called and however they are nested, but
-/// for those that a system makes up, such as the number of an appointment. Gives what was made up, by what was recorded.
-fn held(world: &BankWorld, gold: &Gold, entry: &LogEntry) -> Result<Vec<(String, Json)>, String> {
-    let body = world.body(entry);
+/// for those that a system makes up, such as the number of an appointment, which `known` gives by what was recorded. Gives what
+/// this call made up.
+fn held(
+    world: &BankWorld,
+    gold: &Gold,
+    entry: &LogEntry,
+    known: &BTreeMap<String, Json>,
+) -> Result<Vec<(String, Json)>, String> {
+    let mut body = world.body(entry);
+    // The engine's own word that an action has succeeded.
+    if let Some(members) = body.as_object_mut() {
+        members.shift_remove("ok");
+    }
     let status = entry.reply.status;
     if gold.api == TOOL_SEARCHER {
         let missing = || format!("the search does not show {}", gold.shown().join(", "));
@@ -108,7 +120,9 @@ fn held(world: &BankWorld, gold: &Gold, entry: &LogEntry) -> Result<Vec<(String,
     }
     match (&gold.exception, status >= 400) {
         (Some(_), true) => return Ok(Vec::new()),
-        (Some(exception), false) => return Err(format!("recorded is an exception ({exception}), ours answers {status}")),
+        (Some(exception), false) => {
+            return Err(format!("recorded is an exception ({exception}), ours answers {status}"));
+        }
         (None, true) => {
             let detail = body.get("detail").and_then(Json::as_str).unwrap_or_default();
             return Err(format!("recorded is a reply, ours answers {status}: {detail}"));
@@ -118,6 +132,11 @@ fn held(world: &BankWorld, gold: &Gold, entry: &LogEntry) -> Result<Vec<(String,
     let made_up = made_up(world, entry);
     let (mut theirs, mut ours) = (Vec::new(), Vec::new());
     leaves(&gold.output, &mut theirs);
+    for value in &mut theirs {
+        if let Some(ours) = known.get(value.as_str()).and_then(Json::as_str) {
+            ours.clone_into(value);
+        }
+    }
     leaves(&body, &mut ours);
     let own: Vec<String> = ours.extract_if(.., |value| made_up.contains(value)).collect();
     for value in &ours {
@@ -150,16 +169,15 @@ fn made_up(world: &BankWorld, entry: &LogEntry) -> Vec<String> {
     found
 }
 
-/// The values of a reply as texts: numbers by value, texts in lower case. The members of an object whose members are objects are
-/// records by their keys, which are values too.
+/// The values of a reply as texts: numbers by value, texts in lower case. Names of members with a digit that stand for objects are
+/// keys of records, which are values too.
 fn leaves(value: &Json, found: &mut Vec<String>) {
     match value {
         Json::Null => {}
         Json::Array(items) => items.iter().for_each(|item| leaves(item, found)),
         Json::Object(members) => {
-            let keyed = |members: &Map<String, Json>| !members.is_empty() && members.values().all(Json::is_object);
             for (name, member) in members {
-                if keyed(members) {
+                if member.is_object() && name.contains(|c: char| c.is_ascii_digit()) {
                     found.push(name.to_lowercase());
                 }
                 leaves(member, found);
@@ -182,10 +200,15 @@ impl Replays {
         let line = |name: &str, rate: &Rate| {
             format!(
                 "  {name:<48} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved, rate.of, 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high
+                rate.solved,
+                rate.of,
+                100.0 * rate.share,
+                100.0 * rate.low,
+                100.0 * rate.high
             )
         };
-        let mut text = format!("gold calls of {} recorded dialogues that give what was recorded\n", self.dialogues);
+        let mut text =
+            format!("gold calls of {} recorded dialogues that give what was recorded\n", self.dialogues);
         text.push_str(&line("each on databases initialised anew (the paper)", &self.anew));
         text.push_str(&line("the same, without searches", &self.anew_without_searches));
         text.push_str(&line("in the order of their dialogue", &self.in_order));
@@ -193,7 +216,10 @@ impl Replays {
         for (title, failed) in [("anew", &self.failed_anew), ("in order", &self.failed_in_order)] {
             for call in failed {
                 let because = call.because.as_deref().unwrap_or_default();
-                text.push_str(&format!("  not equivalent {title}: {} turn {}: {}: {because}\n", call.dialogue, call.turn, call.api));
+                text.push_str(&format!(
+                    "  not equivalent {title}: {} turn {}: {}: {because}\n",
+                    call.dialogue, call.turn, call.api
+                ));
             }
         }
         text

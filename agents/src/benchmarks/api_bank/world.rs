@@ -6,8 +6,8 @@ use std::sync::Arc;
 use diorama_seeds::doc::{RecordsDoc, WorldDoc};
 use diorama_seeds::task::Call;
 use diorama_seeds::world::{compile, read};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::engine::Base;
+use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
@@ -56,7 +56,8 @@ impl BankWorld {
         let mut doc = read("api_bank/world.yaml", include_bytes!("world.yaml")).map_err(wrong)?;
         let databases = Databases { folder };
         let golds = || dialogues.iter().flat_map(Dialogue::calls).map(|(_, gold)| gold);
-        if let Some(today) = golds().find(|gold| gold.api == "GetToday").and_then(|gold| gold.output.as_str()) {
+        if let Some(today) = golds().find(|gold| gold.api == "GetToday").and_then(|gold| gold.output.as_str())
+        {
             doc.clock = format!("{today}T09:00");
         }
         doc.materialised = Some(0);
@@ -82,7 +83,9 @@ impl BankWorld {
     /// A session on databases initialised anew.
     #[must_use]
     pub fn session(&self, seed: u64) -> Session {
-        Session::new(Arc::clone(&self.base), SessionOptions { seed, ..SessionOptions::default() })
+        // The benchmark's own search is by meaning.
+        let search = Some(SearchVersion::V2);
+        Session::new(Arc::clone(&self.base), SessionOptions { seed, search, ..SessionOptions::default() })
     }
 
     /// The body of a reply.
@@ -115,7 +118,8 @@ impl BankWorld {
 /// Whether a search shows what the recorded one shows.
 pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
     let tools = body.get("tools").and_then(Json::as_array);
-    let names: Vec<&str> = tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str()).collect();
+    let names: Vec<&str> =
+        tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str()).collect();
     gold.shown().iter().all(|name| names.contains(name))
 }
 
@@ -123,12 +127,21 @@ pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
 fn known<'a>(golds: impl Iterator<Item = &'a Gold>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for gold in golds {
-        let Some((_, parameters)) = SERVICES.iter().find(|(service, _)| *service == gold.api) else { continue };
-        let text = |name: &&str| gold.arguments.get(*name).and_then(Json::as_str).unwrap_or("en").to_lowercase();
+        let Some((_, parameters)) = SERVICES.iter().find(|(service, _)| *service == gold.api) else {
+            continue;
+        };
+        let text =
+            |name: &&str| gold.arguments.get(*name).and_then(Json::as_str).unwrap_or("en").to_lowercase();
         let asked = parameters.iter().map(text).collect::<Vec<_>>().join("|");
-        let is_known = |row: &Row| row.get("service") == Some(&json!(gold.api)) && row.get("asked") == Some(&json!(asked));
+        let is_known = |row: &Row| {
+            row.get("service") == Some(&json!(gold.api)) && row.get("asked") == Some(&json!(asked))
+        };
         if !rows.iter().any(is_known) {
-            rows.push(row([("service", json!(gold.api)), ("asked", json!(asked)), ("answer", gold.output.clone())]));
+            rows.push(row([
+                ("service", json!(gold.api)),
+                ("asked", json!(asked)),
+                ("answer", gold.output.clone()),
+            ]));
         }
     }
     rows
@@ -169,7 +182,10 @@ impl Databases<'_> {
             Ok(rows.collect())
         };
         let plain = |file: &str| -> Result<Vec<Row>, BenchmarkError> {
-            let rows = self.members(file)?.into_iter().map(|(_, value)| value.as_object().cloned().unwrap_or_default());
+            let rows = self
+                .members(file)?
+                .into_iter()
+                .map(|(_, value)| value.as_object().cloned().unwrap_or_default());
             Ok(rows.map(|row| row.into_iter().collect()).collect())
         };
         match resource {
@@ -184,16 +200,25 @@ impl Databases<'_> {
             "price" => Ok(self.listed("Stock", |code, date, price| {
                 row([("stock_code", json!(code)), ("date", json!(date)), ("price", price.clone())])
             })?),
-            "recording" => Ok(self.members("SpeechRecognition")?.into_iter().map(|(url, transcript)| {
-                row([("url", json!(url)), ("transcript", transcript)])
-            }).collect()),
+            "recording" => Ok(self
+                .members("SpeechRecognition")?
+                .into_iter()
+                .map(|(url, transcript)| row([("url", json!(url)), ("transcript", transcript)]))
+                .collect()),
             "web_page" => {
                 let pages = self.members("SearchEngine")?.remove("raw_documents").unwrap_or_default();
                 let pages = pages.as_array().cloned().unwrap_or_default();
                 let text = |page: &Json, name: &str| page.get(name).cloned().unwrap_or_else(|| json!(""));
-                Ok(pages.iter().map(|page| {
-                    row([("title", text(page, "title")), ("url", text(page, "url")), ("abstract", text(page, "abstract"))])
-                }).collect())
+                Ok(pages
+                    .iter()
+                    .map(|page| {
+                        row([
+                            ("title", text(page, "title")),
+                            ("url", text(page, "url")),
+                            ("abstract", text(page, "abstract")),
+                        ])
+                    })
+                    .collect())
             }
             "health_record" => Ok(self.listed("HealthData", |user, _, measured| {
                 let mut measured = measured.as_object().cloned().unwrap_or_default();
@@ -202,15 +227,24 @@ impl Databases<'_> {
             })?),
             "historic_event" => Ok(self.listed("History", |day, _, event| {
                 let text = |name: &str| event.get(name).and_then(Json::as_str).unwrap_or_default();
-                let text = format!("Title: {}, Date: {}, Description: {}", text("Title"), text("Date"), text("Description"));
+                let text = format!(
+                    "Title: {}, Date: {}, Description: {}",
+                    text("Title"),
+                    text("Date"),
+                    text("Description")
+                );
                 row([("day", json!(day)), ("text", json!(text))])
             })?),
             "disease" => Ok(self.listed("Symptom", |symptom, _, disease| with(disease, "symptom", symptom))?),
-            "question" => Ok(self.listed("QuestionAnswering", |url, _, question| with(question, "url", url))?),
+            "question" => {
+                Ok(self.listed("QuestionAnswering", |url, _, question| with(question, "url", url))?)
+            }
             "timed_switch" => Ok(self.listed("TimeSwitch", |name, _, set| with(set, "name", name))?),
-            "scene" => Ok(self.members("Scenes")?.into_iter().map(|(name, devices)| {
-                row([("name", json!(name)), ("devices", devices)])
-            }).collect()),
+            "scene" => Ok(self
+                .members("Scenes")?
+                .into_iter()
+                .map(|(name, devices)| row([("name", json!(name)), ("devices", devices)]))
+                .collect()),
             _ => Ok(Vec::new()),
         }
     }
@@ -226,12 +260,18 @@ impl Databases<'_> {
     }
 
     /// A record for each item, or member, of each member of a database.
-    fn listed(&self, file: &str, make: impl Fn(&str, &str, &Json) -> Row) -> Result<Vec<Row>, BenchmarkError> {
+    fn listed(
+        &self,
+        file: &str,
+        make: impl Fn(&str, &str, &Json) -> Row,
+    ) -> Result<Vec<Row>, BenchmarkError> {
         let mut rows = Vec::new();
         for (name, inner) in self.members(file)? {
             match &inner {
                 Json::Array(items) => rows.extend(items.iter().map(|item| make(&name, "", item))),
-                Json::Object(members) => rows.extend(members.iter().map(|(own, value)| make(&name, own, value))),
+                Json::Object(members) => {
+                    rows.extend(members.iter().map(|(own, value)| make(&name, own, value)))
+                }
                 _ => {}
             }
         }

@@ -9,7 +9,9 @@ use diorama_seeds::world::canonical_json;
 use serde::Serialize;
 
 use super::{BUDGET, ready};
-use crate::benchmarks::api_bank::{BankWorld, Dialogue, Episode, Mode, Replays, Results, dialogues, modes, replay, run};
+use crate::benchmarks::api_bank::{
+    BankWorld, Dialogue, Episode, Mode, Replays, Results, dialogues, modes, replay, run,
+};
 use crate::benchmarks::run::at_once;
 use crate::cli::error::CliError;
 use crate::cli::eval::model::ModelArgs;
@@ -71,11 +73,18 @@ impl ApiBankCommand {
         }
         let share = gold.anew.share.min(gold.in_order.share);
         let report = Report { gold, agents };
-        streams.print(&report, || report.agents.iter().fold(report.gold.table(), |text, agent| text + &agent.table()))?;
+        streams.print(&report, || {
+            report.agents.iter().fold(report.gold.table(), |text, agent| text + &agent.table())
+        })?;
         Ok(if self.min_share.is_some_and(|least| share < least) { Done::NotMet } else { Done::Met })
     }
 
-    fn measured(&self, name: AgentName, world: &BankWorld, dialogues: &[Arc<Dialogue>]) -> Result<Results, CliError> {
+    fn measured(
+        &self,
+        name: AgentName,
+        world: &BankWorld,
+        dialogues: &[Arc<Dialogue>],
+    ) -> Result<Results, CliError> {
         let ready = ready(name, &self.model)?;
         let tasks: Vec<(Arc<Dialogue>, Mode)> = dialogues
             .iter()
@@ -86,17 +95,18 @@ impl ApiBankCommand {
             .collect();
         let bar = terminal::bar(tasks.len() as u64, "tasks");
         let (contender, world, moved) = (Arc::clone(&ready.contender), world.clone(), bar.clone());
-        let episodes: Vec<Option<Episode>> = at_once(tasks, self.model.concurrency, move |number, (dialogue, mode)| {
-            let (contender, world, bar) = (Arc::clone(&contender), world.clone(), moved.clone());
-            async move {
-                let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
-                let agent = contender.without_task(place)?;
-                let episode = run(agent.as_ref(), &world, &dialogue, mode, BUDGET).await;
-                bar.inc(1);
-                Some(episode)
-            }
-        })?
-        .ok_or(CliError::Worker)?;
+        let episodes: Vec<Option<Episode>> =
+            at_once(tasks, self.model.concurrency, move |number, (dialogue, mode)| {
+                let (contender, world, bar) = (Arc::clone(&contender), world.clone(), moved.clone());
+                async move {
+                    let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
+                    let agent = contender.without_task(place)?;
+                    let episode = run(agent.as_ref(), &world, &dialogue, mode, BUDGET).await;
+                    bar.inc(1);
+                    Some(episode)
+                }
+            })?
+            .ok_or(CliError::Worker)?;
         bar.finish_and_clear();
         let episodes: Vec<Episode> = episodes.into_iter().flatten().collect();
         if let Some(folder) = &self.out {

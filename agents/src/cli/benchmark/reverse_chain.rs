@@ -61,7 +61,11 @@ impl ReverseChainCommand {
             streams.print(&found, || {
                 let mut text = format!(
                     "the matcher and people agree on {} of {} = {:.1} % [{:.1}, {:.1}]\n",
-                    rate.solved, rate.of, 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high
+                    rate.solved,
+                    rate.of,
+                    100.0 * rate.share,
+                    100.0 * rate.low,
+                    100.0 * rate.high
                 );
                 for (label, plan, right) in &found.disagreements {
                     text.push_str(&format!("  people say {right}: {label} | {plan}\n"));
@@ -83,7 +87,8 @@ impl ReverseChainCommand {
         if let Some(folder) = &self.out {
             std::fs::create_dir_all(folder)?;
             for summary in &summaries {
-                let lines: Result<Vec<String>, _> = summary.outcomes.iter().map(serde_json::to_string).collect();
+                let lines: Result<Vec<String>, _> =
+                    summary.outcomes.iter().map(serde_json::to_string).collect();
                 let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
                 let file = format!("{}-{}.jsonl", summary.agent, summary.candidates);
                 std::fs::write(folder.join(file), lines + "\n")?;
@@ -93,7 +98,12 @@ impl ReverseChainCommand {
         Ok(if summaries.iter().any(|summary| low(summary.accuracy.share)) { Done::NotMet } else { Done::Met })
     }
 
-    fn measured(&self, name: AgentName, candidates: Candidates, material: &Material) -> Result<Summary, CliError> {
+    fn measured(
+        &self,
+        name: AgentName,
+        candidates: Candidates,
+        material: &Material,
+    ) -> Result<Summary, CliError> {
         let ready = ready(name, &self.model)?;
         let bar = terminal::bar(material.instances.len() as u64, "instances");
         let tasks: Vec<_> = material

@@ -35,7 +35,8 @@ impl RestBench {
         let noise = self.noise.as_deref().map(imported).transpose()?;
         let noise = noise.map(|doc| made(&doc, self.seed)).transpose()?;
         let base = made(&doc, self.seed)?;
-        let field = Field { doc: Arc::new(doc), base, templates: Arc::new(templates), noise, seed: self.seed };
+        let field =
+            Field { doc: Arc::new(doc), base, templates: Arc::new(templates), noise, seed: self.seed };
         let mut tasks: Vec<Task> = Vec::new();
         for (index, query) in queries.into_iter().enumerate().take(self.limit.unwrap_or(usize::MAX)) {
             let walked = field.walked(&query)?;
@@ -52,7 +53,8 @@ impl RestBench {
         if let Some(folder) = &self.out {
             std::fs::create_dir_all(folder)?;
             for attempts in &all {
-                let lines: Result<Vec<String>, _> = attempts.attempts.iter().map(serde_json::to_string).collect();
+                let lines: Result<Vec<String>, _> =
+                    attempts.attempts.iter().map(serde_json::to_string).collect();
                 let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
                 let size = attempts.pool_asked.map_or_else(|| "all".to_owned(), |size| size.to_string());
                 std::fs::write(folder.join(format!("{}-{size}.jsonl", attempts.agent)), lines + "\n")?;
@@ -77,7 +79,8 @@ impl RestBench {
             async move {
                 let place = Place { stage: String::new(), slot: index as u64, attempt: 0 };
                 let agent = contender.without_task(place)?;
-                let done = field.attempt(agent.as_ref(), (index, &query), size, walked.as_deref(), BUDGET).await;
+                let done =
+                    field.attempt(agent.as_ref(), (index, &query), size, walked.as_deref(), BUDGET).await;
                 bar.inc(1);
                 Some(done)
             }

@@ -43,7 +43,10 @@ impl Agent for Backwards {
             };
             let given: Vec<Vec<Member>> = all.iter().map(gives).collect();
             let Some(plan) = planned(&request, &all, &given) else {
-                return rest(environment, Err(Stop::Ended("no API shares a word with the request".to_owned())));
+                return rest(
+                    environment,
+                    Err(Stop::Ended("no API shares a word with the request".to_owned())),
+                );
             };
             let result = carry_out(environment, &plan, &all).await.map(|_| ());
             rest(environment, result)
@@ -147,7 +150,8 @@ impl Member {
         let words = stems(name);
         let about: BTreeSet<u64> = stems(text("description")).difference(&words).copied().collect();
         let lower = name.to_lowercase();
-        let is_id = lower.ends_with("id") && (lower.len() == 2 || name.ends_with("ID") || name.ends_with("Id") || lower.ends_with("_id"));
+        let is_id = lower.ends_with("id")
+            && (lower.len() == 2 || name.ends_with("ID") || name.ends_with("Id") || lower.ends_with("_id"));
         let mut member = Self { name: name.to_owned(), words, about, is_id, sorts: Vec::new() };
         member.sorts = member.sorts(text("type"), &text("title").to_lowercase());
         member
@@ -202,7 +206,8 @@ impl Member {
 
     /// Points for another API's member as the value of this parameter.
     fn given_by(&self, member: &Self) -> i32 {
-        let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let plain =
+            |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         let (own, other) = (self.telling(), member.telling());
         let points = if plain(&self.name).trim_end_matches('s') == plain(&member.name).trim_end_matches('s') {
             return 30;
@@ -230,16 +235,24 @@ struct Api<'a> {
 /// The plan that binds most of a request; `given` is what each API gives.
 fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Plan> {
     let read = Request::read(request);
-    let apis: Vec<Api<'_>> = all.iter().zip(given).map(|(document, gives)| Api::of(document, gives)).collect();
+    let apis: Vec<Api<'_>> =
+        all.iter().zip(given).map(|(document, gives)| Api::of(document, gives)).collect();
     let near = considered(request, all, &apis);
     let apis: Vec<&Api<'_>> = apis.iter().filter(|api| near.contains(&*api.document.name)).collect();
     let asked = stems(request);
     // Among many, the last API is one of those that share most with the request, and each call has to share something with it.
     let many = all.len() > CONSIDERED;
-    let lasts: Vec<&str> = ranked(all, request).into_iter().take(LASTS).map(|document| &*document.name).collect();
+    let lasts: Vec<&str> =
+        ranked(all, request).into_iter().take(LASTS).map(|document| &*document.name).collect();
     let mut best: Option<(i32, Plan)> = None;
     for last in apis.iter().filter(|api| !many || lasts.contains(&&*api.document.name)) {
-        let mut planner = Planner { request: &read, apis: &apis, claimed: BTreeMap::new(), used: BTreeSet::new(), points: 0 };
+        let mut planner = Planner {
+            request: &read,
+            apis: &apis,
+            claimed: BTreeMap::new(),
+            used: BTreeSet::new(),
+            points: 0,
+        };
         let plan = planner.complete(last, &mut vec![&last.document.name]);
         let mut points = planner.points;
         for name in planner.used.iter().map(|name| stems(name)) {
@@ -262,9 +275,14 @@ fn considered<'a>(request: &str, all: &'a [Document], apis: &[Api<'a>]) -> BTree
         ranked(all, request).into_iter().take(CONSIDERED).map(|document| &*document.name).collect();
     // What gives a parameter of those its value, twice over.
     for _ in 0..2 {
-        let needed: Vec<&Member> =
-            apis.iter().filter(|api| near.contains(&*api.document.name)).flat_map(|api| &api.parameters).collect();
-        let gives = |api: &&Api<'a>| needed.iter().any(|needed| api.gives.iter().any(|given| needed.given_by(given) >= 30));
+        let needed: Vec<&Member> = apis
+            .iter()
+            .filter(|api| near.contains(&*api.document.name))
+            .flat_map(|api| &api.parameters)
+            .collect();
+        let gives = |api: &&Api<'a>| {
+            needed.iter().any(|needed| api.gives.iter().any(|given| needed.given_by(given) >= 30))
+        };
         let more: Vec<&str> = apis.iter().filter(gives).map(|api| &*api.document.name).collect();
         near.extend(more);
     }
@@ -343,9 +361,10 @@ impl<'a, 'd> Planner<'a, 'd> {
             for span in self.request.spans.iter().cloned().chain(self.request.about(&nouns)) {
                 let Some(fit) = self.fit(&span, parameter) else { continue };
                 let label = self.label(&span, parameter);
-                let claimed = self.claimed.get(&span.start).map_or(0, |words| {
-                    if meet(words, &parameter.telling()) { 3 } else { -15 }
-                });
+                let claimed = self
+                    .claimed
+                    .get(&span.start)
+                    .map_or(0, |words| if meet(words, &parameter.telling()) { 3 } else { -15 });
                 let points = fit + label + claimed;
                 let strength = providers.get(number).copied().flatten().map(|(strength, _)| strength);
                 if strength.is_none_or(|strength| self.beats(&span, parameter, points, label, strength)) {
@@ -372,7 +391,11 @@ impl<'a, 'd> Planner<'a, 'd> {
     /// Whether what the request says is taken over an API that gives the value.
     fn beats(&self, span: &Span, parameter: &Member, points: i32, label: i32, strength: i32) -> bool {
         if parameter.sorts == [Sort::Id] {
-            let named = self.request.before(span.start, 3).iter().any(|word| ["id", "number", "isbn"].contains(&&**word));
+            let named = self
+                .request
+                .before(span.start, 3)
+                .iter()
+                .any(|word| ["id", "number", "isbn"].contains(&&**word));
             let digits = span.text.contains(|c: char| c.is_ascii_digit());
             return digits && (named || (label >= 24 && matches!(span.look, Look::Code | Look::Number)));
         }
@@ -438,7 +461,10 @@ impl<'a, 'd> Planner<'a, 'd> {
                 let stems = Prose::stems_of(word);
                 if stems.iter().any(|stem| own.contains(stem)) {
                     name
-                } else if stems.iter().any(|stem| parameter.about.contains(stem) && !LEXICON.empty.contains(stem)) {
+                } else if stems
+                    .iter()
+                    .any(|stem| parameter.about.contains(stem) && !LEXICON.empty.contains(stem))
+                {
                     about
                 } else {
                     0

@@ -36,24 +36,95 @@ pub(super) struct Span {
 
 /// Capitalised words that name nothing where they begin a sentence, or anywhere.
 const NO_NAMES: [&str; 34] = [
-    "i", "i'm", "i'd", "i've", "i'll", "api", "id", "ip", "isbn", "can", "could", "what", "what's", "hi", "hello", "hey",
-    "please", "my", "may", "would", "where", "which", "how", "who", "we", "if", "the", "a", "an", "tell", "when", "is", "do",
-    "does",
+    "i", "i'm", "i'd", "i've", "i'll", "api", "id", "ip", "isbn", "can", "could", "what", "what's", "hi",
+    "hello", "hey", "please", "my", "may", "would", "where", "which", "how", "who", "we", "if", "the", "a",
+    "an", "tell", "when", "is", "do", "does",
 ];
 /// Words after a verb that begins a sentence: `Book a`, `Send me`.
 const AFTER_VERBS: [&str; 10] = ["me", "the", "a", "an", "my", "us", "for", "to", "some", "it"];
 /// Words before a noun that tell nothing of it.
 const EMPTY: [&str; 64] = [
-    "a", "an", "the", "my", "your", "this", "that", "some", "any", "his", "her", "its", "their", "our", "good", "best", "great",
-    "nice", "nearby", "nearest", "new", "popular", "local", "famous", "suitable", "appropriate", "average", "total", "current",
-    "possible", "similar", "same", "next", "last", "top", "more", "other", "another", "specific", "and", "or", "of", "in", "on",
-    "at", "for", "from", "to", "with", "by", "about", "i", "you", "me", "is", "are", "want", "need", "see", "find", "buy", "get",
-    "which", "what",
+    "a",
+    "an",
+    "the",
+    "my",
+    "your",
+    "this",
+    "that",
+    "some",
+    "any",
+    "his",
+    "her",
+    "its",
+    "their",
+    "our",
+    "good",
+    "best",
+    "great",
+    "nice",
+    "nearby",
+    "nearest",
+    "new",
+    "popular",
+    "local",
+    "famous",
+    "suitable",
+    "appropriate",
+    "average",
+    "total",
+    "current",
+    "possible",
+    "similar",
+    "same",
+    "next",
+    "last",
+    "top",
+    "more",
+    "other",
+    "another",
+    "specific",
+    "and",
+    "or",
+    "of",
+    "in",
+    "on",
+    "at",
+    "for",
+    "from",
+    "to",
+    "with",
+    "by",
+    "about",
+    "i",
+    "you",
+    "me",
+    "is",
+    "are",
+    "want",
+    "need",
+    "see",
+    "find",
+    "buy",
+    "get",
+    "which",
+    "what",
 ];
 /// What people eat, as they say it.
 const DIETS: [&str; 14] = [
-    "lactose intolerant", "lactose-free", "gluten-free", "gluten free", "dairy-free", "vegetarian", "vegan", "pescatarian",
-    "diabetic", "halal", "kosher", "keto", "low-carb", "raw food",
+    "lactose intolerant",
+    "lactose-free",
+    "gluten-free",
+    "gluten free",
+    "dairy-free",
+    "vegetarian",
+    "vegan",
+    "pescatarian",
+    "diabetic",
+    "halal",
+    "kosher",
+    "keto",
+    "low-carb",
+    "raw food",
 ];
 /// Endings of words that are made from countries' names, and some that have no ending of their own.
 const NATIONAL: [&str; 6] = ["ese", "ian", "ish", "ican", "ean", "rian"];
@@ -107,7 +178,8 @@ impl Request {
     fn quoted(&mut self) {
         for (open, close) in [('"', '"'), ('“', '”'), ('‘', '’'), ('\'', '\'')] {
             let mut from = 0;
-            while let Some(start) = self.text.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from) {
+            while let Some(start) = self.text.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from)
+            {
                 let inner = start + open.len_utf8();
                 from = inner;
                 let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
@@ -116,7 +188,9 @@ impl Request {
                 }
                 // An apostrophe inside does not close: a letter follows it.
                 let ends = self.text.get(inner..).unwrap_or_default().match_indices(close).find(|(at, _)| {
-                    !letter(self.text.get(inner + at + close.len_utf8()..).and_then(|rest| rest.chars().next()))
+                    !letter(
+                        self.text.get(inner + at + close.len_utf8()..).and_then(|rest| rest.chars().next()),
+                    )
                 });
                 if let Some((length, _)) = ends {
                     let end = inner + length;
@@ -166,7 +240,8 @@ impl Request {
             let digits = word.chars().filter(char::is_ascii_digit).count();
             // `4-star` and `7pm` measure something; `2nd` counts.
             let measures = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
-            let measures = measures.len() < word.len() && measures.trim_start_matches('-').chars().all(char::is_alphabetic);
+            let measures = measures.len() < word.len()
+                && measures.trim_start_matches('-').chars().all(char::is_alphabetic);
             let is_code = digits > 0 && (!measures || digits > 4) && !word.contains(['$', '€', '£', '%']);
             let plain = word.parse::<f64>().is_ok() && digits < 5;
             if is_code && !plain {
@@ -183,8 +258,10 @@ impl Request {
                 let stop = self.tokens.get(end).map_or(start, |token| token.1);
                 let text = self.at(start, stop).to_owned();
                 // A number that belongs to a name is none of its own.
-                self.spans.retain(|span| span.look != Look::Number || span.end <= start || stop <= span.start);
-                let national = NATIONS.contains(&&*text) || NATIONAL.iter().any(|ending| text.len() > 5 && text.ends_with(ending));
+                self.spans
+                    .retain(|span| span.look != Look::Number || span.end <= start || stop <= span.start);
+                let national = NATIONS.contains(&&*text)
+                    || NATIONAL.iter().any(|ending| text.len() > 5 && text.ends_with(ending));
                 self.add(if national { Look::Nation } else { Look::Name }, start, stop, text);
                 at = end;
             }
@@ -226,7 +303,8 @@ impl Request {
         for diet in DIETS {
             found.extend(lower.match_indices(diet).map(|(at, _)| self.span(Look::Diet, at, at + diet.len())));
         }
-        let word = |token: Option<&(usize, usize)>| token.map(|token| self.at(token.0, token.1)).unwrap_or_default();
+        let word =
+            |token: Option<&(usize, usize)>| token.map(|token| self.at(token.0, token.1)).unwrap_or_default();
         for (number, &(start, end)) in self.tokens.iter().enumerate() {
             let own = self.at(start, end);
             let next = self.tokens.get(number + 1);
@@ -255,7 +333,8 @@ impl Request {
     /// Up to so many words before a place, the nearest first, in its part of the sentence.
     pub(super) fn before(&self, start: usize, most: usize) -> Vec<String> {
         let text = self.at(0, start);
-        let from = [". ", "? ", "! ", ", "].iter().filter_map(|stop| text.rfind(stop)).max().map_or(0, |at| at + 2);
+        let from =
+            [". ", "? ", "! ", ", "].iter().filter_map(|stop| text.rfind(stop)).max().map_or(0, |at| at + 2);
         let words = text.get(from..).unwrap_or_default().split(|c: char| !c.is_alphanumeric());
         words.filter(|word| !word.is_empty()).rev().take(most).map(str::to_lowercase).collect()
     }

@@ -113,7 +113,8 @@ impl<'a> Reader<'a> {
     fn name(&mut self) -> Option<String> {
         let rest = self.rest();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let name = rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))?;
+        let name =
+            rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))?;
         self.at += end;
         Some(name.to_owned())
     }
@@ -156,7 +157,8 @@ impl<'a> Reader<'a> {
         });
         self.space();
         let sign = self.rest();
-        let given = sign.starts_with(':') || (sign.starts_with('=') && !sign.starts_with("==") && quote.is_none());
+        let given =
+            sign.starts_with(':') || (sign.starts_with('=') && !sign.starts_with("==") && quote.is_none());
         if closed && given && name.is_some() {
             self.skip();
             return name;
@@ -170,7 +172,10 @@ impl<'a> Reader<'a> {
             quote @ ('\'' | '"' | '‘' | '“') => {
                 let text = self.quoted(quote)?;
                 let named = self.bound.iter().rev().find(|(name, _)| *name == text);
-                Some(named.map_or_else(|| Filled::Value(Json::from(text.as_str())), |(_, plan)| Filled::Call(plan.clone())))
+                Some(named.map_or_else(
+                    || Filled::Value(Json::from(text.as_str())),
+                    |(_, plan)| Filled::Call(plan.clone()),
+                ))
             }
             '[' | '{' => self.json(depth).map(Filled::Value),
             _ => {
@@ -197,7 +202,8 @@ impl<'a> Reader<'a> {
     fn members(&mut self) {
         loop {
             let rest = self.rest();
-            if let Some(member) = rest.strip_prefix('.').filter(|rest| rest.starts_with(char::is_alphabetic)) {
+            if let Some(member) = rest.strip_prefix('.').filter(|rest| rest.starts_with(char::is_alphabetic))
+            {
                 let end = member.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(member.len());
                 self.at += 1 + end;
             } else if let Some(end) = rest.strip_prefix('[').and_then(|rest| rest.find(']')) {
