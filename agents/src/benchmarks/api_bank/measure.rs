@@ -86,8 +86,8 @@ pub enum Measured {
         matched: u64,
         /// Calls made.
         calls: u64,
-        /// Whether the databases end as they do after the gold calls.
-        same_state: bool,
+        /// Whether the databases end as they do after the gold calls; none where those change nothing.
+        same_state: Option<bool>,
     },
 }
 
@@ -108,7 +108,7 @@ pub struct Results {
     pub errors_ours: BTreeMap<String, u64>,
     /// Free-running: gold calls for which an equivalent call was made.
     pub free_call_accuracy: Rate,
-    /// Free-running: dialogues whose databases end as they do after the gold calls.
+    /// Free-running: of the dialogues whose gold calls change something, those whose databases end as they do after these.
     pub free_same_state: Rate,
     /// Tasks that came to no end for want of a model.
     pub unfinished: usize,
@@ -293,7 +293,8 @@ fn free(world: &BankWorld, dialogue: &Dialogue, done: &Recorded) -> Measured {
             matched += 1;
         }
     }
-    let same_state = reference.digest() == done.session.digest();
+    let changes = reference.digest() != world.session(0).digest();
+    let same_state = changes.then(|| reference.digest() == done.session.digest());
     Measured::Free { gold: golds.len() as u64, matched, calls, same_state }
 }
 
@@ -363,7 +364,9 @@ impl Results {
                 }
                 Some(Measured::Free { gold, matched, same_state, .. }) => {
                     free = Share { of: free.of + matched, all: free.all + gold };
-                    same = Share { of: same.of + u64::from(*same_state), all: same.all + 1 };
+                    if let Some(good) = same_state {
+                        same = Share { of: same.of + u64::from(*good), all: same.all + 1 };
+                    }
                 }
                 None => {}
             }
