@@ -72,6 +72,10 @@ struct Line {
 /// # Errors
 /// When a file cannot be read or a line is of another form.
 pub fn dialogues(folder: &Path) -> Result<Vec<Dialogue>, BenchmarkError> {
+    if !folder.join("dialogues").is_dir() {
+        let expected = "found no folder `dialogues`, expected API-Bank's with databases/ and dialogues/level-1 and level-2";
+        return Err(BenchmarkError::form(folder, expected));
+    }
     let mut found = Vec::new();
     for level in [1, 2] {
         for file in files_of(&folder.join("dialogues").join(format!("level-{level}")), ".jsonl")? {

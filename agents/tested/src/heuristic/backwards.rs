@@ -22,6 +22,8 @@ use crate::types::members;
 
 /// Of many APIs, those that are looked at: they share most with the request, or give what those need.
 const CONSIDERED: usize = 12;
+/// APIs that one request needs at most: where more can be chosen from, not all of them are needed.
+const NEEDED: usize = 6;
 /// Of many APIs, those that are tried as the last one.
 const LASTS: usize = 5;
 /// Points of a span that fits a parameter for certain, and of one that is worth taking over a weak provider.
@@ -240,8 +242,9 @@ fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Pla
     let near = considered(request, all, &apis);
     let apis: Vec<&Api<'_>> = apis.iter().filter(|api| near.contains(&*api.document.name)).collect();
     let asked = stems(request);
-    // Among many, the last API is one of those that share most with the request, and each call has to share something with it.
-    let many = all.len() > CONSIDERED;
+    // Among many, the last API is one of those that share most with the request, each call has to share something with it, and
+    // that an API could give a value says little.
+    let many = all.len() > NEEDED;
     let lasts: Vec<&str> =
         ranked(all, request).into_iter().take(LASTS).map(|document| &*document.name).collect();
     let mut best: Option<(i32, Plan)> = None;
@@ -249,6 +252,7 @@ fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Pla
         let mut planner = Planner {
             request: &read,
             apis: &apis,
+            many,
             claimed: BTreeMap::new(),
             used: BTreeSet::new(),
             points: 0,
@@ -307,6 +311,8 @@ impl<'a> Api<'a> {
 struct Planner<'a, 'd> {
     request: &'a Request,
     apis: &'a [&'a Api<'d>],
+    /// Whether there are more APIs than a request needs.
+    many: bool,
     /// By the place of a span: the words of the parameters that have taken it.
     claimed: BTreeMap<usize, BTreeSet<u64>>,
     used: BTreeSet<&'d str>,
@@ -400,8 +406,8 @@ impl<'a, 'd> Planner<'a, 'd> {
             return digits && (named || (label >= 24 && matches!(span.look, Look::Code | Look::Number)));
         }
         match strength {
-            30.. => false,
-            20..30 => points >= CERTAIN,
+            30.. => self.many && points >= LIKELY,
+            20..30 if !self.many => points >= CERTAIN,
             _ => points >= LIKELY,
         }
     }
