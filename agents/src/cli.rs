@@ -5,6 +5,7 @@
 
 mod author;
 pub mod bench_search;
+pub mod benchmark;
 pub mod check;
 pub mod embedder;
 pub mod error;
@@ -16,7 +17,7 @@ pub mod inputs;
 pub mod merge;
 pub mod openapi;
 pub mod rehearse;
-mod restbench;
+pub mod restbench;
 pub mod schema;
 pub mod search;
 pub mod serve;
@@ -67,6 +68,8 @@ pub enum Command {
     /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
     #[command(name = "restbench")]
     RestBench(restbench::RestBench),
+    /// Run agents on benchmarks that others made, read from a folder.
+    Benchmark(benchmark::Benchmark),
     /// Hold candidates against a world: each gate's verdict.
     Check(check::Check),
     /// Check, show and materialise worlds.
@@ -134,6 +137,7 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Eval(command) => command.run(streams),
         Command::Grade(command) => command.run(streams),
         Command::RestBench(command) => command.run(streams),
+        Command::Benchmark(command) => command.run(streams),
         Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),

@@ -3,6 +3,7 @@
 //! Owns the synthesis pipeline, the agents under test, evaluation and `diorama`'s commands. Worlds come from
 //! `diorama-seeds`, calls run in `diorama-simulator`, rows reach disk through `diorama-output`.
 
+pub mod benchmarks;
 pub mod cli;
 pub mod episode;
 pub mod evaluation;

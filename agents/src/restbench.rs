@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+pub mod agents;
 mod choose;
 mod insert;
 mod named;
@@ -31,6 +32,9 @@ pub struct Query {
     pub query: String,
     /// The calls that answer it, in order: `GET /movie/{movie_id}/credits`.
     pub solution: Vec<String>,
+    /// What an answer must hold; RestBench's own files have none.
+    #[serde(default)]
+    pub answer: Option<Vec<String>>,
 }
 
 /// Which calls of a path are made.

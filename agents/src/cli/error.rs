@@ -96,6 +96,9 @@ pub enum CliError {
     /// A benchmark's material that cannot be used.
     #[error(transparent)]
     Material(#[from] crate::retrieval::MaterialError),
+    /// A benchmark that others made, and that cannot be used.
+    #[error(transparent)]
+    Others(#[from] crate::benchmarks::BenchmarkError),
     /// A gold path's call that nobody answers.
     #[error(transparent)]
     Service(#[from] crate::restbench::service::ServiceError),
@@ -133,6 +136,7 @@ impl CliError {
             | Self::Listen { .. }
             | Self::Search(_)
             | Self::Material(_)
+            | Self::Others(_)
             | Self::Service(_)
             | Self::Threads(_)
             | Self::Worker

@@ -1,7 +1,7 @@
 //! `diorama eval`
 
 pub(crate) mod model;
-mod name;
+pub(crate) mod name;
 mod report;
 mod run;
 

@@ -1,6 +1,8 @@
 //! `diorama restbench`
 
-use std::path::PathBuf;
+mod agent;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use diorama_openapi::{ImportOptions, import};
@@ -11,6 +13,8 @@ use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 
 use super::error::CliError;
+use super::eval::model::ModelArgs;
+use super::eval::name::AgentName;
 use super::inputs::read_file;
 use super::{Done, Streams, terminal};
 use crate::restbench::service::{InSession, OverHttp};
@@ -24,6 +28,10 @@ use crate::restbench::{Paths, Query, Summary, Templates, named, parts, run};
 /// query's words. A query passes when every call succeeds, every search finds what it looks for, and every record that
 /// a reply shows is found by its id under the same name. For an id that no earlier reply shows, up to two calls are
 /// inserted that lead from what is known to it, and reported; with --as-written such a query fails.
+///
+/// With --agent, agents work on the queries in that world instead, and are measured as in RestGPT's paper: correct path rate,
+/// and success and Δ solution length where queries have an `answer` (a list of what an answer must hold). With --pool, the APIs
+/// to choose from grow, those of the --noise document after the document's own (the paper's Figure 4c).
 #[derive(Debug, Args)]
 pub struct RestBench {
     /// OpenAPI document.
@@ -38,9 +46,6 @@ pub struct RestBench {
     /// Seed of the records.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// Ask the server at this URL instead of a session in this process.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
     /// With --base-url: stands in every query string, such as an API key.
     #[arg(long, value_name = "NAME=VALUE", requires = "base_url")]
     pub with: Vec<String>,
@@ -50,6 +55,25 @@ pub struct RestBench {
     /// Exit with 3 when fewer queries pass.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub min_passed: usize,
+    /// Have agents work on the queries.
+    #[arg(long, value_name = "NAME", value_enum, conflicts_with_all = ["as_written", "min_passed", "write_entities", "with"])]
+    pub agent: Vec<AgentName>,
+    /// Document whose APIs stand beside the document's own, as noise.
+    #[arg(long, value_name = "FILE", requires = "agent", requires = "pool")]
+    pub noise: Option<PathBuf>,
+    /// Sizes of the pool of APIs that agents choose from, one run each; the document's own APIs when left out.
+    #[arg(long, value_name = "N", value_delimiter = ',', requires = "agent")]
+    pub pool: Vec<usize>,
+    /// With --agent: the first so many queries only.
+    #[arg(long, value_name = "N", requires = "agent")]
+    pub limit: Option<usize>,
+    /// With --agent: write what came of each query into this folder, one JSON object a line.
+    #[arg(long, value_name = "DIR", requires = "agent")]
+    pub out: Option<PathBuf>,
+    /// The model of agents that ask one. Without --agent, --base-url is the server that answers the gold paths instead of a session
+    /// in this process.
+    #[command(flatten)]
+    pub model: ModelArgs,
     /// Write the names that the queries name, as a file for --entities, and do nothing else.
     #[arg(long, value_name = "FILE")]
     pub write_entities: Option<PathBuf>,
@@ -73,8 +97,11 @@ impl RestBench {
             );
             return Ok(Done::Met);
         }
+        if !self.agent.is_empty() {
+            return self.run_agents(queries, doc, templates, &entities, streams);
+        }
         let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
-        let summary = match &self.base_url {
+        let summary = match &self.model.base_url {
             Some(base) => {
                 let server = OverHttp::new(base, self.always()?)?;
                 run(&queries, &templates, paths, || server.clone())
@@ -110,10 +137,7 @@ impl RestBench {
     }
 
     fn import(&self) -> Result<WorldDoc, CliError> {
-        let stem =
-            self.document.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
-        Ok(import(&stem, &read_file(&self.document)?, &options)?.doc)
+        imported(&self.document)
     }
 
     fn entities(&self, queries: &[Query], templates: &Templates) -> Result<Entities, CliError> {
@@ -135,6 +159,13 @@ impl RestBench {
         };
         self.with.iter().map(pair).collect()
     }
+}
+
+/// The world of a document.
+fn imported(document: &Path) -> Result<WorldDoc, CliError> {
+    let stem = document.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
+    Ok(import(&stem, &read_file(document)?, &options)?.doc)
 }
 
 fn table(summary: &Summary) -> String {

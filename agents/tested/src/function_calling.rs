@@ -9,7 +9,7 @@ use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json};
 
 use crate::Agent;
-use crate::environment::{Answer, Environment, EnvironmentError, Finish, Soon, View};
+use crate::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon, View};
 use crate::mind::{Mind, ParseError, Stop, rest, said, whole};
 use crate::trace::Note;
 
@@ -138,7 +138,11 @@ pub fn opening(view: &View) -> Vec<Message> {
     if !view.system.is_empty() {
         messages.push(Message::system(&view.system));
     }
-    messages.extend(view.user_turns().map(Message::user));
+    messages.extend(view.conversation.iter().filter_map(|said| match said {
+        Said::User(words) => Some(Message::user(words)),
+        Said::Agent(words) => Some(Message::assistant(words)),
+        Said::Call(..) => None,
+    }));
     messages
 }
 

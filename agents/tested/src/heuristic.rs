@@ -6,8 +6,10 @@
 //! and replies always lead to the same calls. Its figures say what the tasks ask of an agent, and nothing of any model.
 
 mod answer;
+pub mod backwards;
 mod rank;
 mod slots;
+mod spans;
 
 use std::pin::Pin;
 

@@ -54,8 +54,11 @@ files! {
     "restgpt/selector",
     "restgpt/snippet",
     "reverse-chain/complete",
+    "reverse-chain/extract",
+    "reverse-chain/few-shot",
     "reverse-chain/pick",
     "reverse-chain/select",
+    "reverse-chain/zero-shot",
 }
 
 /// Who says a part of a prompt.

@@ -29,14 +29,27 @@ const CALLS: usize = 12;
 /// Characters of a reply that is shown.
 const SHOWN: usize = 6_000;
 
+/// How the arguments of a call are completed (section 4.2.2 of the paper).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// All at once: the system of the paper.
+    AllAtOnce,
+    /// One after the other, each without sight of the others.
+    OneByOne,
+    /// In three steps: values from the request alone, without sight of the APIs; an API for what is missing; the user.
+    ThreeStep,
+}
+
 /// The agent.
 pub struct ReverseChain {
     mind: Mind,
+    completion: Completion,
 }
 
 /// One chain: what is known and was found out on the way.
 struct Chain<'a> {
     mind: &'a Mind,
+    completion: Completion,
     known: Vec<String>,
     findings: Vec<String>,
     calls: usize,
@@ -47,8 +60,8 @@ type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 'a>>;
 impl ReverseChain {
     /// The agent with a model.
     #[must_use]
-    pub const fn new(mind: Mind) -> Self {
-        Self { mind }
+    pub const fn new(mind: Mind, completion: Completion) -> Self {
+        Self { mind, completion }
     }
 
     async fn converse(&self, environment: &mut dyn Environment) -> Result<(), Stop> {
@@ -58,7 +71,8 @@ impl ReverseChain {
             let wanted = environment.view().user_turns().last().unwrap_or_default().to_owned();
             retrieve(environment, &wanted).await?;
             let all = documents(environment.view());
-            let mut chain = Chain { mind: &self.mind, known, findings: Vec::new(), calls: 0 };
+            let (mind, completion) = (&self.mind, self.completion);
+            let mut chain = Chain { mind, completion, known, findings: Vec::new(), calls: 0 };
             let answer = match chain.select(environment, &all, &request, true).await? {
                 Some(document) => {
                     let reply = chain.fulfil(environment, &document, None, 0).await?;
@@ -131,22 +145,39 @@ impl Chain<'_> {
         })
     }
 
-    /// Completes all arguments at once.
+    /// Completes the arguments.
     async fn complete(
         &self,
         environment: &mut dyn Environment,
         document: &Document,
         purpose: Option<&str>,
     ) -> Result<complete::Wanted, Stop> {
-        let all = documents(environment.view());
+        match self.completion {
+            Completion::AllAtOnce => self.complete_all(environment, document, purpose).await,
+            Completion::OneByOne => {
+                let mut wanted = complete::Wanted::new();
+                for (name, schema, must) in document.parameters() {
+                    let one = document.with_only(name, schema, must);
+                    wanted.extend(self.complete_all(environment, &one, purpose).await?);
+                }
+                Ok(wanted)
+            }
+            Completion::ThreeStep => self.complete_in_steps(environment, document, purpose).await,
+        }
+    }
+
+    /// Completes all arguments of a document at once.
+    async fn complete_all(
+        &self,
+        environment: &mut dyn Environment,
+        document: &Document,
+        purpose: Option<&str>,
+    ) -> Result<complete::Wanted, Stop> {
         let candidates: Vec<complete::Candidates> = document
             .parameters()
             .map(|(name, schema, _)| {
-                let fits = |api: &&Document| {
-                    api.name != document.name
-                        && environment.reply_schema(&api.name).is_none_or(|reply| gives(&reply, schema))
-                };
-                let apis = all.iter().filter(fits).map(complete::Known::of).collect();
+                let apis = candidates(environment, document, schema);
+                let apis = apis.iter().map(complete::Known::of).collect();
                 complete::Candidates { name: name.to_owned(), apis }
             })
             .collect();
@@ -163,6 +194,43 @@ impl Chain<'_> {
         let messages = complete::prompt(&input)?;
         let read = |reply: &str| complete::parse(reply, document, &candidates);
         self.mind.told(environment, complete::ROLE, messages, read).await
+    }
+
+    /// Reads values from the request alone, and then selects an API for each argument that must be given and is missing.
+    async fn complete_in_steps(
+        &self,
+        environment: &mut dyn Environment,
+        document: &Document,
+        purpose: Option<&str>,
+    ) -> Result<complete::Wanted, Stop> {
+        let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
+        let known = self.known.join("\n");
+        let input = complete::Input {
+            system: &system,
+            document,
+            candidates: &[],
+            request: &request,
+            purpose,
+            known: &known,
+        };
+        let messages = complete::extract_prompt(&input)?;
+        let read = |reply: &str| complete::parse_extracted(reply, document);
+        let mut wanted = self.mind.told(environment, complete::EXTRACT, messages, read).await?;
+        for (name, schema, must) in document.parameters() {
+            if !must || wanted.contains_key(name) {
+                continue;
+            }
+            let candidates = candidates(environment, document, schema);
+            let about = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+            let task = format!("the argument {name} of {} ({about})", document.name);
+            // Without candidates, the user is asked: an argument that is missing is asked for.
+            if !candidates.is_empty()
+                && let Some(api) = self.select(environment, &candidates, &task, false).await?
+            {
+                wanted.insert(name.to_owned(), Filling::Api(api.name));
+            }
+        }
+        Ok(wanted)
     }
 
     /// The value of an argument, from another API's reply.
@@ -219,6 +287,15 @@ impl Chain<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// The APIs whose replies hold a value of an argument's type.
+fn candidates(environment: &dyn Environment, document: &Document, schema: &Json) -> Vec<Document> {
+    let fits = |api: &Document| {
+        api.name != document.name
+            && environment.reply_schema(&api.name).is_none_or(|reply| gives(&reply, schema))
+    };
+    documents(environment.view()).into_iter().filter(fits).collect()
 }
 
 impl Agent for ReverseChain {

@@ -82,6 +82,30 @@ impl Document {
     }
 }
 
+impl Document {
+    /// The same API with one of its parameters alone.
+    #[must_use]
+    pub fn with_only(&self, name: &str, schema: &Json, must: bool) -> Self {
+        let properties = Map::from_iter([(name.to_owned(), schema.clone())]);
+        let required: Vec<&str> = must.then_some(name).into_iter().collect();
+        let parameters =
+            serde_json::json!({"type": "object", "properties": properties, "required": required});
+        Self { parameters, ..self.clone() }
+    }
+
+    /// The names of its parameters in the order in which arguments without names stand for them: those that must be given as
+    /// the document lists them, then the others.
+    #[must_use]
+    pub fn places(&self) -> Vec<&str> {
+        let required = self.parameters.get("required").and_then(Json::as_array).into_iter().flatten();
+        let mut names: Vec<&str> = required.filter_map(Json::as_str).collect();
+        let others: Vec<&str> =
+            self.parameters().map(|(name, ..)| name).filter(|name| !names.contains(name)).collect();
+        names.extend(others);
+        names
+    }
+}
+
 /// A value as text that is no longer than `most` characters: lists lose whole items, and say how many.
 #[must_use]
 pub fn shortened(value: &Json, most: usize) -> String {

@@ -22,10 +22,11 @@ use diorama_tested::function_calling::FunctionCalling;
 use diorama_tested::heuristic::Heuristic;
 use diorama_tested::mind::Mind;
 use diorama_tested::planned::{Baseline, Planned};
+use diorama_tested::prompted::{Prompted, Shots, Thoughts};
 use diorama_tested::react::ReAct;
 use diorama_tested::restgpt::executor::Parsing;
 use diorama_tested::restgpt::{Planning, RestGpt};
-use diorama_tested::reverse_chain::ReverseChain;
+use diorama_tested::reverse_chain::{Completion, ReverseChain};
 use diorama_tested::trace::{Note, Recording, Step, act_again};
 use serde_json::{Value as Json, json};
 
@@ -408,7 +409,8 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         DONE,
     ]);
-    let ran = run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind))).await;
+    let ran =
+        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(
         ran.clinic.calls(),
@@ -422,6 +424,79 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
 }
 
 #[tokio::test]
+async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
+    // One by one: each argument is asked for by itself. In three steps: the values first, without sight of the APIs.
+    let mut clinic = Clinic::new();
+    clinic.view.tools[1] = json!({"type": "function", "function": {"name": "GetBalance", "description": "Gets what a patient owes.",
+        "parameters": {"type": "object", "properties": {"patient_id": {"type": "integer"}, "year": {"type": "string"}},
+        "required": ["patient_id"]}}});
+    let script = texts(&[
+        r#"{"api": "GetBalance"}"#,
+        r#"{"patient_id": {"api": "FindPatient"}}"#,
+        r#"{"year": null}"#,
+        r#"{"name": {"value": "Ana Reis"}}"#,
+        DONE,
+    ]);
+    let ran = run(clinic, script, |mind| Box::new(ReverseChain::new(mind, Completion::OneByOne))).await;
+    assert_eq!(ran.acted, Ok(()));
+    assert_eq!(ran.roles(), ["select", "complete", "complete", "complete", "ending"]);
+    assert!(ran.text(1).contains("patient_id") && !ran.text(1).contains("year"));
+    assert!(ran.text(2).contains("year") && !ran.text(2).contains("patient_id"));
+    let calls = ["FindPatient({\"name\":\"Ana Reis\"}) 200", "GetBalance({\"patient_id\":7}) 200"];
+    assert_eq!(ran.clinic.calls(), calls);
+
+    let script = texts(&[
+        r#"{"api": "GetBalance"}"#,
+        r#"{"patient_id": null}"#,
+        r#"{"api": "FindPatient"}"#,
+        r#"{"name": "Ana Reis"}"#,
+        DONE,
+    ]);
+    let ran =
+        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::ThreeStep))).await;
+    assert_eq!(ran.roles(), ["select", "extract", "select", "extract", "ending"]);
+    assert!(!ran.text(1).contains("FindPatient"), "values are read without sight of the APIs");
+    assert!(ran.text(2).contains("the argument patient_id of GetBalance"));
+    assert_eq!(ran.clinic.calls(), calls);
+}
+
+#[tokio::test]
+async fn the_baselines_of_reverse_chain_write_a_plan_that_is_carried_out() {
+    let check = async |shots: Shots, thoughts: Thoughts, replies: &[&str], roles: &[&str]| {
+        let ran =
+            run(Clinic::new(), texts(replies), |mind| Box::new(Prompted::new(mind, shots, thoughts))).await;
+        assert_eq!(ran.roles(), roles);
+        ran
+    };
+    let calls = ["FindPatient({\"name\":\"Ana Reis\"}) 200"];
+    let plan = "FindPatient(name='Ana Reis')";
+    let ran = check(Shots::Zero, Thoughts::Left, &[plan, DONE], &["plan", "ending"]).await;
+    assert_eq!(ran.clinic.calls(), calls);
+    assert!(ran.text(0).contains("FindPatient(name)") && ran.text(0).contains("nothing else"));
+    assert!(ran.text(1).contains("Ana Reis"), "the ending is told what was found out");
+    let thought = "I need the patient first.\nFindPatient(name='Ana Reis')";
+    let ran = check(Shots::Zero, Thoughts::Written, &[thought, DONE], &["plan", "ending"]).await;
+    assert!(ran.text(0).contains("step by step"));
+    // Malformed, cut short, and a refusal: one more turn, then it has given up.
+    let ran = check(Shots::Few, Thoughts::Left, &["I can't.", plan, DONE], &["plan", "plan", "ending"]).await;
+    assert!(ran.notes()[0].starts_with("malformed plan"), "{:?}", ran.notes());
+    assert!(ran.text(0).contains("RentBoat") && !ran.text(0).contains("It needs boat_id"));
+    let cut = ChatReply { finish_reason: FinishReason::Length, ..ChatReply::text("FindPatient(name='Ana") };
+    let refused = ChatReply { refusal: Some("No.".to_owned()), ..ChatReply::text("") };
+    let ran = run(Clinic::new(), vec![cut, refused], |mind| {
+        Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written))
+    })
+    .await;
+    assert!(ran.text(0).contains("It needs boat_id"), "the example thinks first");
+    assert!(
+        ran.notes()[0].contains("cut short") && ran.notes()[2].starts_with("gave up"),
+        "{:?}",
+        ran.notes()
+    );
+    assert!(ran.clinic.calls().is_empty());
+}
+
+#[tokio::test]
 async fn reverse_chain_asks_the_user_for_what_nothing_gives() {
     let mut clinic = Clinic::new();
     clinic.answers.push_back(Answer { words: Some("Ana Reis.".to_owned()), over: false });
@@ -431,7 +506,7 @@ async fn reverse_chain_asks_the_user_for_what_nothing_gives() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         r#"{"outcome": "done"}"#,
     ]);
-    let ran = run(clinic, script, |mind| Box::new(ReverseChain::new(mind))).await;
+    let ran = run(clinic, script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
     assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
     assert!(ran.text(2).contains("Under which name?") && ran.text(2).contains("Ana Reis."));
 }

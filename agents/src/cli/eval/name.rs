@@ -9,10 +9,11 @@ use diorama_tested::function_calling::FunctionCalling;
 use diorama_tested::heuristic::Heuristic;
 use diorama_tested::mind::Mind;
 use diorama_tested::planned::{Baseline, Planned};
+use diorama_tested::prompted::{Prompted, Shots, Thoughts};
 use diorama_tested::react::ReAct;
 use diorama_tested::restgpt::executor::Parsing;
 use diorama_tested::restgpt::{Planning, RestGpt};
-use diorama_tested::reverse_chain::ReverseChain;
+use diorama_tested::reverse_chain::{Completion, ReverseChain};
 use diorama_tested::spoilers::Spoiler;
 
 use crate::evaluation::Insiders;
@@ -35,6 +36,18 @@ pub enum AgentName {
     RestGpt,
     /// Model: from the last call backwards.
     ReverseChain,
+    /// Model: the same, completing one argument after the other.
+    ReverseChainOneByOne,
+    /// Model: the same, in three steps: values from the request alone, an API for what is missing, the user.
+    ReverseChainThreeStep,
+    /// Model: a plan of nested calls in one reply.
+    ZeroShot,
+    /// Model: the same, with an example.
+    FewShot,
+    /// Model: a plan of nested calls after a chain of thought.
+    ZeroShotCot,
+    /// Model: the same, with an example.
+    FewShotCot,
     /// Model: plans once and carries the plan out (RestGPT's executor).
     Offline,
     /// Model: describes, explains and plans again after each step (RestGPT's executor).
@@ -119,6 +132,12 @@ impl AgentName {
                 | Self::ReAct
                 | Self::RestGpt
                 | Self::ReverseChain
+                | Self::ReverseChainOneByOne
+                | Self::ReverseChainThreeStep
+                | Self::ZeroShot
+                | Self::FewShot
+                | Self::ZeroShotCot
+                | Self::FewShotCot
                 | Self::Offline
                 | Self::Deps
                 | Self::Reflexion
@@ -135,13 +154,7 @@ impl AgentName {
     #[must_use]
     pub fn embedded(self) -> Option<Contender> {
         let insider: Box<dyn Insiders> = match self {
-            Self::FunctionCalling
-            | Self::ReAct
-            | Self::RestGpt
-            | Self::ReverseChain
-            | Self::Offline
-            | Self::Deps
-            | Self::Reflexion => return None,
+            name if name.asks_model() => return None,
             Self::Heuristic => return Some(Contender::Embedded(Arc::new(Heuristic))),
             Self::Random => return Some(Contender::Embedded(Arc::new(Spoiler::Random))),
             Self::EnumerateIds => return Some(Contender::Embedded(Arc::new(Spoiler::EnumerateIds))),
@@ -161,12 +174,25 @@ impl AgentName {
             Self::GuessRefusal => Box::new(Guess::Refusal),
             Self::GuessDone => Box::new(Guess::Done),
             Self::GuessBlind => Box::new(Guess::Blind),
+            _ => return None,
         };
         Some(Contender::Insider(insider))
     }
 }
 
 impl Contender {
+    /// The agent where there is no task of ours: none for those that test the judge.
+    #[must_use]
+    pub fn without_task(&self, place: Place) -> Option<Box<dyn Agent>> {
+        match self {
+            Self::Insider(_) => None,
+            Self::Embedded(agent) => Some(Box::new(Arc::clone(agent))),
+            Self::Model(name, without, model, sampling) => {
+                Some(of_model(*name, *without, Mind::new(Arc::clone(model), sampling.clone(), place)))
+            }
+        }
+    }
+
     /// The agent for one episode. Only those that test the judge look at the task.
     #[must_use]
     pub fn agent<'a>(&'a self, insider: Insider<'a>, place: Place) -> Box<dyn Agent + 'a> {
@@ -190,7 +216,13 @@ fn of_model(name: AgentName, without: Part, mind: Mind) -> Box<dyn Agent> {
             let parsing = if without == Part::Parser { Parsing::Left } else { Parsing::Parser };
             Box::new(RestGpt::new(mind, planning, parsing))
         }
-        AgentName::ReverseChain => Box::new(ReverseChain::new(mind)),
+        AgentName::ReverseChain => Box::new(ReverseChain::new(mind, Completion::AllAtOnce)),
+        AgentName::ReverseChainOneByOne => Box::new(ReverseChain::new(mind, Completion::OneByOne)),
+        AgentName::ReverseChainThreeStep => Box::new(ReverseChain::new(mind, Completion::ThreeStep)),
+        AgentName::ZeroShot => Box::new(Prompted::new(mind, Shots::Zero, Thoughts::Left)),
+        AgentName::FewShot => Box::new(Prompted::new(mind, Shots::Few, Thoughts::Left)),
+        AgentName::ZeroShotCot => Box::new(Prompted::new(mind, Shots::Zero, Thoughts::Written)),
+        AgentName::FewShotCot => Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written)),
         AgentName::Offline => planned(Baseline::Offline),
         AgentName::Deps => planned(Baseline::Deps),
         AgentName::Reflexion => planned(Baseline::Reflexion),

@@ -12,6 +12,8 @@ use crate::toolbox::Document;
 
 /// The role's name.
 pub const ROLE: &str = "complete";
+/// The name of the role that reads values from the request alone.
+pub const EXTRACT: &str = "extract";
 /// The name of the role that reads a value from a reply.
 pub const PICK: &str = "pick";
 
@@ -101,6 +103,40 @@ pub fn pick_prompt(input: &PickInput<'_>) -> Result<Vec<Message>, PromptError> {
     render("reverse-chain/pick", input)
 }
 
+/// The messages of the role that reads values from the request alone.
+///
+/// # Errors
+/// When the prompt's file is wrong.
+pub fn extract_prompt(input: &Input<'_>) -> Result<Vec<Message>, PromptError> {
+    render("reverse-chain/extract", input)
+}
+
+/// Reads what the request alone gives, by argument.
+///
+/// # Errors
+/// When it is no JSON object, or an argument is none of the API's.
+pub fn parse_extracted(reply: &str, document: &Document) -> Result<Wanted, ParseError> {
+    let json = json_in(reply).map_err(|error| ParseError(error.to_string()))?;
+    let Json::Object(members) = json else { return Err(ParseError::expected("one JSON object", reply)) };
+    let mut wanted = Wanted::new();
+    for (name, value) in members {
+        is_of(document, &name)?;
+        let none = value.is_null() || value.as_str().is_some_and(|text| text.eq_ignore_ascii_case("none"));
+        if !none {
+            wanted.insert(name, Filling::Value(value));
+        }
+    }
+    Ok(wanted)
+}
+
+fn is_of(document: &Document, name: &str) -> Result<(), ParseError> {
+    if document.parameters().any(|(own, ..)| own == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = document.parameters().map(|(own, ..)| own).collect();
+    Err(ParseError::expected(&format!("arguments among {}", names.join(", ")), name))
+}
+
 /// Reads a completion.
 ///
 /// # Errors
@@ -110,11 +146,7 @@ pub fn parse(reply: &str, document: &Document, candidates: &[Candidates]) -> Res
     let Json::Object(members) = json else { return Err(ParseError::expected("one JSON object", reply)) };
     let mut wanted = Wanted::new();
     for (name, filling) in members {
-        let known = document.parameters().any(|(own, ..)| own == name);
-        if !known {
-            let names: Vec<&str> = document.parameters().map(|(own, ..)| own).collect();
-            return Err(ParseError::expected(&format!("arguments among {}", names.join(", ")), &name));
-        }
+        is_of(document, &name)?;
         wanted.extend(one(&name, &filling, candidates)?.map(|filling| (name, filling)));
     }
     Ok(wanted)
@@ -160,9 +192,17 @@ pub fn parse_value(reply: &str) -> Result<Option<Json>, ParseError> {
     }
 }
 
-/// The value of an argument in a reply, where one member alone has its name.
+/// The value of an argument in a reply, where one member alone has its name, or the reply gives one value alone.
 #[must_use]
 pub fn only_value(body: &Json, name: &str) -> Option<Json> {
+    if let Some(members) = body.as_object()
+        && let [value] = members.values().collect::<Vec<_>>().as_slice()
+        && !value.is_null()
+        && !value.is_object()
+        && !value.is_array()
+    {
+        return Some((*value).clone());
+    }
     fn collect<'a>(value: &'a Json, name: &str, found: &mut Vec<&'a Json>) {
         match value {
             Json::Array(items) => items.iter().for_each(|item| collect(item, name, found)),

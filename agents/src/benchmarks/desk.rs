@@ -1,0 +1,112 @@
+//! The desk at which an agent works on a benchmark: an environment without a judge, whose calls and user somebody else answers.
+
+use std::time::Instant;
+
+use diorama_seeds::task::Call;
+use diorama_tested::environment::{
+    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+};
+use diorama_tested::trace::Note;
+use serde_json::Value as Json;
+
+/// Whoever answers an agent's calls and words.
+pub trait Counterpart: Send {
+    /// Answers a call.
+    ///
+    /// # Errors
+    /// When the episode ends here.
+    fn call(&mut self, call: &Call) -> Result<Reply, EnvironmentError>;
+
+    /// Answers words of the agent.
+    fn say(&mut self, words: &str) -> Answer;
+
+    /// The JSON Schema of an API's reply.
+    fn reply_schema(&self, api: &str) -> Option<Json>;
+}
+
+/// An environment around a counterpart.
+pub struct Desk<C> {
+    /// What the agent sees.
+    pub view: View,
+    /// Who answers.
+    pub counterpart: C,
+    /// Replies of the model that could not be read.
+    pub malformed: u32,
+    /// Why the agent gave up, where it did.
+    pub gave_up: Option<String>,
+    /// Tokens of the model.
+    pub tokens: u64,
+    budget: Budget,
+    started: Instant,
+}
+
+impl<C: Counterpart> Desk<C> {
+    /// A desk with a view and a budget.
+    pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
+        Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, budget, started: Instant::now() }
+    }
+
+    fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
+        if self.view.over {
+            return Err(EnvironmentError::Over);
+        }
+        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.budget.take(is_call, used_ms)
+    }
+
+    fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
+        self.take(true)?;
+        let reply = self.counterpart.call(call)?;
+        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
+        if call.api == diorama_simulator::engine::tools::TOOL_SEARCHER {
+            self.view.found(&reply.body);
+        }
+        Ok(reply)
+    }
+
+    fn hear(&mut self, words: &str) -> Result<Answer, EnvironmentError> {
+        self.take(false)?;
+        let answer = self.counterpart.say(words);
+        self.view.conversation.push(Said::Agent(words.to_owned()));
+        self.view.conversation.extend(answer.words.clone().map(Said::User));
+        self.view.over = answer.over;
+        Ok(answer)
+    }
+}
+
+impl<C: Counterpart> Environment for Desk<C> {
+    fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+        Box::pin(std::future::ready(self.make(call)))
+    }
+
+    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+        Box::pin(std::future::ready(self.hear(words)))
+    }
+
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+        Box::pin(std::future::ready(self.hear(&end.message)))
+    }
+
+    fn reply_schema(&self, api: &str) -> Option<Json> {
+        self.counterpart.reply_schema(api)
+    }
+
+    fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
+        match &note {
+            Note::Asked(asked) => self.tokens += asked.tokens(),
+            Note::Malformed { .. } => self.malformed += 1,
+            Note::GaveUp { because } => self.gave_up = Some(because.clone()),
+            Note::FellBack { .. } => {}
+        }
+        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.budget.note(&note, used_ms)
+    }
+}

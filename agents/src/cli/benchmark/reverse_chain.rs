@@ -1,0 +1,132 @@
+//! `diorama benchmark reverse-chain`
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use diorama_llm::Place;
+use diorama_tested::Agent;
+use diorama_tested::heuristic::backwards::Backwards;
+
+use super::{BUDGET, ready};
+use crate::benchmarks::reverse_chain::{Candidates, Material, Summary, agreement, attempt};
+use crate::benchmarks::run::at_once;
+use crate::cli::error::CliError;
+use crate::cli::eval::model::ModelArgs;
+use crate::cli::eval::name::AgentName;
+use crate::cli::{Done, Streams, terminal};
+
+/// Reverse Chain's compositional tasks: plans held against labels, no call executed.
+///
+/// What an agent calls is answered by stand-ins, and a call that is given one of them is a call inside a call. A plan matches
+/// its label when structure and APIs are the same and every value means the same. `heuristic` plans here by Reverse Chain's rule
+/// without a model.
+#[derive(Debug, Args)]
+pub struct ReverseChainCommand {
+    /// A JSON list of {APIs, Query, Label, Index}, or a folder of such files.
+    #[arg(long, value_name = "FILE|DIR", required_unless_present = "pairs")]
+    pub data: Option<PathBuf>,
+    /// The agents.
+    #[arg(long, value_name = "NAME", value_enum, required_unless_present = "pairs")]
+    pub agent: Vec<AgentName>,
+    /// APIs to choose from: `gold` (those of the label, as in the paper), a number in all, or `all`.
+    #[arg(long, value_name = "N", default_value = "gold", value_delimiter = ',')]
+    pub candidates: Vec<Candidates>,
+    /// Which other APIs stand beside those of the label.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+    /// The first so many instances only.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Write what came of each instance into this folder, one JSON object a line.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Measure the matcher instead: pairs that a person has judged, a JSON object {label, plan, right} a line.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["data", "agent"])]
+    pub pairs: Option<PathBuf>,
+    /// Exit with 3 when a share is below this one.
+    #[arg(long, value_name = "SHARE")]
+    pub min_share: Option<f64>,
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+impl ReverseChainCommand {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let low = |share: f64| self.min_share.is_some_and(|least| share < least);
+        if let Some(pairs) = &self.pairs {
+            let found = agreement(pairs)?;
+            let rate = found.agreement;
+            streams.print(&found, || {
+                let mut text = format!(
+                    "the matcher and people agree on {} of {} = {:.1} % [{:.1}, {:.1}]\n",
+                    rate.solved,
+                    rate.of,
+                    100.0 * rate.share,
+                    100.0 * rate.low,
+                    100.0 * rate.high
+                );
+                for (label, plan, right) in &found.disagreements {
+                    text.push_str(&format!("  people say {right}: {label} | {plan}\n"));
+                }
+                text
+            })?;
+            return Ok(if low(rate.share) { Done::NotMet } else { Done::Met });
+        }
+        // clap asks for it where there are no pairs.
+        let Some(data) = &self.data else { return Err(CliError::Usage("--data: found none".into())) };
+        let mut material = Material::read(data)?;
+        material.instances.truncate(self.limit.unwrap_or(usize::MAX));
+        let mut summaries = Vec::new();
+        for name in &self.agent {
+            for candidates in &self.candidates {
+                summaries.push(self.measured(*name, *candidates, &material)?);
+            }
+        }
+        if let Some(folder) = &self.out {
+            std::fs::create_dir_all(folder)?;
+            for summary in &summaries {
+                let lines: Result<Vec<String>, _> =
+                    summary.outcomes.iter().map(serde_json::to_string).collect();
+                let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
+                let file = format!("{}-{}.jsonl", summary.agent, summary.candidates);
+                std::fs::write(folder.join(file), lines + "\n")?;
+            }
+        }
+        streams.print(&summaries, || summaries.iter().map(Summary::table).collect())?;
+        Ok(if summaries.iter().any(|summary| low(summary.accuracy.share)) { Done::NotMet } else { Done::Met })
+    }
+
+    fn measured(
+        &self,
+        name: AgentName,
+        candidates: Candidates,
+        material: &Material,
+    ) -> Result<Summary, CliError> {
+        let ready = ready(name, &self.model)?;
+        let bar = terminal::bar(material.instances.len() as u64, "instances");
+        let tasks: Vec<_> = material
+            .instances
+            .iter()
+            .map(|instance| (instance.clone(), material.candidates(instance, candidates, self.seed)))
+            .collect();
+        let (contender, moved) = (Arc::clone(&ready.contender), bar.clone());
+        let outcomes = at_once(tasks, self.model.concurrency, move |number, (instance, apis)| {
+            let (contender, bar) = (Arc::clone(&contender), moved.clone());
+            async move {
+                let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
+                let agent: Box<dyn Agent> = match contender.without_task(place) {
+                    Some(agent) if name != AgentName::Heuristic => agent,
+                    _ => Box::new(Backwards),
+                };
+                let outcome = attempt(agent.as_ref(), &instance, apis, BUDGET).await;
+                bar.inc(1);
+                outcome
+            }
+        })?
+        .ok_or(CliError::Worker)?;
+        bar.finish_and_clear();
+        Ok(Summary::of(ready.name.clone(), ready.model(), candidates, outcomes))
+    }
+}

@@ -1,0 +1,324 @@
+//! Benchmarks that others made: small ones of the same forms here, and the real ones where they are at hand.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may end this way"
+)]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use diorama_model_server::{Answer, ModelServer, Script};
+use diorama_tests::{diorama, shared_data};
+use serde_json::{Value as Json, json};
+
+fn report(line: &[&str]) -> Json {
+    let ran = diorama(["--json"].iter().chain(line));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// A server that gives its replies in order, and the runtime that it lives in.
+fn scripted(replies: &'static [&'static str]) -> (tokio::runtime::Runtime, ModelServer) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let next = AtomicUsize::new(0);
+    let script = Script::new(move |_| {
+        Answer::text(replies[next.fetch_add(1, Ordering::SeqCst).min(replies.len() - 1)])
+    });
+    let server = runtime.block_on(ModelServer::start(script)).unwrap();
+    (runtime, server)
+}
+
+fn instances(folder: &Path) -> PathBuf {
+    let api = |name: &str, inputs: Json, outputs: Json| json!({"name": name, "Description": format!("Does {name}."), "input_params": inputs, "output_params": outputs});
+    let text = |about: &str| json!({"description": about, "type": "String"});
+    let id = |about: &str| json!({"description": about, "type": "Integer"});
+    let apis = json!([
+        api(
+            "BoatName2ID",
+            json!({"boat_name": text("the name of the boat")}),
+            json!({"boat_id": id("the id of the boat")})
+        ),
+        api(
+            "RentBoat",
+            json!({"boat_id": id("the id of the boat"), "day": text("the day")}),
+            json!({"status": text("the status")})
+        ),
+        api("SellBoat", json!({"boat_id": id("the id of the boat")}), json!({"price": text("the price")})),
+    ]);
+    let file = folder.join("boats.json");
+    let instances = json!([{"APIs": apis, "Query": "I want the boat 'Sea Otter' on Saturday.",
+        "Label": "RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Saturday')", "Index": 7}]);
+    std::fs::write(&file, instances.to_string()).unwrap();
+    file
+}
+
+#[test]
+fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = instances(folder.path());
+    let check = |agent: &str, replies: &'static [&'static str], expect: (&str, f64, u64)| {
+        let (_runtime, server) = scripted(replies);
+        let url = server.url();
+        let line = [
+            "benchmark",
+            "reverse-chain",
+            "--data",
+            path(&data),
+            "--agent",
+            agent,
+            "--base-url",
+            &url,
+            "--model",
+            "m",
+        ];
+        let found = report(&line);
+        let outcome = &found[0]["outcomes"][0];
+        let measured =
+            (outcome["verdict"].as_str().unwrap(), found[0]["accuracy"]["share"].as_f64().unwrap());
+        assert_eq!((measured.0, measured.1, server.books().calls), expect, "{agent}: {outcome:#}");
+        server.received()
+    };
+    let plan: &[&str] = &["RentBoat(boat_id=BoatName2ID(boat_name='sea otter'), day='Saturday')"];
+    let sent = check("zero-shot", plan, ("right", 1.0, 1));
+    let text = sent[0].body["messages"].to_string();
+    // The APIs of the label alone, each with what it gives.
+    assert!(text.contains("RentBoat(boat_id, day) -> status") && !text.contains("SellBoat"), "{text}");
+    let sent = check(
+        "few-shot-cot",
+        &[
+            "1. The boat's id.\nBoatName2ID(boat_name='Sea Otter') -> boat_id\n2. RentBoat(boat_id, 'Saturday')",
+        ],
+        ("right", 1.0, 1),
+    );
+    assert!(sent[0].body["messages"].to_string().contains("BoatName2ID gives its id"));
+    check("zero-shot", &["RentBoat(boat_id='Sea Otter', day='Saturday')"], ("wrong_argument_api", 0.0, 1));
+    check(
+        "zero-shot",
+        &["RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Sunday')"],
+        ("wrong_argument_value", 0.0, 1),
+    );
+    // A reply without a plan gets one more turn; then there is none.
+    check("few-shot", &["I would rent it."], ("wrong_final_tool", 0.0, 2));
+    let chain: &[&str] = &[
+        r#"{"api": "RentBoat"}"#,
+        r#"{"boat_id": {"api": "BoatName2ID"}, "day": {"value": "Saturday"}}"#,
+        r#"{"boat_name": {"value": "Sea Otter"}}"#,
+    ];
+    check("reverse-chain", chain, ("right", 1.0, 3));
+}
+
+#[test]
+fn the_candidates_of_an_instance_follow_from_the_seed() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = instances(folder.path());
+    let run = |candidates: &str| {
+        report(&[
+            "benchmark",
+            "reverse-chain",
+            "--data",
+            path(&data),
+            "--agent",
+            "heuristic",
+            "--candidates",
+            candidates,
+        ])
+    };
+    assert_eq!(run("gold")[0]["outcomes"][0]["verdict"], "right");
+    assert_eq!(run("all")[0]["outcomes"], run("3")[0]["outcomes"]);
+    let ran = diorama(["benchmark", "reverse-chain", "--data", path(&data), "--agent", "oracle"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+}
+
+#[test]
+fn the_matcher_agrees_with_pairs_judged_by_hand() {
+    let pairs = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/reverse-chain/pairs.jsonl");
+    let found = report(&["benchmark", "reverse-chain", "--pairs", path(&pairs)]);
+    let agreement = &found["agreement"];
+    assert!(agreement["of"].as_u64().unwrap() >= 100);
+    assert!(agreement["share"].as_f64().unwrap() >= 0.95, "{:#}", found["disagreements"]);
+}
+
+#[test]
+fn reverse_chains_tasks_are_planned_without_a_model() {
+    let Some(data) = shared_data("reverse-chain") else { return };
+    let found = report(&["benchmark", "reverse-chain", "--data", path(&data), "--agent", "heuristic"]);
+    assert_eq!(found[0]["instances"], 155);
+    assert!(found[0]["accuracy"]["share"].as_f64().unwrap() >= 0.6, "{:#}", found[0]["levels"]);
+}
+
+/// A folder of API-Bank's form: two accounts, and a dialogue of each level.
+fn bank(folder: &Path) {
+    let write = |file: &str, text: String| {
+        let file = folder.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    let accounts = json!({"ada": {"password": "pw1", "token": "t-ada", "email": "ada@example.org"},
+        "ben": {"password": "pw2", "token": "t-ben", "email": "ben@example.org"}});
+    write("databases/Account.json", accounts.to_string());
+    write(
+        "databases/Alarm.json",
+        json!({"1": {"time": "2023-03-16 07:00:00", "username": "ada"}}).to_string(),
+    );
+    let user = |text: &str| json!({"role": "User", "text": text}).to_string();
+    let ai = |text: &str| json!({"role": "AI", "text": text}).to_string();
+    let api = |name: &str, input: Json, output: Json| {
+        json!({"role": "API", "api_name": name, "param_dict": input.clone(),
+            "result": {"api_name": name, "input": input, "output": output, "exception": null}})
+        .to_string()
+    };
+    let one = [
+        user("Set an alarm for 8 in the morning of 17 March 2023. I am ada, and my password is pw1."),
+        api("GetUserToken", json!({"username": "ada", "password": "pw1"}), json!({"token": "t-ada"})),
+        api("AddAlarm", json!({"token": "t-ada", "time": "2023-03-17 08:00:00"}), json!("success")),
+        ai("The alarm is set."),
+    ];
+    write("dialogues/level-1/alarm.jsonl", one.join("\n"));
+    let two = [
+        user("Register John with Dr. Lee on 5 April 2023, and take it back at once."),
+        api(
+            "ToolSearcher",
+            json!({"keywords": "register an appointment"}),
+            json!({"name": "AppointmentRegistration"}),
+        ),
+        api(
+            "AppointmentRegistration",
+            json!({"patient_name": "John", "date": "2023-04-05", "doctor_name": "Dr. Lee"}),
+            json!("11112222"),
+        ),
+        api("CancelRegistration", json!({"appointment_id": "11112222"}), json!("success")),
+        api("TimedSwitch", json!({"gadget": "lamp"}), json!("success")),
+        ai("That is done."),
+    ];
+    write("dialogues/level-2/visit.jsonl", two.join("\n"));
+}
+
+#[test]
+fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
+    let folder = tempfile::tempdir().unwrap();
+    bank(folder.path());
+    let found = report(&["benchmark", "api-bank", "--data", path(folder.path())]);
+    let gold = &found["gold"];
+    let failed = |key: &str| -> Vec<&str> {
+        gold[key].as_array().unwrap().iter().map(|call| call["api"].as_str().unwrap()).collect()
+    };
+    // Anew, there is no appointment to be cancelled; in order there is, under another number. No device is called gadget.
+    assert_eq!(failed("failed_anew"), ["CancelRegistration", "TimedSwitch"]);
+    assert_eq!(failed("failed_in_order"), ["TimedSwitch"]);
+    assert_eq!((&gold["anew"]["solved"], &gold["in_order"]["solved"]), (&json!(4), &json!(5)));
+}
+
+#[test]
+fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
+    let folder = tempfile::tempdir().unwrap();
+    bank(folder.path());
+    let call = |name: &str, arguments: Json| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        Answer::Message(json!({"role": "assistant", "content": null,
+            "tool_calls": [{"id": "a", "type": "function", "function": function}]}))
+    };
+    // Signs in as somebody else, sets the alarm with a second call, and says what was recorded.
+    let script = Script::new(move |body: &Json| {
+        let messages = body["messages"].as_array().unwrap();
+        assert!(messages[0]["content"].as_str().unwrap().contains("2023-03-31"));
+        let tools = body["tools"].to_string();
+        if !tools.contains("AddAlarm") {
+            return Answer::text("I would rather not.");
+        }
+        match messages.len() {
+            2 => call("GetUserToken", json!({"username": "ben", "password": "pw2"})),
+            _ => call("AddAlarm", json!({"time": "2023-03-17 08:00:00"})),
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = runtime.block_on(ModelServer::start(script)).unwrap();
+    let url = server.url();
+    let line = [
+        "benchmark",
+        "api-bank",
+        "--data",
+        path(folder.path()),
+        "--agent",
+        "function-calling",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+    ];
+    let found = report(&line);
+    let agent = &found["agents"][0];
+    assert_eq!(agent["call_accuracy"]["all"]["of"], 6);
+    let errors = &agent["errors"];
+    // Signing in as somebody else succeeds, with another effect.
+    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 4}));
+    assert_eq!(agent["errors_ours"], json!({"missing_argument": 1, "no_call": 4, "wrong_argument": 1}));
+    assert_eq!(agent["unfinished"], 0);
+}
+
+#[test]
+fn api_banks_recorded_dialogues_replay() {
+    let Some(data) = shared_data("api-bank") else { return };
+    let found = report(&["benchmark", "api-bank", "--data", path(&data), "--min-share", "0.9"]);
+    assert!(found["gold"]["anew"]["of"].as_u64().unwrap() > 200, "{:#}", found["gold"]);
+    // The world is a benchmark's: no training rows are made in it.
+    let folder = tempfile::tempdir().unwrap();
+    let world = folder.path().join("world.json");
+    assert_eq!(
+        diorama(["benchmark", "api-bank", "--data", path(&data), "--write-world", path(&world)]).code,
+        0
+    );
+    let out = folder.path().join("rows");
+    let ran = diorama(["generate", "--world", path(&world), "--out", path(&out), "--dialogues", "1"]);
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--allow-benchmark"), "{}", ran.err);
+}
+
+#[test]
+fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let queries = folder.path().join("queries.json");
+    let text = json!([
+        {"query": "Which tracks are on the album Low Tide?", "solution": ["GET /albums/{album_id}/tracks"], "answer": ["tracks"]},
+        {"query": "Find the artist Ana Reis", "solution": ["GET /search/artists"]},
+    ]);
+    std::fs::write(&queries, text.to_string()).unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/openapi");
+    let (document, noise) = (data.join("tunehall.yaml"), data.join("vet_clinic.yaml"));
+    let line =
+        ["restbench", "--document", path(&document), "--queries", path(&queries), "--agent", "heuristic"];
+    let found = report(&line);
+    assert_eq!(found[0]["queries"], 2);
+    // Success is told of the one query that has an answer.
+    assert_eq!(found[0]["success"]["of"], 1);
+    let more = ["--noise", path(&noise), "--pool", "3,12,200"];
+    let grown = report(&[&line[..], &more].concat());
+    let pools: Vec<f64> = grown.as_array().unwrap().iter().map(|run| run["pool"].as_f64().unwrap()).collect();
+    assert_eq!(&pools[..2], [3.0, 12.0]);
+    assert!(pools[2] > found[0]["pool"].as_f64().unwrap(), "noise stands beside the document's own APIs");
+    assert_eq!(report(&[&line[..], &more].concat()), grown, "the same seed gives the same pools");
+    let (_runtime, server) = scripted(&["There is nothing to say."]);
+    let url = server.url();
+    let talk = [
+        "restbench",
+        "--document",
+        path(&document),
+        "--queries",
+        path(&queries),
+        "--agent",
+        "function-calling",
+        "--base-url",
+        &url,
+        "--model",
+        "m",
+    ];
+    let found = report(&talk);
+    assert_eq!((&found[0]["correct_path"]["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
+}
