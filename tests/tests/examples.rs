@@ -126,7 +126,8 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     assert!(by_id.len() >= 15, "{} of the rows have a solution that can be written down", by_id.len());
     let server = serve(&["--tasks", out.to_str().unwrap()]);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let model = runtime.block_on(ModelServer::start(Script::new(move |body| next(&by_opening, body)))).unwrap();
+    let model =
+        runtime.block_on(ModelServer::start(Script::new(move |body| next(&by_opening, body)))).unwrap();
     let plain = lines(&python, "agent_requests.py", &server.url, &model.url());
     let (total, episodes) = plain.split_last().unwrap();
     assert_eq!(episodes.len(), 30);
@@ -183,7 +184,8 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
             let (function, shown) = (&tool["function"], &seen["schemas"][&row.world_id]);
             let parameters = &shown[function["name"].as_str().unwrap()];
             let names = |schema: &Json| -> Vec<String> {
-                let mut names: Vec<String> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+                let mut names: Vec<String> =
+                    schema["properties"].as_object().unwrap().keys().cloned().collect();
                 names.sort_unstable();
                 names
             };

@@ -8,7 +8,7 @@ mod regrade;
 mod report;
 mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -45,14 +45,8 @@ pub struct Eval {
     #[arg(long, value_enum, required_unless_present_any = ["regrade", "compare"])]
     pub agent: Option<AgentName>,
     /// Folder of the dataset that holds the tasks.
-    #[arg(
-        long,
-        value_name = "DIR",
-        required_unless_present = "compare",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub tasks: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "compare")]
+    pub tasks: Option<PathBuf>,
     /// Leave a part of `restgpt` out.
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
@@ -163,11 +157,11 @@ impl Eval {
             let split = self.split.as_deref().unwrap_or("any split");
             return Err(CliError::Empty(format!(
                 "{} has no rows of {split}; a dataset of one archetype has training rows only",
-                self.tasks.display()
+                self.tasks().display()
             )));
         }
         if let Some(file) = &self.regrade {
-            return regrade::regrade(file, &self.tasks, &rows, streams);
+            return regrade::regrade(file, self.tasks(), &rows, streams);
         }
         // clap asks for it where nothing is graded again.
         let Some(agent) = self.agent else { return Err(CliError::Usage("--agent: found none".into())) };
@@ -184,7 +178,7 @@ impl Eval {
                 &format!("the run holds {held} episodes, which are not run again"),
             );
         }
-        let outcome = run::run(plan, &self.tasks, rows, self.model.concurrency, self.threads.unwrap_or(0))?;
+        let outcome = run::run(plan, self.tasks(), rows, self.model.concurrency, self.threads.unwrap_or(0))?;
         for text in outcome.shown.iter().take(self.show) {
             let _ = writeln!(streams.err, "{text}\n");
         }
@@ -269,9 +263,14 @@ impl Eval {
         Ok(options.as_object().cloned().unwrap_or_default())
     }
 
+    /// The dataset; clap asks for it where one is needed.
+    fn tasks(&self) -> &Path {
+        self.tasks.as_deref().unwrap_or_else(|| Path::new(""))
+    }
+
     /// What tells the dataset from others: the checksums of its files, in one.
     fn dataset(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(&self.tasks)?.files);
+        let files = serde_json::to_vec(&Manifest::read(self.tasks())?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
         Ok(blake3::hash(&files).to_hex().to_string())
     }
@@ -307,12 +306,12 @@ impl Eval {
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        let manifest = Manifest::read(&self.tasks)?;
+        let manifest = Manifest::read(self.tasks())?;
         let split = self.split.as_deref().map(str::parse::<diorama_output::row::Split>).transpose();
         let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
         let mut rows = Vec::new();
         for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
-            for row in RowFile::open(&self.tasks.join(name))?.read()? {
+            for row in RowFile::open(&self.tasks().join(name))?.read()? {
                 let row = row?;
                 if split.is_none_or(|split| split == row.split) {
                     rows.push(row);

@@ -134,12 +134,10 @@ pub fn page(runs: &[Shown], paired: Option<&Difference>) -> String {
         section(heading, &plot::intervals(&intervals(runs, dimension)), &mut body);
     }
     section("Success against cost", &cost(runs), &mut body);
-    section(
-        "Failed episodes, by where they went wrong first",
-        &counts(runs, |run| &run.attribution),
-        &mut body,
-    );
-    section("Episodes with an error of a class", &counts(runs, |run| &run.errors), &mut body);
+    let causes = counts(runs, |run| &run.attribution, Shown::episodes);
+    section("Failed episodes, by where they went wrong first", &causes, &mut body);
+    let errors = counts(runs, |run| &run.errors, |run| run.success_rate.of);
+    section("Episodes with an error of a class", &errors, &mut body);
     crossed(runs, &mut body);
     asked_for(runs, &mut body);
     format!(
@@ -284,8 +282,12 @@ fn cost(runs: &[Shown]) -> String {
     plot::scatter(&points, if of_tokens { "tokens an episode" } else { "calls an episode" })
 }
 
-/// Counts as shares of the episodes.
-fn counts(runs: &[Shown], of: impl Fn(&Shown) -> &BTreeMap<String, u64>) -> String {
+/// Counts as shares of so many episodes.
+fn counts(
+    runs: &[Shown],
+    of: impl Fn(&Shown) -> &BTreeMap<String, u64>,
+    episodes: impl Fn(&Shown) -> u64,
+) -> String {
     let mut names = in_order(runs.iter().flat_map(|run| of(run).keys()));
     let most = |name: &String| runs.iter().filter_map(|run| of(run).get(name)).max().copied();
     names.sort_by_key(|name| std::cmp::Reverse(most(name)));
@@ -295,7 +297,7 @@ fn counts(runs: &[Shown], of: impl Fn(&Shown) -> &BTreeMap<String, u64>) -> Stri
             .iter()
             .map(|run| {
                 let count = of(run).get(name).copied().unwrap_or(0);
-                (count, count as f64 / run.episodes().max(1) as f64)
+                (count, count as f64 / episodes(run).max(1) as f64)
             })
             .collect(),
     };

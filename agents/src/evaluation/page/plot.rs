@@ -179,7 +179,9 @@ pub(super) fn scatter(points: &[Point], axis: &str) -> String {
             100.0 * rate.share,
             point.x
         );
-        out.push_str(&text(at.0 + 9.0, at.1 + 4.0, "start", "", label));
+        // A whole run's name stands above its mark, so that those of its parts stay legible.
+        let (right, up) = if *whole { (-3.0, 12.0) } else { (9.0, -4.0) };
+        out.push_str(&text(at.0 + right, at.1 - up, "start", "", label));
     }
     svg(bottom + 46.0, "success against cost", &out)
 }
