@@ -22,6 +22,7 @@ use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
 use diorama_simulator::grade::{Ended, Vocabulary};
 use diorama_simulator::session::{Session, SessionOptions};
+use diorama_tested::environment::EnvironmentError;
 use lru::LruCache;
 
 /// A world of a dataset, ready to run.
@@ -73,6 +74,9 @@ pub enum EpisodeError {
         /// What is wrong.
         what: String,
     },
+    /// The server of sessions does not run it.
+    #[error("{0}; --server has to serve the same dataset (`diorama serve --tasks`)")]
+    Server(EnvironmentError),
 }
 
 /// A row's task, in types.

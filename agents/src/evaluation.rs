@@ -41,7 +41,11 @@ pub mod judge;
 pub mod labelled;
 pub mod measures;
 pub mod oracle;
+pub mod page;
+pub mod paired;
 pub mod remote;
+pub mod retrieval;
+pub mod stored;
 
 pub use diorama_tested::{Agent, environment};
 

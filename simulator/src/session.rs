@@ -106,6 +106,13 @@ pub struct LogEntry {
 }
 
 impl LogEntry {
+    /// Whether the agent was not given a fair chance: a fault hindered the call, or the world could not compute a reply.
+    #[must_use]
+    pub fn is_environments_fault(&self) -> bool {
+        let failed = self.faults.is_empty() && self.reply.status >= 500;
+        failed || self.faults.iter().any(|fault| fault.kind.hinders())
+    }
+
     /// Whether it changed a record that another call changed too.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {

@@ -10,6 +10,7 @@
 
 use diorama_model_server::{Answer, ModelServer, Script};
 use diorama_tests::diorama;
+use diorama_tests::requests::serve;
 use serde_json::{Value as Json, json};
 
 /// Searches where it has to, and then says that it is done.
@@ -94,4 +95,170 @@ fn a_model_agent_without_a_model_is_bad_usage() {
     let ran =
         diorama(["eval", "--agent", "react", "--tasks", &dataset, "--model", "m", "--without", "parser"]);
     assert_eq!(ran.code, 2);
+}
+
+/// A dataset of some dialogues in a folder.
+fn dataset(folder: &std::path::Path, dialogues: &str) -> String {
+    let dataset = folder.join("dataset").display().to_string();
+    let made = diorama(["generate", "--out", &dataset, "--dialogues", dialogues, "--seed", "5"]);
+    assert_eq!(made.code, 0, "{}", made.err);
+    dataset
+}
+
+/// The JSON that `eval` prints.
+fn eval(arguments: &[&str]) -> Json {
+    let ran = diorama(["--json", "eval"].iter().chain(arguments));
+    assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.err);
+    serde_json::from_str(&ran.out).unwrap()
+}
+
+#[test]
+fn verdicts_over_http_are_those_of_this_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), "24");
+    let server = serve(&["--tasks", &dataset, "--control-token", "secret"]);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    for agent in ["oracle", "heuristic", "spray-undo", "noop", "dump-all"] {
+        for faults in ["", "429=0.2,500=0.1,latency=1-3"] {
+            let (here, there) =
+                (path(&format!("here-{agent}{faults}")), path(&format!("there-{agent}{faults}")));
+            let mut common = vec!["--agent", agent, "--tasks", &dataset];
+            if !faults.is_empty() {
+                common.extend(["--faults", faults]);
+            }
+            let local = eval(&[&common[..], &["--out", &here]].concat());
+            let over = ["--server", &server.url, "--control-token", "secret", "--out", &there];
+            let remote = eval(&[&common[..], &over].concat());
+            for key in [
+                "success",
+                "errors",
+                "attribution",
+                "cells",
+                "masked",
+                "unfinished",
+                "partial_credit",
+                "faults",
+            ] {
+                assert_eq!(local[key], remote[key], "{agent} {faults}: {key}");
+            }
+            assert!(remote["effort"]["seconds_p50"].is_number() && local["effort"]["seconds_p50"].is_null());
+            // The steps, too: replies, the user's words, and what was refused.
+            let read = |folder: &str| -> Vec<Json> {
+                let text = std::fs::read_to_string(format!("{folder}/episodes.jsonl")).unwrap();
+                text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+            };
+            for (a, b) in read(&here).iter().zip(read(&there)) {
+                assert_eq!((&a["steps"], &a["grade"]), (&b["steps"], &b["grade"]), "{agent} {}", a["task"]);
+            }
+        }
+    }
+    let wrong =
+        ["eval", "--agent", "noop", "--tasks", &dataset, "--server", &server.url, "--control-token", "no"];
+    let ran = diorama(wrong);
+    assert!(ran.code == 1 && ran.err.contains("401"), "{}", ran.err);
+    server.stop();
+    let ran = diorama(["eval", "--agent", "noop", "--tasks", &dataset, "--server", "http://127.0.0.1:1"]);
+    assert!(ran.code == 1 && ran.err.starts_with("error: --server: "), "{}", ran.err);
+}
+
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), "16");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (whole, cut) = (path("whole"), path("cut"));
+    let common = ["--agent", "heuristic", "--tasks", &dataset, "--trials", "2", "--faults", "429=0.3"];
+    let expected = eval(&[&common[..], &["--out", &whole]].concat());
+    eval(&[&common[..], &["--out", &cut]].concat());
+    // Interrupted in the middle of a line.
+    let file = std::path::Path::new(&cut).join("episodes.jsonl");
+    let bytes = std::fs::read(&file).unwrap();
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    assert_eq!(text.lines().count(), 16 * 2 * 2);
+    let kept: usize = text.lines().take(21).map(|line| line.len() + 1).sum();
+    std::fs::write(&file, &bytes[..kept + 40]).unwrap();
+    let again = diorama(["eval"].iter().chain(&common).chain(&["--out", &cut]));
+    assert!(again.code == 2 && again.err.contains("--resume"), "{}", again.err);
+    let other = diorama(["eval"].iter().chain(&common).chain(&["--out", &cut, "--resume", "--seed", "9"]));
+    assert!(other.code == 2 && other.err.contains("found seed 1, expected 9"), "{}", other.err);
+    let ran = diorama(["--json", "eval"].iter().chain(&common).chain(&["--out", &cut, "--resume"]));
+    assert!(ran.err.contains("the run holds 21 episodes"), "{}", ran.err);
+    assert_eq!(serde_json::from_str::<Json>(&ran.out).unwrap(), expected);
+    assert_eq!(diorama_tests::files(cut.as_ref()), diorama_tests::files(whole.as_ref()));
+}
+
+#[test]
+fn faults_cost_what_the_report_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), "40");
+    let run = |faults: &str| eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", faults]);
+    // What passes is tried again; nothing is lost, and nothing is masked.
+    let passing = run("429=0.3,503=0.2,latency=10");
+    assert_eq!((&passing["success"], &passing["masked"]), (&json!(1.0), &json!(0)), "{passing}");
+    assert_eq!(passing["faults"]["drop"]["difference"], 0.0);
+    // Lists that are cut short are not: those episodes say nothing of the agent, and are counted apart.
+    let cut = run("partial=1");
+    let masked = cut["masked"].as_u64().unwrap();
+    let faults = &cut["faults"];
+    assert!(masked > 0 && cut["success"] == 1.0, "{cut}");
+    assert_eq!((&faults["without"]["solved"], &faults["without"]["share"]), (&json!(40), &json!(1.0)));
+    assert_eq!(faults["counting_masked"]["solved"], 40 - masked);
+    assert_eq!((&faults["drop"]["first_only"], &faults["drop"]["second_only"]), (&json!(masked), &json!(0)));
+    let ran = diorama(["eval", "--agent", "oracle", "--tasks", &dataset, "--faults", "404=0.1"]);
+    assert!(ran.code == 2 && ran.err.contains("found `404=0.1`") || ran.err.contains("404"), "{}", ran.err);
+}
+
+#[test]
+fn two_runs_are_compared_and_the_page_needs_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), "24");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (oracle, noop, html) = (path("oracle"), path("noop"), path("both.html"));
+    eval(&["--agent", "oracle", "--tasks", &dataset, "--out", &oracle]);
+    eval(&["--agent", "noop", "--tasks", &dataset, "--out", &noop]);
+    let compared = eval(&["--compare", &oracle, &noop, "--html", &html]);
+    let paired = &compared["paired"];
+    assert_eq!(
+        (&paired["pairs"], &paired["first_only"], &paired["difference"]),
+        (&json!(24), &json!(24), &json!(-1.0))
+    );
+    assert!(paired["p"].as_f64().unwrap() < 1e-6 && compared["note"].is_null());
+    for file in [html.clone(), format!("{oracle}/report.html")] {
+        let page = std::fs::read_to_string(&file).unwrap();
+        assert!(page.contains("embedded, no model") && page.matches("<svg").count() >= 5, "{file}");
+        for outside in ["<script", "http://", "https://", "@import", "url(", "src="] {
+            assert!(!page.contains(outside), "{file}: {outside}");
+        }
+    }
+    // A model's run beside an embedded agent's says so.
+    let report = std::path::Path::new(&noop).join("report.json");
+    let mut other: Json = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
+    (other["model"], other["embedded"]) = (json!("some <model>"), json!(false));
+    std::fs::write(&report, other.to_string()).unwrap();
+    let ran = diorama(["eval", "--compare", &oracle, &noop, "--html", &html]);
+    assert!(ran.out.contains("note: one of these agents is embedded"), "{}", ran.out);
+    let page = std::fs::read_to_string(&html).unwrap();
+    assert!(page.contains("Note: one of these agents is embedded") && page.contains("some &lt;model&gt;"));
+    drawn(&html, folder.path());
+}
+
+/// A browser draws the page without an error, where there is one.
+fn drawn(html: &str, folder: &std::path::Path) {
+    let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+        std::process::Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success())
+    }) else {
+        println!("skipped: no chromium is installed, so the page is not drawn");
+        return;
+    };
+    let shot = folder.join("page.png");
+    let ran = std::process::Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,2400"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("--screenshot={}", shot.display()))
+        .arg(format!("file://{html}"))
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    // A blank page of this size is a few kilobytes.
+    assert!(std::fs::metadata(&shot).unwrap().len() > 60_000, "{}", std::fs::metadata(&shot).unwrap().len());
 }

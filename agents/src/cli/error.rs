@@ -12,6 +12,7 @@ use diorama_simulator::http::StartError;
 use diorama_simulator::search::SearchError;
 
 use crate::episode::EpisodeError;
+use crate::evaluation::stored::StoredError;
 use crate::synthesis::pipeline::PipelineError;
 
 /// Why a command failed.
@@ -102,6 +103,12 @@ pub enum CliError {
     /// A gold path's call that nobody answers.
     #[error(transparent)]
     Service(#[from] crate::restbench::service::ServiceError),
+    /// A run that cannot be stored, or gone on with.
+    #[error(transparent)]
+    Stored(#[from] StoredError),
+    /// A server of sessions that cannot be used.
+    #[error("--server: {0}")]
+    Server(crate::evaluation::environment::EnvironmentError),
     /// Threads that cannot be started.
     #[error("cannot start so many threads: {0}; give fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -119,6 +126,7 @@ impl CliError {
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Start(StartError::State(_) | StartError::Routes(_)) => 1,
+            Self::Stored(StoredError::There { .. } | StoredError::Differs { .. }) => 2,
             Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }
             | Self::Output(_)
@@ -139,6 +147,8 @@ impl CliError {
             | Self::Others(_)
             | Self::Service(_)
             | Self::Threads(_)
+            | Self::Stored(_)
+            | Self::Server(_)
             | Self::Worker
             | Self::Empty(_) => 1,
         }

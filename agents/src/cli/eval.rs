@@ -1,39 +1,53 @@
 //! `diorama eval`
 
+mod compare;
+mod faults;
 pub(crate) mod model;
 pub(crate) mod name;
+mod regrade;
 mod report;
 mod run;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use diorama_output::manifest::Manifest;
 use diorama_output::row::Dialogue;
 use diorama_output::rows::RowFile;
 
+use diorama_simulator::fault::{Faults, Rule};
+use diorama_simulator::grade::GRADER_VERSION;
+use serde_json::{Map, Value as Json, json};
+
+use self::model::Connected;
 pub use self::model::ModelArgs;
 use self::name::{AgentName, Contender, Part};
-use self::report::Report;
-use self::run::{Outcomes, Plan};
+use self::report::{Report, Who};
+use self::run::Plan;
 use super::error::CliError;
 use super::{Done, Streams};
+use crate::evaluation::batch::Arena;
 use crate::evaluation::environment::{Answers, Budget};
+use crate::evaluation::page::{Shown, page};
+use crate::evaluation::remote::SessionServer;
+use crate::evaluation::stored::{Mode, RunFolder};
 
 /// Run an agent through the tasks of a dataset and grade it.
 ///
 /// Each trial runs in a live session on a seed of its own, so generated keys and tokens differ from those of the
 /// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
-/// embedded ones need none, and say so in every report. With `--out`, each episode is kept step by step, and `--regrade` grades
-/// a kept run again without asking a model.
+/// embedded ones need none, and say so in every report. With `--out`, each episode is kept step by step as it ends: `--resume`
+/// goes on with a run that was interrupted, `--regrade` grades a kept run again without asking a model, and `--compare` holds two
+/// runs against each other. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
 #[derive(Debug, Args)]
 pub struct Eval {
     /// The agent.
-    #[arg(long, value_enum, required_unless_present = "regrade")]
+    #[arg(long, value_enum, required_unless_present_any = ["regrade", "compare"])]
     pub agent: Option<AgentName>,
     /// Folder of the dataset that holds the tasks.
-    #[arg(long, value_name = "DIR")]
-    pub tasks: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "compare")]
+    pub tasks: Option<PathBuf>,
     /// Leave a part of `restgpt` out.
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
@@ -52,12 +66,37 @@ pub struct Eval {
     /// Seed of the sessions.
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
+    /// Run the episodes in sessions of this server, which serves the same dataset (`diorama serve --tasks`), over HTTP.
+    #[arg(long, value_name = "URL")]
+    pub server: Option<String>,
+    /// What the server's experimenters send in Diorama-Token.
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "DIORAMA_CONTROL_TOKEN",
+        hide_env_values = true,
+        requires = "server"
+    )]
+    pub control_token: Option<String>,
+    /// Faults to switch on, by name and share of the calls (latency: milliseconds): latency=50-500, 429=0.1, 500=0.05 (any 5xx),
+    /// expired=0.1, stale=0.1, partial=0.1. Each episode is run without them too, and what they cost is reported.
+    #[arg(long, value_name = "NAME=N,...", value_delimiter = ',', value_parser = faults::rule)]
+    pub faults: Vec<Rule>,
     /// Threads for agents without a model; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// Folder for `episodes.jsonl`, one episode a line, and `report.json`.
+    /// Folder for `episodes.jsonl`, one episode a line, `report.json` and `report.html`.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Go on with the run in --out, which began with the same options; what it holds is not run again.
+    #[arg(long, requires = "out")]
+    pub resume: bool,
+    /// Write the report as one HTML file, plots and all.
+    #[arg(long, value_name = "FILE", conflicts_with = "regrade")]
+    pub html: Option<PathBuf>,
+    /// Compare two runs that --out has kept; nothing is run.
+    #[arg(long, value_names = ["RUN", "RUN"], num_args = 2, conflicts_with_all = ["agent", "out", "regrade"])]
+    pub compare: Vec<PathBuf>,
     /// Grade the episodes of this file again, and list the verdicts that changed; no agent runs and no model is asked.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "out"])]
     pub regrade: Option<PathBuf>,
@@ -111,16 +150,19 @@ impl Eval {
     /// # Errors
     /// When the dataset cannot be read, or the model cannot be asked.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        if !self.compare.is_empty() {
+            return compare::compare(&self.compare, self.html.as_deref(), streams);
+        }
         let rows = self.rows()?;
         if rows.is_empty() {
             let split = self.split.as_deref().unwrap_or("any split");
             return Err(CliError::Empty(format!(
                 "{} has no rows of {split}; a dataset of one archetype has training rows only",
-                self.tasks.display()
+                self.tasks().display()
             )));
         }
         if let Some(file) = &self.regrade {
-            return run::regrade(file, &self.tasks, &rows, streams);
+            return regrade::regrade(file, self.tasks(), &rows, streams);
         }
         // clap asks for it where nothing is graded again.
         let Some(agent) = self.agent else { return Err(CliError::Usage("--agent: found none".into())) };
@@ -128,7 +170,42 @@ impl Eval {
             return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
         }
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
-        let contender = match (&connected, agent.embedded()) {
+        let options = self.options(agent)?;
+        let plan = self.plan(agent, connected.as_ref(), &options)?;
+        let held = plan.folder.as_ref().map_or(0, RunFolder::len);
+        if held > 0 {
+            super::terminal::note(
+                streams,
+                &format!("the run holds {held} episodes, which are not run again"),
+            );
+        }
+        let outcome = run::run(plan, self.tasks(), rows, self.model.concurrency, self.threads.unwrap_or(0))?;
+        for text in outcome.shown.iter().take(self.show) {
+            let _ = writeln!(streams.err, "{text}\n");
+        }
+        let books = connected.as_ref().map(|connected| connected.ledger.books());
+        let model = connected.as_ref().map(|connected| &*connected.name);
+        let who = Who { agent: &agent.text(), model, faults: &self.faults };
+        let prices = connected.as_ref().map(|connected| connected.prices);
+        let report = Report::new(&who, &outcome, books, prices, options);
+        self.write(&report)?;
+        streams.print(&report, || report.table())?;
+        if let Some(why) = &outcome.first_unfinished {
+            super::terminal::note(streams, &format!("some episodes came to no end; the first: {why}"));
+        }
+        let success = report.results.success;
+        let low = self.min_success.is_some_and(|share| success < share);
+        let high = self.max_success.is_some_and(|share| success > share);
+        Ok(if low || high { Done::NotMet } else { Done::Met })
+    }
+
+    fn plan(
+        &self,
+        agent: AgentName,
+        connected: Option<&Connected>,
+        options: &Map<String, Json>,
+    ) -> Result<Plan, CliError> {
+        let contender = match (connected, agent.embedded()) {
             (Some(connected), _) => {
                 let without = self.without.unwrap_or(Part::Nothing);
                 Contender::Model(agent, without, connected.model.clone(), connected.sampling.clone())
@@ -136,42 +213,82 @@ impl Eval {
             (None, Some(embedded)) => embedded,
             (None, None) => return Err(CliError::Usage("--agent: found none".into())),
         };
-        let plan = Plan {
+        let server =
+            self.server.as_deref().map(|url| reached(url, self.control_token.clone())).transpose()?;
+        let faults = Faults::new(self.faults.clone()).map_err(|error| CliError::Usage(error.to_string()))?;
+        let mut arenas = vec![Arena { server: server.clone(), faults: Faults::default() }];
+        if !self.faults.is_empty() {
+            arenas.push(Arena { server, faults });
+        }
+        let mode = if self.resume { Mode::Resume } else { Mode::New };
+        let folder = self.out.as_deref().map(|folder| RunFolder::open(folder, options, mode)).transpose()?;
+        Ok(Plan {
             contender,
             name: agent.text(),
-            model: connected.as_ref().map(|connected| connected.name.clone()),
+            model: connected.map(|connected| connected.name.clone()),
             answers: self.answers.into(),
             budget: self.budget(agent),
             trials: self.trials.max(1),
             seed: self.seed,
             adversary: agent.is_adversary(),
             show: self.show > 0,
-            keep: self.out.is_some(),
-        };
-        let mut outcomes = Outcomes::new(&self.tasks, self.out.as_deref())?;
+            arenas,
+            folder,
+            ledger: connected.map(|connected| Arc::clone(&connected.ledger)),
+        })
+    }
+
+    /// What the episodes of a run depend on: a run is gone on with only where these are the same.
+    fn options(&self, agent: AgentName) -> Result<Map<String, Json>, CliError> {
+        let budget = self.budget(agent);
+        let answers: Answers = self.answers.into();
+        let mut options = json!({
+            "agent": agent.text(),
+            "without": self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned())),
+            "dataset": self.dataset()?,
+            "split": self.split,
+            "limit": self.limit,
+            "trials": self.trials.max(1),
+            "answers": answers,
+            "seed": self.seed,
+            "faults": self.faults,
+            "over_http": self.server.is_some(),
+            "budget": {"steps": budget.steps, "calls": budget.calls, "tokens": budget.tokens, "time_ms": budget.time_ms},
+            "grader": GRADER_VERSION,
+        });
         if agent.asks_model() {
-            run::at_once(plan, rows, self.model.concurrency, &mut outcomes)?;
-        } else {
-            run::on_threads(&plan, &rows, self.threads.unwrap_or(0), &mut outcomes)?;
+            options["model"] = json!(self.model.model);
+            options["temperature"] = json!(self.model.temperature);
+            options["max_tokens"] = json!(self.model.max_tokens);
         }
-        for text in outcomes.shown.iter().take(self.show) {
-            let _ = writeln!(streams.err, "{text}\n");
-        }
-        let books = connected.as_ref().map(|connected| connected.ledger.books());
-        let model = connected.as_ref().map(|connected| &*connected.name);
-        let report = Report::new(&agent.text(), model, &outcomes, books);
+        Ok(options.as_object().cloned().unwrap_or_default())
+    }
+
+    /// The dataset; clap asks for it where one is needed.
+    fn tasks(&self) -> &Path {
+        self.tasks.as_deref().unwrap_or_else(|| Path::new(""))
+    }
+
+    /// What tells the dataset from others: the checksums of its files, in one.
+    fn dataset(&self) -> Result<String, CliError> {
+        let files = serde_json::to_vec(&Manifest::read(self.tasks())?.files);
+        let files = files.map_err(|error| CliError::Output(error.into()))?;
+        Ok(blake3::hash(&files).to_hex().to_string())
+    }
+
+    /// Writes the report to the run's folder, and as a page where it is asked for.
+    fn write(&self, report: &Report) -> Result<(), CliError> {
+        let unwritten = |error: serde_json::Error| CliError::Output(error.into());
+        let json = serde_json::to_value(report).map_err(unwritten)?;
+        let html = || -> Result<String, CliError> {
+            let shown: Shown = serde_json::from_value(json.clone()).map_err(unwritten)?;
+            Ok(page(&[shown], None))
+        };
         if let Some(folder) = &self.out {
-            let text = serde_json::to_vec_pretty(&report).map_err(|error| CliError::Output(error.into()))?;
-            std::fs::write(folder.join("report.json"), text)?;
+            std::fs::write(folder.join("report.json"), serde_json::to_vec_pretty(&json).map_err(unwritten)?)?;
+            std::fs::write(folder.join("report.html"), html()?)?;
         }
-        streams.print(&report, || report.table())?;
-        if let Some(why) = &outcomes.first_unfinished {
-            super::terminal::note(streams, &format!("some episodes came to no end; the first: {why}"));
-        }
-        let success = report.results.success;
-        let low = self.min_success.is_some_and(|share| success < share);
-        let high = self.max_success.is_some_and(|share| success > share);
-        Ok(if low || high { Done::NotMet } else { Done::Met })
+        self.html.as_deref().map_or(Ok(()), |file| Ok(std::fs::write(file, html()?)?))
     }
 
     /// The budget of an episode: for agents that ask a model, one that a loop does not make expensive.
@@ -190,12 +307,12 @@ impl Eval {
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        let manifest = Manifest::read(&self.tasks)?;
+        let manifest = Manifest::read(self.tasks())?;
         let split = self.split.as_deref().map(str::parse::<diorama_output::row::Split>).transpose();
         let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
         let mut rows = Vec::new();
         for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
-            for row in RowFile::open(&self.tasks.join(name))?.read()? {
+            for row in RowFile::open(&self.tasks().join(name))?.read()? {
                 let row = row?;
                 if split.is_none_or(|split| split == row.split) {
                     rows.push(row);
@@ -207,4 +324,15 @@ impl Eval {
         }
         Ok(rows)
     }
+}
+
+/// A server of sessions that lets the experimenter in.
+fn reached(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliError> {
+    let server = || SessionServer::new(url, token.clone()).map_err(CliError::Server);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    if runtime.block_on(server()?.tasks()).map_err(CliError::Server)? == 0 {
+        return Err(CliError::Empty(format!("--server: {url} serves no tasks; start it with --tasks")));
+    }
+    // Connections belong to the runtime that they were made in, so those of the run are its own.
+    server().map(Arc::new)
 }

@@ -40,7 +40,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     if judged.grade.success {
         return None;
     }
-    let faulty = judged.log.iter().any(|entry| !entry.faults.is_empty());
+    let faulty = judged.log.iter().any(|entry| entry.is_environments_fault());
     if faulty
         || matches!(judged.stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }))
     {

@@ -1,16 +1,20 @@
 //! Many episodes: what is written down of each, several at a time, and stored runs graded anew.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use diorama_llm::ChatModel;
+use diorama_llm::{ChatModel, Usage};
+use diorama_simulator::fault::{Faults, Rule};
 use diorama_simulator::grade::Grade;
 use diorama_tested::Agent;
-use diorama_tested::trace::{Recording, Step, act_again};
+use diorama_tested::environment::Environment;
+use diorama_tested::trace::{Note, Recording, Step, act_again};
 use serde::{Deserialize, Serialize};
 
 use super::attribution::{Attribution, attribute};
 use super::environment::{Answers, Budget, EnvironmentError};
 use super::judge::{Judge, Judged};
+use super::remote::SessionServer;
 use crate::episode::EpisodeError;
 
 /// Version of an episode's line.
@@ -39,8 +43,17 @@ pub struct Episode {
     pub attribution: Option<Attribution>,
     /// Why the environment ended it, where it did.
     pub stopped: Option<EnvironmentError>,
+    /// Whether it failed and the simulator or the simulated user is to blame: then it is in no share.
+    #[serde(default)]
+    pub masked: bool,
+    /// The faults that were switched on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Rule>,
     /// Tokens of the model, sent and received.
     pub tokens: u64,
+    /// How long it took, in milliseconds, where a model or a server was waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub took_ms: Option<u64>,
     /// What was done, step by step.
     pub steps: Vec<Step>,
 }
@@ -50,6 +63,28 @@ impl Episode {
     #[must_use]
     pub const fn is_unfinished(&self) -> bool {
         matches!(self.stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }))
+    }
+
+    /// Whether it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
+    #[must_use]
+    pub const fn counts(&self) -> bool {
+        !self.is_unfinished() && !self.masked
+    }
+
+    /// Tokens that the model's server reported.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        let asked = self.steps.iter().filter_map(|step| match step {
+            Step::Noted(Note::Asked(asked)) => asked.usage,
+            _ => None,
+        });
+        asked.fold(Usage::default(), Usage::plus)
+    }
+
+    /// Calls that were made.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.steps.iter().filter(|step| matches!(step, Step::Called { .. })).count() as u64
     }
 }
 
@@ -72,22 +107,47 @@ pub struct Setup {
     pub model: Option<String>,
 }
 
-/// Runs one episode, grades it, and says what is to be stored of it.
+/// Where an episode takes place.
+#[derive(Default)]
+pub struct Arena {
+    /// The server that runs and grades it; this process where there is none.
+    pub server: Option<Arc<SessionServer>>,
+    /// What goes wrong with calls.
+    pub faults: Faults,
+}
+
+/// Runs one episode in this process, grades it, and says what is to be stored of it.
 ///
 /// # Errors
 /// When the task does not fit its world.
 pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Episode, Judged), EpisodeError> {
-    let mut environment = judge.open(setup.seed, setup.answers, setup.budget)?;
-    let (acted, steps) = {
-        let mut recording = Recording::new(&mut environment);
-        let acted = agent.act(&mut recording).await;
-        (acted, recording.into_steps())
+    run_in(&Arena::default(), agent, judge, setup).await
+}
+
+/// Runs one episode where it is asked for, grades it, and says what is to be stored of it. A server's verdict is what
+/// counts; the measures come from the same steps in this process.
+///
+/// # Errors
+/// When the task does not fit its world, or the server does not serve it.
+pub async fn run_in(
+    arena: &Arena,
+    agent: &dyn Agent,
+    judge: &Judge,
+    setup: Setup,
+) -> Result<(Episode, Judged), EpisodeError> {
+    let started = Instant::now();
+    let waits = setup.model.is_some() || arena.server.is_some();
+    let (judged, steps) = match &arena.server {
+        None => {
+            let mut environment = judge.open_under(&arena.faults, setup.seed, setup.answers, setup.budget)?;
+            let (acted, steps) = recorded(agent, &mut environment).await;
+            (judge.grade(environment, acted), steps)
+        }
+        Some(server) => over_http(server, &arena.faults, agent, judge, &setup).await?,
     };
-    let stopped = acted.err().filter(|error| *error != EnvironmentError::Over);
-    let judged = judge.grade(environment, stopped.clone());
     let attribution = attribute(judge, &judged, &steps);
     let Setup { task, trial, seed, answers, agent, model, .. } = setup;
-    let episode = Episode {
+    let mut episode = Episode {
         episode: EPISODE_VERSION,
         task,
         trial,
@@ -97,11 +157,58 @@ pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Epis
         answers,
         grade: judged.grade.clone(),
         attribution,
-        stopped,
-        tokens: tokens(&steps),
+        stopped: judged.stopped.clone(),
+        masked: is_masked(attribution),
+        faults: arena.faults.rules().to_vec(),
+        tokens: 0,
+        took_ms: waits.then(|| u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)),
         steps,
     };
+    episode.tokens = episode.usage().total();
     Ok((episode, judged))
+}
+
+/// Acts to the end; what ended it, where that was not the agent, and the steps.
+async fn recorded(
+    agent: &dyn Agent,
+    environment: &mut dyn Environment,
+) -> (Option<EnvironmentError>, Vec<Step>) {
+    let mut recording = Recording::new(environment);
+    let acted = agent.act(&mut recording).await;
+    (acted.err().filter(|error| *error != EnvironmentError::Over), recording.into_steps())
+}
+
+/// Acts in a session of a server, which grades it.
+async fn over_http(
+    server: &SessionServer,
+    faults: &Faults,
+    agent: &dyn Agent,
+    judge: &Judge,
+    setup: &Setup,
+) -> Result<(Judged, Vec<Step>), EpisodeError> {
+    let opened = server.open(&setup.task, setup.seed, setup.answers, faults, setup.budget).await;
+    let (stopped, steps, verdict) = match opened {
+        Err(error @ EnvironmentError::Transport { .. }) => (Some(error), Vec::new(), None),
+        Err(error) => return Err(EpisodeError::Server(error)),
+        Ok(mut environment) => {
+            let (stopped, steps) = recorded(agent, &mut environment).await;
+            match server.grade(environment).await {
+                Ok(grade) => (stopped, steps, Some(grade)),
+                // Without a verdict the episode says nothing of the agent.
+                Err(error) => (Some(EnvironmentError::Transport { what: error.to_string() }), steps, None),
+            }
+        }
+    };
+    let mut mirror = judge.open_under(faults, setup.seed, setup.answers, Budget::UNBOUNDED)?;
+    let _ = act_again(&steps, &mut mirror).await;
+    let mut judged = judge.grade(mirror, stopped);
+    judged.grade = verdict.unwrap_or(judged.grade);
+    Ok((judged, steps))
+}
+
+/// Whether a failure says nothing of the agent.
+const fn is_masked(attribution: Option<Attribution>) -> bool {
+    matches!(attribution, Some(Attribution::Environment | Attribution::User))
 }
 
 /// Grades a stored episode anew: what was done is done again, and no model is asked.
@@ -109,21 +216,18 @@ pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Epis
 /// # Errors
 /// When the task does not fit its world.
 pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged), EpisodeError> {
-    // What the environment ended then was ended by a budget that is not kept; it is not reached again.
-    let mut environment = judge.open(stored.seed, stored.answers, Budget::USUAL)?;
+    let unfit = |error: diorama_simulator::fault::RuleError| EpisodeError::Column {
+        row: stored.task.clone(),
+        column: "faults",
+        what: error.to_string(),
+    };
+    let faults = Faults::new(stored.faults.clone()).map_err(unfit)?;
+    let mut environment = judge.open_under(&faults, stored.seed, stored.answers, Budget::UNBOUNDED)?;
     let _ = act_again(&stored.steps, &mut environment).await;
     let judged = judge.grade(environment, stored.stopped.clone());
     let attribution = attribute(judge, &judged, &stored.steps);
-    Ok((Episode { grade: judged.grade.clone(), attribution, ..stored.clone() }, judged))
-}
-
-fn tokens(steps: &[Step]) -> u64 {
-    use diorama_tested::trace::Note;
-    let asked = steps.iter().filter_map(|step| match step {
-        Step::Noted(Note::Asked(asked)) => Some(asked.usage.map_or(0, diorama_llm::Usage::total)),
-        _ => None,
-    });
-    asked.sum()
+    let grade = judged.grade.clone();
+    Ok((Episode { grade, attribution, masked: is_masked(attribution), ..stored.clone() }, judged))
 }
 
 /// A chat model that several episodes share.

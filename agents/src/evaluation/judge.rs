@@ -10,7 +10,8 @@ use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::grade::{Attempt, Grade, Prepared};
+use diorama_simulator::fault::Faults;
+use diorama_simulator::grade::{Attempt, Grade, Prepared, Verdict};
 use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::{LogEntry, Session};
 use diorama_tested::trace::Note;
@@ -57,6 +58,8 @@ pub struct LocalEnvironment<'a> {
     view: View,
     budget: Budget,
     started: Instant,
+    /// How long replies would have been held back: nobody waits for them here, and the budget is charged.
+    late_ms: u64,
 }
 
 impl Judge {
@@ -81,7 +84,21 @@ impl Judge {
         answers: Answers,
         budget: Budget,
     ) -> Result<LocalEnvironment<'_>, EpisodeError> {
-        let session = self.task.session(&self.world, seed)?;
+        self.open_under(&Faults::default(), seed, answers, budget)
+    }
+
+    /// Opens an episode under faults.
+    ///
+    /// # Errors
+    /// When the task does not fit its world.
+    pub fn open_under(
+        &self,
+        faults: &Faults,
+        seed: u64,
+        answers: Answers,
+        budget: Budget,
+    ) -> Result<LocalEnvironment<'_>, EpisodeError> {
+        let session = self.task.session(&self.world, seed)?.with_faults(faults.clone());
         let mut environment = LocalEnvironment {
             judge: self,
             session,
@@ -94,6 +111,7 @@ impl Judge {
             },
             budget,
             started: Instant::now(),
+            late_ms: 0,
         };
         environment.show_finish();
         Ok(environment)
@@ -129,6 +147,31 @@ impl Judge {
     #[must_use]
     pub fn stages(&self) -> usize {
         self.task.stages.len()
+    }
+
+    /// How many APIs an agent has to tell apart: those of the world where it searches, else those that it is shown.
+    #[must_use]
+    pub fn pool(&self) -> usize {
+        let shown = self.task.episode.visible.len();
+        if shown == 0 { self.world.base.world().apis.len() } else { shown }
+    }
+
+    /// Partial credit: the share of the stages whose verdicts all hold. A stage that asks for a change has it only
+    /// where the changes of the episode are as expected and nothing else was changed.
+    #[must_use]
+    pub fn credit(&self, grade: &Grade) -> f64 {
+        if grade.success || grade.stages.is_empty() {
+            return f64::from(u8::from(grade.success));
+        }
+        let deeds = [grade.components.change, grade.components.damage];
+        let harmed = deeds.contains(&Verdict::Failed);
+        let changes = self.task.checks.variants.iter().flat_map(|variant| &variant.changes);
+        let writing: Vec<u32> = changes.map(|change| change.stage).collect();
+        let credited = (0..).zip(&grade.stages).filter(|(number, stage)| {
+            let verdicts = [stage.outcome, stage.answer, stage.evidence];
+            !verdicts.contains(&Verdict::Failed) && !(harmed && writing.contains(number))
+        });
+        credited.count() as f64 / grade.stages.len() as f64
     }
 
     /// The reference calls: what measures compare an agent's calls with.
@@ -167,13 +210,19 @@ impl LocalEnvironment<'_> {
         if self.view.over {
             return Err(EnvironmentError::Over);
         }
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let used_ms = self.used_ms();
         self.budget.take(is_call, used_ms)
+    }
+
+    fn used_ms(&self) -> u64 {
+        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        elapsed.saturating_add(self.late_ms)
     }
 
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.take(true)?;
         let entry = self.session.call(call);
+        self.late_ms += entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
         let zone = &self.judge.world.base.world().zone;
         let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };
         self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
@@ -223,14 +272,14 @@ impl Environment for LocalEnvironment<'_> {
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
-        let shown = self.view.tools.iter().any(|tool| tool["function"]["name"] == api);
         let world = self.judge.world.base.world();
-        let api = world.api_named(api).filter(|_| shown)?;
-        Some(reply_schema(world, world.api(api)))
+        let api = world.api_named(api).filter(|_| self.view.shows(api))?;
+        let api = world.api(api);
+        (!api.shows_nothing()).then(|| reply_schema(world, api))
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let used_ms = self.used_ms();
         self.budget.note(&note, used_ms)
     }
 }

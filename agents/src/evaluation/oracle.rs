@@ -5,11 +5,11 @@ use std::sync::Arc;
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending;
 use diorama_seeds::script::Held;
-use diorama_seeds::task::{Checks, Evidence, KeyCheck};
+use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck};
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
-use super::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon, View};
+use super::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said, Soon, View};
 use super::judge::Insider;
 use super::{Agent, Insiders};
 use crate::episode::GoldStage;
@@ -92,11 +92,32 @@ async fn solve_beside(
 }
 
 /// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
-/// its own on the same seed; where the live replies differ, a fault has struck, and it gives up.
+/// its own on the same seed; what fails for a while is tried again, and where the live replies differ all the same, a fault has
+/// struck, and it gives up.
 struct Solving<'a> {
     insider: Insider<'a>,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
+}
+
+/// How often a call is made again that a fault has struck.
+const AGAIN: u32 = 8;
+
+/// Makes a call, again where another status than the expected one says that it may pass: 401, 429, 5xx.
+async fn persistently(
+    environment: &mut dyn Environment,
+    call: &Call,
+    expected: u16,
+) -> Result<Reply, EnvironmentError> {
+    let mut left = AGAIN;
+    loop {
+        let reply = environment.call(call).await?;
+        let passes = matches!(reply.status, 401 | 429 | 500..);
+        if reply.status == expected || !passes || left == 0 {
+            return Ok(reply);
+        }
+        left -= 1;
+    }
 }
 
 impl Solving<'_> {
@@ -116,8 +137,8 @@ impl Solving<'_> {
         for index in stage.calls.clone() {
             let Some(gold) = self.insider.task.gold.get(index) else { return Ok(None) };
             let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
-            let reply = environment.call(&call).await?;
             let entry = self.mirror.call(&call);
+            let reply = persistently(environment, &call, entry.reply.status).await?;
             if entry.reply.status != reply.status || entry.reply.json_tree(&world.zone) != reply.body {
                 return Ok(None);
             }

@@ -3,16 +3,35 @@
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
 //! the task but what the agent's surface serves is ever here.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_simulator::fault::Faults;
+use diorama_simulator::grade::Grade;
 use diorama_tested::trace::Note;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View};
+use super::environment::{
+    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+};
+
+/// A server of sessions, as the experimenter reaches it.
+pub struct SessionServer {
+    http: reqwest::Client,
+    url: String,
+    /// What is sent in `Diorama-Token`, where the server asks for it.
+    token: Option<String>,
+    /// The schemas of replies, by the hash of the world.
+    schemas: Mutex<HashMap<String, Arc<Schemas>>>,
+}
+
+/// Schemas of replies by the name of the API, as the session's document has them.
+type Schemas = BTreeMap<String, Json>;
 
 /// A conversation with a server.
 pub struct RemoteEnvironment {
@@ -22,8 +41,11 @@ pub struct RemoteEnvironment {
     view: View,
     budget: Budget,
     started: Instant,
+    schemas: Arc<Schemas>,
 }
 
+/// The header of the experimenter's token.
+const TOKEN: &str = "diorama-token";
 /// How long a reply may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -47,6 +69,103 @@ struct Called {
     body: Json,
 }
 
+/// A new session.
+#[derive(Deserialize)]
+struct Made {
+    id: String,
+    world_hash: String,
+}
+
+impl SessionServer {
+    /// A server by its URL.
+    ///
+    /// # Errors
+    /// When the machine lets no requests be made.
+    pub fn new(url: &str, token: Option<String>) -> Result<Self, EnvironmentError> {
+        let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
+        let url = url.trim_end_matches('/').to_owned();
+        Ok(Self { http, url, token, schemas: Mutex::default() })
+    }
+
+    /// Whether the server can be reached and lets the experimenter in: how many tasks it serves.
+    ///
+    /// # Errors
+    /// When it cannot, or does not.
+    pub async fn tasks(&self) -> Result<u64, EnvironmentError> {
+        #[derive(Deserialize)]
+        struct Listed {
+            total: u64,
+        }
+        let request = self.authorised(self.http.get(format!("{}/v1/tasks?limit=1", self.url)));
+        answer::<Listed>(request.send().await).await.map(|listed| listed.total)
+    }
+
+    /// Makes a session for a task, and joins it as its agent. The agent's end of it sends no token.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or has no such task.
+    pub async fn open(
+        &self,
+        task: &str,
+        seed: u64,
+        answers: Answers,
+        faults: &Faults,
+        budget: Budget,
+    ) -> Result<RemoteEnvironment, EnvironmentError> {
+        let wanted = json!({"task": task, "seed": seed, "answers": answers, "faults": faults.rules()});
+        let request = self.authorised(self.http.post(format!("{}/v1/sessions", self.url)));
+        let made: Made = answer(request.json(&wanted).send().await).await?;
+        let known = self.known().get(&made.world_hash).cloned();
+        let schemas = match known {
+            Some(schemas) => schemas,
+            None => {
+                let read = Arc::new(schemas(&self.http, &self.url, &made.id).await?);
+                self.known().insert(made.world_hash, Arc::clone(&read));
+                read
+            }
+        };
+        RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, schemas, budget).await
+    }
+
+    /// Ends the episode of a session: the server's verdict. The session is deleted.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not grade it.
+    pub async fn grade(&self, environment: RemoteEnvironment) -> Result<Grade, EnvironmentError> {
+        let session = environment.session;
+        let request = self.authorised(self.http.post(format!("{session}/grade")));
+        let grade = answer(request.json(&json!({})).send().await).await?;
+        // What the session takes on the server is given back; where that fails, its lease runs out.
+        let _ = self.authorised(self.http.delete(session)).send().await;
+        Ok(grade)
+    }
+
+    fn authorised(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        match &self.token {
+            Some(token) => request.header(TOKEN, token),
+            None => request,
+        }
+    }
+
+    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Schemas>>> {
+        self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The schemas of the replies to success, from the document of a session.
+async fn schemas(http: &reqwest::Client, server: &str, id: &str) -> Result<Schemas, EnvironmentError> {
+    let document: Json = answer(http.get(format!("{server}/s/{id}/openapi.json")).send().await).await?;
+    let items = document.get("paths").and_then(Json::as_object).into_iter().flatten();
+    let operations = items.filter_map(|(_, item)| item.as_object()).flatten();
+    let schema = |operation: &Json| {
+        let name = operation.get("operationId")?.as_str()?.to_owned();
+        let responses = operation.get("responses")?.as_object()?;
+        let (_, success) = responses.iter().find(|(status, _)| status.starts_with('2'))?;
+        Some((name, success.pointer("/content/application~1json/schema")?.clone()))
+    };
+    Ok(operations.filter_map(|(_, operation)| schema(operation)).collect())
+}
+
 impl RemoteEnvironment {
     /// Joins a session that was made for a task, by the server's URL and the session's id.
     ///
@@ -54,7 +173,19 @@ impl RemoteEnvironment {
     /// When the server cannot be reached, or the session has no task.
     pub async fn join(server: &str, id: &str, budget: Budget) -> Result<Self, EnvironmentError> {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
-        let session = format!("{}/v1/sessions/{id}", server.trim_end_matches('/'));
+        let server = server.trim_end_matches('/');
+        let schemas = Arc::new(schemas(&http, server, id).await?);
+        Self::enter(http, server, id, schemas, budget).await
+    }
+
+    async fn enter(
+        http: reqwest::Client,
+        server: &str,
+        id: &str,
+        schemas: Arc<Schemas>,
+        budget: Budget,
+    ) -> Result<Self, EnvironmentError> {
+        let session = format!("{server}/v1/sessions/{id}");
         let task: Task = answer(http.get(format!("{session}/task")).send().await).await?;
         let view = View {
             system: task.system,
@@ -62,7 +193,7 @@ impl RemoteEnvironment {
             tools: task.tools,
             over: false,
         };
-        Ok(Self { http, session, view, budget, started: Instant::now() })
+        Ok(Self { http, session, view, budget, started: Instant::now(), schemas })
     }
 
     fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
@@ -125,6 +256,10 @@ impl Environment for RemoteEnvironment {
             let body = serde_json::to_value(end).unwrap_or_default();
             self.hear(&end.message, "finish", &body).await
         })
+    }
+
+    fn reply_schema(&self, api: &str) -> Option<Json> {
+        self.view.shows(api).then(|| self.schemas.get(api).cloned())?
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

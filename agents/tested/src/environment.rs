@@ -118,7 +118,7 @@ pub enum EnvironmentError {
     #[error("the conversation is over")]
     Over,
     /// The server cannot be reached, or answers something else than a server of sessions does.
-    #[error("{what}; start `diorama serve --tasks`, or check --base-url")]
+    #[error("{what}; start `diorama serve --tasks`, or check --server")]
     Transport {
         /// What was found.
         what: String,
@@ -167,6 +167,10 @@ impl std::fmt::Display for Spent {
 impl Budget {
     /// The budget of an episode where nobody asks for another: generous for an agent, finite for a loop.
     pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
+
+    /// No bound: what was done within one is done again.
+    pub const UNBOUNDED: Self =
+        Self { steps: u32::MAX, calls: u32::MAX, tokens: u64::MAX, time_ms: u64::MAX };
 
     /// Takes a step, and a call where it is one; `used_ms` is how long the episode has taken so far.
     ///
@@ -224,6 +228,12 @@ impl View {
                 self.tools.push(tool);
             }
         }
+    }
+
+    /// Whether a tool is visible.
+    #[must_use]
+    pub fn shows(&self, name: &str) -> bool {
+        self.tools.iter().any(|tool| tool["function"]["name"] == name)
     }
 
     /// Shows the tool that ends the stage that is open, instead of the one before.

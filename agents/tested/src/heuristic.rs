@@ -1,8 +1,9 @@
 //! `heuristic`: an embedded agent that asks no model.
 //!
 //! It searches with the user's words, takes the API whose name and description share most with them, and completes its required
-//! arguments by Reverse Chain's rule: a value that the words give, by type; else another API whose reply gives one of that name;
-//! else a question to the user. It answers with the members of the last reply that the asked facts are named after. The same words
+//! arguments by Reverse Chain's rule: a value that the words give, by type; else one of that name from the replies so far, or from
+//! another API; else a question to the user. What a name does not find is looked up by the next; what fails for a while is tried
+//! again. It answers with the members of the replies that the asked facts are named after. The same words
 //! and replies always lead to the same calls. Its figures say what the tasks ask of an agent, and nothing of any model.
 
 mod answer;
@@ -30,6 +31,10 @@ const STAGES: usize = 32;
 const DEPTH: u32 = 2;
 /// APIs whose replies are looked at.
 const CONSIDERED: usize = 5;
+/// Names that are tried beside the first.
+const NAMES: usize = 2;
+/// How often a call is made again that failed for a while.
+const AGAIN: usize = 3;
 /// Questions in one stage.
 const QUESTIONS: usize = 3;
 
@@ -117,8 +122,14 @@ impl Stage {
             let mut words = Words::read(environment.view(), first);
             for (name, schema, must) in document.parameters() {
                 let mut value = words.value(name, schema, must);
+                if value.is_none() && must {
+                    value = words.remembered(environment.view(), name);
+                }
                 if value.is_none() && must && depth < DEPTH {
                     value = self.given_by_another(environment, document, name, first, depth).await?;
+                }
+                if value.is_none() && must {
+                    value = words.whole().value(name, schema, must);
                 }
                 if value.is_none() && must && self.questions < QUESTIONS {
                     self.questions += 1;
@@ -138,8 +149,23 @@ impl Stage {
                     None => {}
                 }
             }
-            let call = Call { api: document.name.clone(), arguments };
-            let reply = environment.call(&call).await?;
+            let mut call = Call { api: document.name.clone(), arguments };
+            let mut reply = persistently(environment, &call).await?;
+            let required: Vec<_> = document.parameters().filter(|(_, _, must)| *must).collect();
+            // One name that is not there: perhaps another of those that were said is meant.
+            if let [(name, schema, must)] = required.as_slice()
+                && is_reading(document)
+            {
+                for _ in 0..NAMES {
+                    let Some(other) =
+                        (reply.status == 404).then(|| words.value(name, schema, *must)).flatten()
+                    else {
+                        break;
+                    };
+                    call.arguments.insert((*name).to_owned(), other);
+                    reply = persistently(environment, &call).await?;
+                }
+            }
             self.last = Some((call, reply.clone()));
             Ok(Some(reply))
         })
@@ -195,7 +221,13 @@ impl Stage {
             facts: Map::new(),
             message: "I'm sorry, this cannot be done.".to_owned(),
         };
-        let Some((call, reply)) = &self.last else { return refused(RefusalClass::NoTool, None) };
+        let words = Words::read(view, first);
+        let facts = finish_schema(view).map(|schema| answer::facts(schema, view, &words)).unwrap_or_default();
+        let asked = asked(view).len();
+        let known = asked > 0 && facts.len() == asked;
+        let Some((call, reply)) = &self.last else {
+            return if known { done(facts) } else { refused(RefusalClass::NoTool, None) };
+        };
         let about = call.arguments.values().next().map(|value| match value {
             Json::String(text) => text.clone(),
             other => other.to_string(),
@@ -207,13 +239,26 @@ impl Stage {
             400..500 => return refused(RefusalClass::Invalid, about),
             _ => {}
         }
-        let words = Words::read(view, first);
-        let facts = finish_schema(view).map(|schema| answer::facts(schema, &reply.body, &words));
-        let facts = facts.unwrap_or_default();
-        let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
-        let message = format!("Done. {}", told.join(", "));
-        Finish { outcome: Outcome::Done, reason: None, about: None, facts, message }
+        done(facts)
     }
+}
+
+fn done(facts: Map<String, Json>) -> Finish {
+    let told: Vec<String> = facts.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let message = format!("Done. {}", told.join(", "));
+    Finish { outcome: Outcome::Done, reason: None, about: None, facts, message }
+}
+
+/// Makes a call, again where its status says that it failed for a while.
+async fn persistently(environment: &mut dyn Environment, call: &Call) -> Result<Reply, EnvironmentError> {
+    let mut reply = environment.call(call).await?;
+    for _ in 0..AGAIN {
+        if !matches!(reply.status, 429 | 500..) {
+            break;
+        }
+        reply = environment.call(call).await?;
+    }
+    Ok(reply)
 }
 
 /// The API of those that share most with a request whose reply gives most of what is asked for.
@@ -224,7 +269,9 @@ fn chosen(environment: &dyn Environment, request: &str, asked: &[String]) -> Opt
         let schema = environment.reply_schema(&document.name);
         schema.map_or(0, |schema| answer::given(&schema, asked))
     };
-    let best = best.max_by_key(|(rank, document)| (gives(document), CONSIDERED - rank));
+    // Where no fact is asked for, something is to be done.
+    let deed = |document: &Document| asked.is_empty() && !is_reading(document);
+    let best = best.max_by_key(|(rank, document)| (gives(document), deed(document), CONSIDERED - rank));
     best.map(|(_, document)| document.clone())
 }
 

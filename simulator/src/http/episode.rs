@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Response;
 use diorama_seeds::ending::{self, Answers, FINISH, Finish};
+use diorama_seeds::model::ApiId;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -178,6 +179,24 @@ pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
     Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": opening, "tools": tools})))
 }
 
+/// Every tool that the session of a task can come to call, for trainers that fix tools per class: what a search would
+/// show one by one, in one list. Not on the agent's surface, where finding them is part of the task.
+pub(super) fn tools(slot: &Slot) -> Result<Response<Body>, Problem> {
+    let live = lock(slot);
+    let task = task_of(&live)?;
+    let base = &live.world.base;
+    let searches = task.visible.is_empty();
+    let all = (0..base.world().apis.len()).map(|index| ApiId(index as u16));
+    let reachable: Vec<ApiId> = if searches { all.collect() } else { task.visible.clone() };
+    let mut tools = base.shown_tools(&reachable);
+    if searches {
+        tools.insert(0, base.tool_searcher_schema());
+    }
+    let finish = live.finish_tool();
+    tools.extend(&finish);
+    Ok(reply(200, &json!({"id": task.id, "world": task.world, "searches": searches, "tools": tools})))
+}
+
 fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
     let none = || Problem::new(409, "the session has no task; create one with {\"task\": ...}");
     live.task.clone().ok_or_else(none)
@@ -226,7 +245,7 @@ fn shown(grade: &Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Result<Js
         (false, false, false) => json!("fault"),
         (false, false, true) => json!("agent"),
     };
-    let masked = !grade.success && (faulty || !faults.is_empty());
+    let masked = !grade.success && log.iter().any(|entry| entry.is_environments_fault());
     let mut shown = serde_json::to_value(grade).map_err(|error| Problem::new(500, error.to_string()))?;
     if let Json::Object(shown) = &mut shown {
         shown.insert("progress".to_owned(), Json::Array(progress));

@@ -138,6 +138,7 @@ fn success(action: Action) -> (&'static str, Json) {
         Action::Call => "Called",
         Action::Batch => "CalledAll",
         Action::Task => "Task",
+        Action::Tools => "Tools",
         Action::Message | Action::Finish => "Said",
         Action::Document | Action::Yaml | Action::Export | Action::Mcp | Action::Metrics | Action::Delete => {
             "Any"
@@ -198,7 +199,13 @@ fn errors(route: &Route) -> Vec<(&'static str, &'static str)> {
         errors.push(("404", "There is none of this name."));
     }
     match route.action {
-        Action::Grade | Action::Task | Action::Message | Action::Finish | Action::Call | Action::Clock => {
+        Action::Grade
+        | Action::Task
+        | Action::Tools
+        | Action::Message
+        | Action::Finish
+        | Action::Call
+        | Action::Clock => {
             errors.push(("409", "The episode has ended, or the session has no task."));
         }
         Action::Ready => errors.push(("503", "The server is ending.")),

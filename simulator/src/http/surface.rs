@@ -66,6 +66,7 @@ pub(super) enum Action {
     Call,
     Batch,
     Task,
+    Tools,
     Message,
     Finish,
     Mcp,
@@ -82,7 +83,7 @@ pub(super) struct Route {
 }
 
 /// All routes of the server itself, those of one path side by side; the document of the server is made from them.
-pub(super) static ROUTES: [Route; 29] = [
+pub(super) static ROUTES: [Route; 30] = [
     route("GET", "/healthz", Surface::Open, Action::Health, "Says that the server answers"),
     route("GET", "/readyz", Surface::Open, Action::Ready, "Says that the server takes requests"),
     route("GET", "/openapi.json", Surface::Open, Action::Document, "Describes the server's own API"),
@@ -154,6 +155,13 @@ pub(super) static ROUTES: [Route; 29] = [
         Surface::Control,
         Action::Grade,
         "Ends the episode and grades it",
+    ),
+    route(
+        "GET",
+        "/v1/sessions/{id}/tools",
+        Surface::Control,
+        Action::Tools,
+        "Shows every tool that a task's session can come to call",
     ),
     route("POST", "/v1/sessions/{id}/call", Surface::Agent, Action::Call, "Calls an API by name"),
     route(
@@ -334,6 +342,7 @@ impl App {
             Action::Call => self.call(of()?, request),
             Action::Batch => self.batch(request),
             Action::Task => super::episode::task(of()?),
+            Action::Tools => super::episode::tools(of()?),
             Action::Message => self.message(of()?, request),
             Action::Finish => self.finish(of()?, request),
             // Connections answer it before this; a request that gets here did not come by one.

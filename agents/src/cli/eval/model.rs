@@ -64,6 +64,8 @@ pub struct Connected {
     pub ledger: Arc<Ledger>,
     /// How tokens are drawn.
     pub sampling: Sampling,
+    /// What tokens cost.
+    pub prices: Prices,
 }
 
 impl ModelArgs {
@@ -106,7 +108,7 @@ impl ModelArgs {
                 }
             }
         };
-        Ok(Connected { model, name, ledger, sampling })
+        Ok(Connected { model, name, ledger, sampling, prices })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]

@@ -1,11 +1,17 @@
-//! What `diorama eval` reports: the measures, and the shares by ability, depth and phenomenon.
+//! What `diorama eval` reports: the measures, and the shares by ability, depth, phenomenon and pool.
 
-use diorama_llm::Books;
+use std::collections::BTreeMap;
+
+use diorama_llm::{Books, Prices};
+use diorama_simulator::fault::Rule;
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
-use super::run::Outcomes;
+use super::run::Outcome;
 use crate::evaluation::cells::{Breakdown, Rate};
 use crate::evaluation::measures::Results;
+use crate::evaluation::page::in_order;
+use crate::evaluation::paired::Difference;
 
 /// The report of a run.
 #[derive(Debug, Serialize)]
@@ -18,64 +24,83 @@ pub(super) struct Report {
     pub(super) results: Results,
     #[serde(flatten)]
     breakdown: Breakdown,
-    /// What the model was asked and has spent.
+    /// What faults have cost, where they were switched on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<UnderFaults>,
+    /// What the tokens of all episodes cost, those of an earlier part of the run too, in the currency of the prices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<f64>,
+    /// What the model was asked and has spent in this part of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     books: Option<Books>,
+    /// What the run was asked for.
+    run: Map<String, Json>,
+}
+
+/// The same episodes without faults and under them.
+#[derive(Debug, Serialize)]
+struct UnderFaults {
+    rules: Vec<Rule>,
+    /// Success without faults.
+    without: Rate,
+    /// Success under them, episodes that failed beside a fault counted as failures.
+    counting_masked: Rate,
+    /// Each episode under faults against itself without.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drop: Option<Difference>,
+}
+
+/// Who was run.
+pub(super) struct Who<'a> {
+    pub(super) agent: &'a str,
+    pub(super) model: Option<&'a str>,
+    pub(super) faults: &'a [Rule],
 }
 
 impl Report {
     pub(super) fn new(
-        agent: &str,
-        model: Option<&str>,
-        outcomes: &Outcomes<'_>,
+        who: &Who<'_>,
+        outcome: &Outcome,
         books: Option<Books>,
+        prices: Option<Prices>,
+        run: Map<String, Json>,
     ) -> Self {
+        let usage = outcome.cells.usage().plus(outcome.without.usage());
+        let faults = (!who.faults.is_empty()).then(|| UnderFaults {
+            rules: who.faults.to_vec(),
+            without: outcome.without.rate(),
+            counting_masked: outcome.unmasked.into(),
+            drop: outcome.pairs.difference(),
+        });
         Self {
-            agent: agent.to_owned(),
-            embedded: model.is_none(),
-            model: model.map(str::to_owned),
-            results: outcomes.tally.results(),
-            breakdown: outcomes.cells.breakdown(),
+            agent: who.agent.to_owned(),
+            embedded: who.model.is_none(),
+            model: who.model.map(str::to_owned),
+            results: outcome.tally.results(),
+            breakdown: outcome.cells.breakdown(),
+            faults,
+            cost: prices.map(|prices| prices.cost(usage)).filter(|cost| *cost > 0.0),
             books,
+            run,
         }
     }
 
     pub(super) fn table(&self) -> String {
-        let Self { agent, results, breakdown, .. } = self;
+        let Self { agent, results, .. } = self;
         let kind = match &self.model {
             Some(model) => format!("with {model}"),
             None => "embedded, no model".to_owned(),
         };
         let mut text = format!("{agent} ({kind}): {} tasks\n", results.tasks);
-        let mut line = |name: &str, value: String| text.push_str(&format!("  {name:<18} {value}\n"));
-        line("success", rate(&breakdown.success_rate));
-        line("correct path", format!("{:.4}", results.correct_path));
-        line("Δ length", format!("{:.3}", results.delta_len));
-        line("call accuracy", format!("{:.4}", results.call_accuracy));
-        line("ROUGE-L", format!("{:.4}", results.rouge_l));
-        if let Some(recall) = results.recall_at_5 {
-            line("recall@5", format!("{recall:.4}"));
+        for (name, value) in self.figures() {
+            text.push_str(&format!("  {name:<18} {value}\n"));
         }
-        for (k, share) in &results.pass_k {
-            line(&format!("pass^{k}"), format!("{share:.4}"));
-        }
-        line("without refusals", format!("{:.4}", results.success_without_refusals));
-        if breakdown.unfinished > 0 {
-            line("unfinished", format!("{} episodes, in no share", breakdown.unfinished));
-        }
-        if let Some(books) = &self.books {
-            let total = &books.total;
-            line("requests", format!("{} ({} replayed)", total.calls, total.replayed));
-            let (sent, received) = (total.usage.input_tokens, total.usage.output_tokens);
-            line("tokens", format!("{sent} sent, {received} received"));
-            if books.cost > 0.0 {
-                line("cost", format!("{:.4}", books.cost));
-            }
-        }
-        for (dimension, cells) in &breakdown.cells {
+        let breakdown = &self.breakdown;
+        for dimension in ["ability", "depth", "phenomenon", "pool"] {
+            let Some(cells) = breakdown.cells.get(dimension) else { continue };
             text.push_str(&format!("  by {dimension}\n"));
-            for (name, share) in cells {
-                text.push_str(&format!("    {name:<28} {}\n", rate(share)));
+            for name in in_order(cells.keys()) {
+                text.push_str(&format!("    {name:<28} {}\n", rate(&cells[name].rate)));
             }
         }
         for (title, counts) in [
@@ -90,13 +115,73 @@ impl Report {
         }
         text
     }
+
+    /// The figures of the whole run, by name.
+    fn figures(&self) -> Vec<(String, String)> {
+        let Self { results, breakdown, .. } = self;
+        let effort = &breakdown.effort;
+        let mut lines: Vec<(String, String)> = Vec::new();
+        let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+        line("success", rate(&breakdown.success_rate));
+        if let Some(faults) = &self.faults {
+            line("without faults", rate(&faults.without));
+            line("masked counted", rate(&faults.counting_masked));
+            if let Some(drop) = &faults.drop {
+                line("change by faults", difference(drop));
+            }
+        }
+        line("partial credit", format!("{:.4}", breakdown.partial_credit));
+        line("correct path", format!("{:.4}", results.correct_path));
+        line("Δ length", format!("{:.3}", results.delta_len));
+        line("call accuracy", format!("{:.4}", results.call_accuracy));
+        line("ROUGE-L", format!("{:.4}", results.rouge_l));
+        if let Some(found) = &breakdown.retrieval {
+            let by_k = |shares: &BTreeMap<usize, f64>| {
+                shares.iter().map(|(k, share)| format!("@{k} {share:.4}")).collect::<Vec<_>>().join("  ")
+            };
+            line("recall", by_k(&found.recall));
+            line("completeness", by_k(&found.completeness));
+        }
+        for (k, share) in &results.pass_k {
+            line(&format!("pass^{k}"), format!("{share:.4}"));
+        }
+        line("without refusals", format!("{:.4}", results.success_without_refusals));
+        line("calls", format!("{:.2} an episode", effort.calls));
+        if let (Some(p50), Some(p95)) = (effort.seconds_p50, effort.seconds_p95) {
+            line("seconds", format!("{p50:.2} (median), {p95:.2} (95 of 100)"));
+        }
+        if breakdown.masked > 0 {
+            line("masked", format!("{} failed episodes, in no share", breakdown.masked));
+        }
+        if breakdown.unfinished > 0 {
+            line("unfinished", format!("{} episodes, in no share", breakdown.unfinished));
+        }
+        if let Some(books) = &self.books {
+            let total = &books.total;
+            line("requests", format!("{} ({} replayed)", total.calls, total.replayed));
+            let (sent, received) = (effort.sent, effort.received);
+            line("tokens", format!("{sent} sent, {received} received, {:.0} an episode", effort.tokens));
+        }
+        if let Some(cost) = self.cost {
+            let solved = breakdown.success_rate.solved.max(1) as f64;
+            line("cost", format!("{cost:.4}, {:.4} a solved episode", cost / solved));
+        }
+        lines
+    }
 }
 
-fn rate(rate: &Rate) -> String {
+pub(super) fn rate(rate: &Rate) -> String {
     format!("{:.4} [{:.4}, {:.4}] {} of {}", rate.share, rate.low, rate.high, rate.solved, rate.of)
 }
 
-fn counts<K: Serialize>(counts: &std::collections::BTreeMap<K, u64>) -> String {
+pub(super) fn difference(difference: &Difference) -> String {
+    let Difference { pairs, first_only, second_only, difference, low, high, p, .. } = difference;
+    format!(
+        "{difference:+.4} [{low:+.4}, {high:+.4}] over {pairs} pairs: {first_only} lost, {second_only} gained, p {p:.2e}"
+    )
+}
+
+fn counts<K: Serialize>(counts: &BTreeMap<K, u64>) -> String {
     let mut text = String::new();
     for (name, count) in counts {
         let name = serde_json::to_value(name).ok();

@@ -1,17 +1,31 @@
-//! The facts of an ending, from the last reply: the members that they are named after.
+//! The facts of an ending, from the replies, newest first: the members that they are named after.
 
 use std::collections::BTreeSet;
 
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::extract::prose::Prose;
 use serde_json::{Map, Value as Json};
 
 use super::slots::Words;
+use crate::environment::{Said, View};
 use crate::types::{Kind, kind};
 
-/// The facts that a schema of `finish` asks for and a reply gives.
-pub(super) fn facts(schema: &Json, body: &Json, words: &Words) -> Map<String, Json> {
+/// The facts that a schema of `finish` asks for and the replies give.
+pub(super) fn facts(schema: &Json, view: &View, words: &Words) -> Map<String, Json> {
     let asked = schema.pointer("/properties/facts/properties").and_then(Json::as_object);
-    let fact = |(name, schema): (&String, &Json)| Some((name.clone(), fact(name, schema, body, words)?));
+    let bodies: Vec<&Json> = view
+        .conversation
+        .iter()
+        .rev()
+        .filter_map(|said| match said {
+            Said::Call(call, reply) if reply.status < 300 && call.api != TOOL_SEARCHER => Some(&reply.body),
+            _ => None,
+        })
+        .collect();
+    let fact = |(name, schema): (&String, &Json)| {
+        let value = bodies.iter().find_map(|body| fact(name, schema, body, words))?;
+        Some((name.clone(), value))
+    };
     asked.into_iter().flatten().filter_map(fact).collect()
 }
 

@@ -5,7 +5,7 @@ use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, Day, What};
 use serde_json::{Map, Value as Json};
 
-use crate::environment::View;
+use crate::environment::{Said, View};
 use crate::types::{Kind, kind};
 
 /// Days that a day without a year is looked for in, ahead of today and before it.
@@ -19,6 +19,8 @@ type Scored = Option<(usize, Json)>;
 #[derive(Clone)]
 pub(super) struct Words {
     prose: std::sync::Arc<Prose>,
+    /// All that the user has said, where that is more: what they speak of carries over.
+    before: Option<std::sync::Arc<Prose>>,
     today: Date,
     used: Vec<(usize, usize)>,
 }
@@ -26,7 +28,7 @@ pub(super) struct Words {
 impl Words {
     /// Reads what the user said from a turn on, by the day that the system message shows.
     pub(super) fn read(view: &View, first: usize) -> Self {
-        let words = view.user_turns().skip(first).collect::<Vec<_>>().join(" ");
+        let said = |from: usize| view.user_turns().skip(from).collect::<Vec<_>>().join(" ");
         let epoch = Clock { today: Date(0), zone: Zone::utc() };
         let system = Prose::read(&view.system, &epoch);
         let shown = system.mentions().iter().find_map(|mention| match &mention.what {
@@ -34,8 +36,15 @@ impl Words {
             _ => None,
         });
         let today = shown.unwrap_or(Date(0));
-        let prose = Prose::read(&words, &Clock { today, zone: Zone::utc() });
-        Self { prose: std::sync::Arc::new(prose), today, used: Vec::new() }
+        let read =
+            |from: usize| std::sync::Arc::new(Prose::read(&said(from), &Clock { today, zone: Zone::utc() }));
+        Self { prose: read(first), before: (first > 0).then(|| read(0)), today, used: Vec::new() }
+    }
+
+    /// The same words with all that was said before them.
+    pub(super) fn whole(&self) -> Self {
+        let prose = self.before.clone().unwrap_or_else(|| self.prose.clone());
+        Self { prose, before: None, today: self.today, used: Vec::new() }
     }
 
     /// A value for an argument; what need not be given is only taken where the words are sure.
@@ -54,8 +63,11 @@ impl Words {
             // A token is never said.
             Kind::Text if name.contains("token") => None,
             Kind::Text if must && self.labelled(name).is_some() => self.labelled(name),
+            Kind::Text if is_login(name) && must => self.login(),
+            Kind::Text if is_secret(name) && must => self.code(),
             Kind::Text if is_id(name) && must => self.code(),
             Kind::Text if must => self.quoted().or_else(|| self.name()).or_else(|| self.code()),
+            Kind::Text if is_query(name) => self.quoted().or_else(|| self.name()),
             _ => None,
         }
     }
@@ -146,7 +158,7 @@ impl Words {
         let name = name.replace('_', " ");
         let at = lower.find(&name)? + name.len();
         let rest = source.get(at..)?;
-        let rest = [" is ", ": ", " = "].iter().find_map(|label| rest.strip_prefix(label))?;
+        let rest = [" is ", ": ", " = ", " would be "].iter().find_map(|label| rest.strip_prefix(label))?;
         let word = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ';', '!', '?']);
         (!word.is_empty()).then(|| Json::from(word))
     }
@@ -165,48 +177,69 @@ impl Words {
         None
     }
 
-    /// The longest run of capitalised words that does not only begin a sentence.
+    /// What somebody signs in as: the word after `as`, else the first word of `tsaito, a4e8-b725`.
+    fn login(&mut self) -> Option<Json> {
+        let source = self.prose.source();
+        let lower = source.to_ascii_lowercase();
+        let after =
+            ["sign in as ", "signed in as ", "username is ", "username ", "login is ", "login ", "user "];
+        let labelled = after.iter().find_map(|label| source.get(lower.rfind(label)? + label.len()..));
+        let paired = || {
+            let mut words = source.split_whitespace();
+            words.find(|word| word.ends_with([',', '/', ':']) && word.starts_with(char::is_lowercase))
+        };
+        let word = labelled.and_then(|rest| rest.split_whitespace().next()).or_else(paired)?;
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        (!word.is_empty()).then(|| Json::from(word))
+    }
+
+    /// The longest run of capitalised words, with the small words inside it: `Song for Ana`, `Horses and Threads`.
     fn name(&mut self) -> Option<Json> {
         let source = self.prose.source().to_owned();
         let words: Vec<(String, usize, usize)> =
             self.prose.words().map(|(word, span)| (word.to_owned(), span.start, span.end)).collect();
-        let capital = |word: &str| word.chars().next().is_some_and(char::is_uppercase) && word != "I";
         let begins = |start: usize| {
             let before = source.get(..start).unwrap_or_default().trim_end();
             before.is_empty() || before.ends_with(['.', '!', '?', ':'])
         };
+        let names = |(word, start, end): &(String, usize, usize)| {
+            let capital = word.starts_with(char::is_uppercase) && word != "I" && !word.starts_with("I'");
+            // The first word of a sentence is capitalised anyway.
+            let opens = begins(*start) && OPENING.contains(&&*word.to_lowercase());
+            capital && !opens && self.free(*start, *end)
+        };
+        let joined = |at: usize| match (words.get(at), words.get(at + 1)) {
+            (Some((_, _, end)), Some((_, start, _))) => source
+                .get(*end..*start)
+                .is_some_and(|gap| gap.len() <= 2 && !gap.contains(['.', ',', '?', '!'])),
+            _ => false,
+        };
+        let small = |word: &str| SMALL.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit());
         let mut best: Option<(usize, usize, usize)> = None;
         let mut at = 0;
-        while at < words.len() {
-            let mut end = at;
-            while words.get(end).is_some_and(|(word, start, to)| {
-                let joined = end == at
-                    || words.get(end - 1).is_some_and(|(_, _, last)| {
-                        source
-                            .get(*last..*start)
-                            .is_some_and(|gap| gap.len() <= 2 && !gap.contains(['.', ',']))
-                    });
-                capital(word) && self.free(*start, *to) && joined
-            }) {
-                end += 1;
+        while let Some((_, start, _)) = words.get(at) {
+            if !words.get(at).is_some_and(names) {
+                at += 1;
+                continue;
             }
-            // The first word of a sentence is capitalised anyway.
-            let from = if words.get(at).is_some_and(|(_, start, _)| begins(*start)) && end > at {
-                at + 1
-            } else {
-                at
-            };
-            if end > from
-                && best.is_none_or(|(length, ..)| end - from > length)
-                && let (Some((_, start, _)), Some((_, _, to))) = (words.get(from), words.get(end - 1))
-            {
-                best = Some((end - from, *start, *to));
+            let (mut next, mut last) = (at, at);
+            while joined(next) && words.get(next + 1).is_some_and(|word| names(word) || small(&word.0)) {
+                next += 1;
+                let number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+                if words.get(next).is_some_and(|word| names(word) || number(&word.0)) {
+                    last = next;
+                }
             }
-            at = end.max(at + 1);
+            let length = last + 1 - at;
+            if best.is_none_or(|(known, ..)| length > known) {
+                best = words.get(last).map(|(_, _, end)| (length, *start, *end));
+            }
+            at = next + 1;
         }
         let (_, start, end) = best?;
         self.used.push((start, end));
-        source.get(start..end).map(Json::from)
+        let text = source.get(start..end)?;
+        Some(Json::from(text.strip_suffix("'s").or_else(|| text.strip_suffix("’s")).unwrap_or(text)))
     }
 
     /// How many leaves of a value the words name.
@@ -214,7 +247,10 @@ impl Words {
         match value {
             Json::String(text) if text.len() > 1 => {
                 let as_day = Date::parse(text).is_some_and(|day| self.means(day));
-                usize::from(as_day || !self.prose.find(&text.replace('_', " ")).is_empty())
+                let said = |prose: &Prose| !prose.find(&text.replace('_', " ")).is_empty();
+                // What was said of this request weighs more than what was said before.
+                4 * usize::from(as_day || said(&self.prose))
+                    + usize::from(self.before.as_deref().is_some_and(said))
             }
             Json::Array(items) => items.iter().map(|item| self.named(item)).sum(),
             Json::Object(members) => members.values().map(|member| self.named(member)).sum(),
@@ -246,6 +282,26 @@ impl Words {
         best.map(|(_, value)| value)
     }
 
+    /// The member of a name in what replies have shown, newest first: of the record that the words name most of, else the
+    /// only one that there is.
+    pub(super) fn remembered(&self, view: &View, name: &str) -> Option<Json> {
+        let mut best: Scored = None;
+        let mut seen: Vec<Json> = Vec::new();
+        for said in view.conversation.iter().rev() {
+            let Said::Call(_, reply) = said else { continue };
+            let mut read = |record: &Map<String, Json>| {
+                let value = record.get(name).filter(|value| value.is_string() || value.is_number())?;
+                if !seen.contains(value) {
+                    seen.push(value.clone());
+                }
+                Some((self.named(&Json::Object(record.clone())), value.clone()))
+            };
+            self.best_of(&reply.body, &mut read, &mut best);
+        }
+        let (score, value) = best?;
+        (score > 0 || seen.len() == 1 || name.contains("token")).then_some(value)
+    }
+
     /// The best that any record of a value gives; the first of those that are equally good.
     pub(super) fn best_of(
         &self,
@@ -266,6 +322,31 @@ impl Words {
             _ => {}
         }
     }
+}
+
+/// Small words inside names.
+const SMALL: [&str; 16] =
+    ["of", "the", "for", "in", "and", "to", "a", "an", "on", "at", "with", "de", "la", "le", "von", "&"];
+/// Words that open sentences and are no names.
+const OPENING: [&str; 60] = [
+    "a", "add", "all", "also", "an", "and", "any", "are", "at", "book", "but", "can", "cancel", "change",
+    "could", "did", "do", "does", "find", "for", "get", "give", "has", "have", "hello", "hey", "hi", "how",
+    "if", "in", "is", "it", "its", "just", "let", "look", "make", "my", "no", "now", "of", "on", "our",
+    "please", "put", "set", "show", "so", "thanks", "that", "the", "then", "there", "this", "what", "when",
+    "where", "which", "who", "would",
+];
+
+fn is_login(name: &str) -> bool {
+    ["username", "login", "user_name", "account_name"].contains(&name)
+}
+
+fn is_secret(name: &str) -> bool {
+    ["password", "passcode", "secret"].iter().any(|word| name.contains(word))
+}
+
+/// Whether an argument is what a list is searched for by.
+fn is_query(name: &str) -> bool {
+    ["name", "title", "query", "q", "search", "text"].contains(&name) || name.ends_with("_name")
 }
 
 fn is_id(name: &str) -> bool {

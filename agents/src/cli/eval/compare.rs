@@ -1,0 +1,92 @@
+//! `diorama eval --compare RUN RUN`: two stored runs beside each other.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::report::{difference, rate};
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams};
+use crate::evaluation::page::{Shown, in_order, page};
+use crate::evaluation::paired::{Difference, Pairs, solved};
+
+/// Two runs.
+#[derive(Debug, Serialize)]
+struct Compared {
+    runs: Vec<Json>,
+    /// The second against the first, on the episodes that both have.
+    paired: Option<Difference>,
+    /// What is to be known of figures of embedded agents beside those of models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+/// Compares two runs; each is a folder that `--out` wrote.
+pub(super) fn compare(
+    folders: &[PathBuf],
+    html: Option<&Path>,
+    streams: &mut Streams<'_>,
+) -> Result<Done, CliError> {
+    let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
+    let shown = runs.iter().zip(folders).map(|(run, folder)| {
+        serde_json::from_value(run.clone()).map_err(|error| wrong(folder, &error.to_string()))
+    });
+    let shown = shown.collect::<Result<Vec<Shown>, _>>()?;
+    let of = |folder: &PathBuf| {
+        solved(folder).map_err(|source| CliError::Read { path: folder.join("episodes.jsonl"), source })
+    };
+    let all = folders.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    let mut pairs = Pairs::default();
+    if let [first, second] = all.as_slice() {
+        for (key, solved) in first {
+            if let Some(other) = second.get(key) {
+                pairs.add(*solved, *other);
+            }
+        }
+    }
+    let compared = Compared { runs, paired: pairs.difference(), note: Shown::note(&shown) };
+    if let Some(file) = html {
+        std::fs::write(file, page(&shown, compared.paired.as_ref()))?;
+    }
+    streams.print(&compared, || table(&shown, &compared))?;
+    Ok(Done::Met)
+}
+
+fn read(folder: &Path) -> Result<Json, CliError> {
+    let path = folder.join("report.json");
+    let text = std::fs::read(&path).map_err(|source| CliError::Read { path: path.clone(), source })?;
+    serde_json::from_slice(&text).map_err(|error| wrong(folder, &error.to_string()))
+}
+
+fn wrong(folder: &Path, what: &str) -> CliError {
+    let file = folder.join("report.json");
+    CliError::Empty(format!("{}: {what}; expected a report as `eval --out` writes it", file.display()))
+}
+
+fn table(runs: &[Shown], compared: &Compared) -> String {
+    let mut text = String::new();
+    for (letter, run) in ('A'..).zip(runs) {
+        text.push_str(&format!("{letter}: {}\n   {}\n", run.label(), rate(&run.success_rate)));
+    }
+    if let Some(note) = compared.note {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    match &compared.paired {
+        Some(paired) => text.push_str(&format!("B - A: {}\n", difference(paired))),
+        None => text.push_str("B - A: the runs have no episode in common\n"),
+    }
+    for dimension in ["ability", "depth", "phenomenon", "pool"] {
+        let names = runs.iter().filter_map(|run| run.cells.get(dimension)).flat_map(|cells| cells.keys());
+        text.push_str(&format!("  by {dimension}\n"));
+        for name in in_order(names) {
+            let share = |run: &Shown| match run.cells.get(dimension).and_then(|cells| cells.get(name)) {
+                Some(cell) => format!("{:.4} of {:<6}", cell.rate.share, cell.rate.of),
+                None => format!("{:<16}", "-"),
+            };
+            let shares: Vec<String> = runs.iter().map(share).collect();
+            text.push_str(&format!("    {name:<28} {}\n", shares.join("  ")));
+        }
+    }
+    text
+}

@@ -1,0 +1,94 @@
+"""An agent in plain HTTP: a POST to the model, a POST to the world, in turn, until the user has nothing more to say.
+
+    diorama serve --tasks DATASET
+    python agent_requests.py --server http://127.0.0.1:8080 --base-url http://127.0.0.1:8000 --model NAME --tasks 20
+
+Needs `requests` and nothing else. The model's server speaks the protocol of OpenAI's chat completions.
+"""
+
+import argparse
+import json
+import os
+
+import requests
+
+
+def post(url, body, headers=None):
+    reply = requests.post(url, json=body, headers=headers, timeout=120)
+    reply.raise_for_status()
+    return reply.json()
+
+
+def run(server, task, ask, control, most=40):
+    """Plays one task to its end and returns its grade. `ask(messages, tools)` gives the model's next message."""
+    made = post(f"{server}/v1/sessions", {"task": task}, control)
+    session = f"{server}/v1/sessions/{made['id']}"
+    shown = requests.get(f"{session}/task", timeout=120).json()
+    messages = [{"role": "system", "content": shown["system"]}, {"role": "user", "content": shown["user"]}]
+    tools = {tool["function"]["name"]: tool for tool in shown["tools"]}
+    done = False
+    for _ in range(most):
+        message = ask(messages, list(tools.values()))
+        messages.append(message)
+        calls = message.get("tool_calls") or []
+        if not calls:  # Words to the user, who answers from what they hold back.
+            heard = post(f"{session}/messages", {"content": message.get("content") or ""})
+            done = heard["done"]
+            messages.append({"role": "user", "content": heard["content"] or ""})
+        for call in calls:
+            name, result = call["function"]["name"], None
+            try:
+                arguments = json.loads(call["function"]["arguments"] or "{}")
+            except ValueError as error:
+                arguments, result = {}, {"error": f"the arguments are no JSON: {error}"}
+            if result is None and name == "finish":  # Ends the stage; the user opens the next, or is done.
+                reply = requests.post(f"{session}/finish", json=arguments, timeout=120)
+                result = reply.json()  # An ending that is refused says why, and the stage stays open.
+                done = reply.ok and result["done"]
+                if reply.ok and result.get("finish"):
+                    tools["finish"] = result["finish"]  # The next stage asks for other facts.
+            elif result is None:
+                result = post(f"{session}/call", {"api": name, "arguments": arguments})
+                found = result["body"].get("tools") if name == "ToolSearcher" and result["status"] == 200 else None
+                for function in found or []:  # What a search shows may be called from now on.
+                    tools[function["name"]] = {"type": "function", "function": function}
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(result)})
+        if done:
+            break
+    return post(f"{session}/grade", {}, control)
+
+
+def chat(base_url, model):
+    """Asks a server of chat completions."""
+    key = os.environ.get("OPENAI_API_KEY")
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    def ask(messages, tools):
+        body = {"model": model, "messages": messages, "tools": tools, "temperature": 0}
+        return post(f"{base_url}/v1/chat/completions", body, headers)["choices"][0]["message"]
+
+    return ask
+
+
+def main(connect=chat):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--server", default="http://127.0.0.1:8080", help="diorama serve --tasks")
+    parser.add_argument("--base-url", required=True, help="the model's server, without /v1")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--tasks", type=int, default=20, help="how many of the tasks")
+    asked = parser.parse_args()
+    token = os.environ.get("DIORAMA_CONTROL_TOKEN")
+    control = {"Diorama-Token": token} if token else {}
+    listed = requests.get(f"{asked.server}/v1/tasks", params={"limit": asked.tasks}, headers=control, timeout=120)
+    listed.raise_for_status()
+    ask, counted = connect(asked.base_url, asked.model), []
+    for task in listed.json()["tasks"]:
+        grade = run(asked.server, task["id"], ask, control)
+        if not grade["masked"]:  # A masked episode failed beside a fault of the environment, and says nothing.
+            counted.append(grade["reward"])
+        print(json.dumps({"task": task["id"], "reward": grade["reward"], "masked": grade["masked"]}), flush=True)
+    print(json.dumps({"episodes": len(counted), "success": sum(counted) / max(1, len(counted))}))
+
+
+if __name__ == "__main__":
+    main()
