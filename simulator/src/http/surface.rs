@@ -14,6 +14,8 @@ use super::auth::same;
 use super::negotiate::{Document, acceptable, is_json, media_type, options, tagged};
 use super::problem::{Problem, reply, text};
 use super::sessions::{Slot, lock};
+use super::step::unwritten;
+use super::store::Store;
 use super::target::{Form, Place, Target};
 
 /// A request whose body has been read.
@@ -204,6 +206,19 @@ const fn route(
     Route { method, path, surface, action, summary }
 }
 
+impl Route {
+    /// Whether its path names a session.
+    pub(super) fn of_session(&self) -> bool {
+        self.path.starts_with("/v1/sessions/{id}")
+    }
+}
+
+/// The route of a method, among those of one path.
+pub(super) fn route_of(routes: &'static [Route], method: &Method) -> Option<&'static Route> {
+    let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
+    routes.iter().find(|route| route.method == wanted)
+}
+
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 pub(super) const CONTROL_HEADER: &str = "diorama-token";
 
@@ -271,8 +286,7 @@ impl App {
                 return Err(Problem::new(404, format!("no route fits {shown}; see /openapi.json")));
             }
         };
-        let wanted = if request.method == Method::HEAD { "GET" } else { request.method.as_str() };
-        if let Some(route) = routes.iter().find(|route| route.method == wanted) {
+        if let Some(route) = route_of(routes, request.method) {
             return self.act(route, request);
         }
         let mut allow: Vec<&str> = routes.iter().map(|route| route.method).collect();
@@ -294,13 +308,13 @@ impl App {
                 "the query string: expected percent-encoded UTF-8, found other bytes",
             ));
         }
-        let live = if route.path.starts_with("/v1/sessions/{id}") {
+        let live = if route.of_session() {
             Some(self.sessions.get(id, self.now_ms()))
         } else {
             None
         };
         if route.surface == Surface::Control {
-            self.authorise(request, live.as_ref().and_then(|live| live.as_ref().ok()))?;
+            self.authorise(request.headers, live.as_ref().and_then(|live| live.as_ref().ok()))?;
         }
         let live = live.transpose()?;
         let none = || Problem::new(500, "the route has no session");
@@ -313,9 +327,12 @@ impl App {
             Action::Ready if self.ending.load(Relaxed) => {
                 Err(Problem::new(503, "the server is ending; ask another").retry_after(1))
             }
-            Action::Ready => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
+            Action::Ready => match self.store.as_ref().and_then(Store::ailing) {
+                Some(error) => Err(unwritten(&error)),
+                None => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
+            },
             Action::Metrics => {
-                Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count())))
+                Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count(), self.scale.held())))
             }
             Action::Document | Action::Yaml => Ok(tagged(
                 Document::new(&super::manage::document(&self.settings.public_url), request),
@@ -329,7 +346,7 @@ impl App {
             Action::Sessions => self.list_sessions(request),
             Action::Create => self.create(request),
             Action::Show => Ok(self.show_session(of()?)),
-            Action::Delete => self.delete(id),
+            Action::Delete => self.delete(of()?),
             Action::Reset => self.reset(of()?),
             Action::Fork => self.fork(of()?, request),
             Action::Clock => self.set_clock(of()?, request),
@@ -351,9 +368,9 @@ impl App {
     }
 
     /// Lets the experimenter in: with the server's token, or with a session's own for that session.
-    fn authorise(&self, request: &Incoming<'_>, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
+    pub(super) fn authorise(&self, headers: &HeaderMap, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
         let Some(token) = &self.settings.control_token else { return Ok(()) };
-        let given = request.headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
+        let given = headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
         let given = given
             .ok_or_else(|| Problem::new(401, "this needs the control token in the header Diorama-Token"))?;
         if same(given, token) || live.is_some_and(|live| same(given, &lock(live).token)) {

@@ -3,6 +3,7 @@
 //! Values keep their types here, so that nothing has to be parsed against a schema; what is read is still checked
 //! against the base, and its digest says whether it is the state that was written.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_seeds::model::{DomainId, Record, ResourceId};
@@ -106,13 +107,29 @@ impl State {
         self.tables.iter().map(Table::changes).sum()
     }
 
-    /// The state that was kept, of a session that started in this one; none when it does not fit the base or is not
-    /// what it says it is.
+    /// The state that was kept, of a session that started as this one's did; none when it does not fit the base or is not
+    /// what it says it is. What is the same in both is shared.
     pub(crate) fn resumed(&self, base: &Base, kept: &KeptState) -> Option<Self> {
         let world = base.world();
         let mut state = self.clone();
         let mut scratch = Vec::new();
         state.clock = Instant(kept.clock);
+        for position in 0..state.tables.len() {
+            let resource = ResourceId(position as u16);
+            let theirs = kept.tables.iter().find(|table| usize::from(table.resource) == position);
+            let theirs = theirs.map(|table| table.changed.iter().map(|(key, _)| key.value()));
+            let theirs: BTreeSet<Value> = theirs.into_iter().flatten().collect::<Option<_>>()?;
+            let ours = state.tables.get(position)?.keys().filter(|key| !theirs.contains(key));
+            for key in ours.cloned().collect::<Vec<_>>() {
+                let frozen = base.find(resource, &key).cloned();
+                state.put(base, resource, &key, frozen, &mut scratch);
+            }
+            let creates = kept.tables.iter().find(|table| usize::from(table.resource) == position);
+            let creates = creates.map_or(0, |table| table.creates);
+            if state.creates(resource) != creates {
+                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates);
+            }
+        }
         for table in &kept.tables {
             let fields = world.resources.get(usize::from(table.resource))?.fields.len();
             for (key, record) in &table.changed {
@@ -121,14 +138,24 @@ impl State {
                     Some(values) => Some(values.iter().map(Kept::value).collect::<Option<Record>>()?),
                     None => None,
                 };
-                state.put(base, ResourceId(table.resource), &key.value()?, record, &mut scratch);
+                let key = key.value()?;
+                let known = state.tables.get(usize::from(table.resource))?.changed(&key);
+                if known != Some(&record) {
+                    state.put(base, ResourceId(table.resource), &key, record, &mut scratch);
+                }
             }
-            Arc::make_mut(&mut state.tables).get_mut(usize::from(table.resource))?.set_creates(table.creates);
+        }
+        let gone = state.tokens.keys().filter(|text| !kept.tokens.iter().any(|token| *token.text == ***text));
+        for text in gone.cloned().collect::<Vec<_>>() {
+            state.revoke(&text);
         }
         for token in &kept.tokens {
             world.domains.get(usize::from(token.domain))?;
             let (user, expires) = (token.user.value()?, Instant(token.expires));
-            state.issue(token.text.as_str().into(), Token { domain: DomainId(token.domain), user, expires });
+            let known = Token { domain: DomainId(token.domain), user, expires };
+            if state.token(&token.text) != Some(&known) {
+                state.issue(token.text.as_str().into(), known);
+            }
         }
         state.issued = kept.issued;
         (state.digest().to_string() == kept.digest).then_some(state)
