@@ -102,8 +102,12 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
         if report.errors() == 0 {
             let doc = super::inputs::read_world(file)?;
             let name = report.name.clone();
+            let compiled = world::compile(&doc)?;
+            if compiled.apis.iter().any(|api| api.contract.is_some()) {
+                text.push_str(&world::fidelity(&compiled));
+            }
             report.findings.extend(impossible(&doc)?);
-            report.findings.extend(Repertoire::new(&doc, &world::compile(&doc)?).1);
+            report.findings.extend(Repertoire::new(&doc, &compiled).1);
             report = report.located(&name, &source);
         }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
