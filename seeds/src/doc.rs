@@ -95,6 +95,9 @@ pub struct DomainHead {
     /// How users sign in, where some APIs need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthDoc>,
+    /// JSON Schemas that the contracts of APIs refer to, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub schemas: IndexMap<String, serde_json::Value>,
     /// How HTTP callers prove who they are, by name; APIs say in `security` which they take.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub security: IndexMap<String, SecurityDoc>,

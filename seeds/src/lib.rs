@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod compose;
+pub mod contract;
 pub mod doc;
 pub mod ending;
 pub mod english;

@@ -319,5 +319,13 @@ fn write_resource(doc: &mut ResourceDoc, resource: &Resource, zone: &Zone) {
     doc.records = RecordsDoc::Given(resource.records.iter().map(write).collect());
 }
 
+/// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
+pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
+    let mut out = String::new();
+    let mut draw = draw::Streams::new(seed, "", "", "pattern").draw(0, 0);
+    pattern::Generator::new(pattern)?.write(&mut draw, &mut out);
+    Some(out)
+}
+
 #[cfg(test)]
 mod tests;

@@ -224,6 +224,8 @@ pub struct Api {
     pub errors: Vec<(Option<u16>, Arc<serde_json::Value>)>,
     /// What an HTTP caller must show: one of these sets of schemes. Nothing is needed when there is none.
     pub security: Vec<Vec<Need>>,
+    /// What a document promises of its bodies.
+    pub contract: Option<Arc<crate::contract::Contract>>,
     /// What a call does.
     pub behaviour: Behaviour,
     /// What a reply shows.
@@ -289,6 +291,10 @@ pub struct Behaviour {
     pub require: Vec<Require>,
     /// Further changes.
     pub also: Vec<Effect>,
+    /// The field that keeps the body of the request.
+    pub keep: Option<FieldId>,
+    /// A record that is to be changed and not there is made.
+    pub upsert: bool,
 }
 
 /// The kinds of behaviour, version 1.
@@ -484,6 +490,8 @@ pub struct Page {
     pub style: PageStyle,
     /// Items on a page by default.
     pub size: u32,
+    /// The number of the first page.
+    pub first: u8,
     /// The parameter with page number, offset or cursor.
     pub parameter: ParameterId,
     /// The parameter with the page size.
@@ -620,6 +628,9 @@ impl Api {
     /// reply is 204 without a body.
     #[must_use]
     pub fn shows_nothing(&self) -> bool {
+        if let Some(contract) = &self.contract {
+            return contract.reply.is_none();
+        }
         let record = !matches!(
             self.behaviour.kind,
             BehaviourKind::List(_)
@@ -793,6 +804,7 @@ impl Api {
                     | BehaviourKind::AddMembers { .. }
                     | BehaviourKind::RemoveMembers { .. }
             )
+            || self.behaviour.keep.is_some()
     }
 }
 

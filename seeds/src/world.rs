@@ -6,6 +6,7 @@
 mod canonical;
 mod check;
 mod compile;
+mod fidelity;
 mod findings;
 mod locate;
 mod path;
@@ -18,6 +19,7 @@ pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path, same_route};
+pub use fidelity::{Level, fidelity, level};
 pub use read::options as yaml_options;
 pub use read::{MAX_BYTES, MAX_DEPTH, add_scenarios, read};
 pub use report::{Finding, Report, Severity};

@@ -7,6 +7,7 @@
 mod aggregate;
 mod arguments;
 mod base;
+mod contract;
 mod digest;
 mod draft;
 pub mod eval;
@@ -79,8 +80,10 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
         return Ok(Applied { reply, state: state.clone(), changes: Vec::new() });
     };
     let api = base.world().api(id);
+    let sent = contract::sent(api, &call.arguments)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)?;
     let mut run = Run::new(base, state, api, arguments);
+    run.sent = sent;
     run.authorise()?;
     let body = run.perform()?;
     let Run { draft, .. } = run;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
 use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::world;
 
 use super::error::CliError;
 use super::inputs::read_file;
@@ -33,6 +34,11 @@ impl ImportArgs {
         let options = ImportOptions { strict: self.strict, ..ImportOptions::default() };
         let Imported { doc, notes, .. } =
             openapi::import_with(&name, &text, &options, &Folder { folder: folder.to_owned() })?;
+        if let Ok(compiled) = world::compile(&doc) {
+            let _ = write!(streams.err, "{}", world::fidelity(&compiled));
+        }
+        let mut notes = notes;
+        notes.sort_by_key(|note| note.severity);
         for note in &notes {
             terminal::note(streams, &format!("{}: {}", note.operation, note.reason));
         }

@@ -102,7 +102,12 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
         let name = file.display().to_string();
         let mut report = world::examine(&name, &source);
         if report.errors() == 0 {
-            report = deepened(report, &source, &super::inputs::read_world(file)?)?;
+            let doc = super::inputs::read_world(file)?;
+            let compiled = world::compile(&doc)?;
+            if compiled.apis.iter().any(|api| api.contract.is_some()) {
+                text.push_str(&world::fidelity(&compiled));
+            }
+            report = deepened(report, &source, &doc)?;
         }
         errors += report.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
         for finding in &report.findings {

@@ -269,7 +269,7 @@ fn key_field(entity: &Entity) -> FieldDoc {
 }
 
 /// How keys that are text are written.
-fn key_code(entity: &Entity) -> Json {
+pub(super) fn key_code(entity: &Entity) -> Json {
     let code = |form: &str| json!({"provider": "code", "format": form});
     let form = entity.key_shape.pattern.as_deref().and_then(fakes::pattern_code);
     if let Some(form) = form.filter(|form| form.matches(['#', 'A', 'x']).count() >= 4) {

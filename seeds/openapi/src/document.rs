@@ -37,6 +37,14 @@ pub(super) struct Operation {
     /// Status and shape of success; no shape when it has no JSON body.
     pub(super) status: u16,
     pub(super) reply: Option<Shape>,
+    /// The schema of the request's body as it is written, and whether it must be there.
+    pub(super) request: Option<Json>,
+    /// The body is neither JSON nor a form.
+    pub(super) octets: bool,
+    /// The JSON schema of a success as it is written.
+    pub(super) promise: Option<Json>,
+    /// The status with which it refuses a body that is not valid.
+    pub(super) refusal: u16,
     pub(super) security: Needs,
     /// What its path says.
     pub(super) route: Route,
@@ -291,6 +299,13 @@ fn operation<'a>(
     let request = node.get("requestBody").and_then(|request| unfolder.resolve(request));
     let body = request.and_then(|request| media(unfolder, request));
     let (status, reply) = success(unfolder, node);
+    let schema = |content: &Json| Some(content.get("schema").cloned().unwrap_or(Json::Bool(true)));
+    let written = request.and_then(json_content).and_then(schema);
+    let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
+    let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
+    let promise = success.and_then(true_json).and_then(|media| media.get("schema").cloned());
+    let declares = |status: &str| node.get("responses").is_some_and(|responses| responses.get(status).is_some());
+    let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
     Operation {
         id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
         method: method.to_uppercase(),
@@ -301,6 +316,10 @@ fn operation<'a>(
         body,
         status,
         reply,
+        request: written,
+        octets,
+        promise,
+        refusal,
         security: Needs::new(),
         route: Route::default(),
     }
@@ -411,6 +430,13 @@ fn json_content(node: &Json) -> Option<&Json> {
         .find(|(kind, _)| kind.contains("json"))
         .or_else(|| content.iter().find(|(kind, _)| kind.contains("form") || *kind == "*/*"))
         .map(|(_, media)| media)
+}
+
+/// The content of a response that is JSON, or of any kind.
+fn true_json(node: &Json) -> Option<&Json> {
+    let content = node.get("content").and_then(Json::as_object)?;
+    let json = content.iter().find(|(kind, _)| kind.contains("json"));
+    json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
 }
 
 /// The JSON content of a request or a response, its examples taken in.

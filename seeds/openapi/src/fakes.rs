@@ -520,6 +520,8 @@ pub(super) fn pattern_code(pattern: &str) -> Option<String> {
             ("{A}".to_owned(), 5)
         } else if rest.starts_with("[a-f0-9]") || rest.starts_with("[0-9a-f]") {
             ("{x}".to_owned(), 8)
+        } else if rest.starts_with("[0-9a-fA-F]") || rest.starts_with("[a-fA-F0-9]") {
+            ("{x}".to_owned(), 11)
         } else if first.is_ascii_alphanumeric() || ['-', '_', '/', ' ', ':'].contains(&first) {
             (first.to_string(), first.len_utf8())
         } else {

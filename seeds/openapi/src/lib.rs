@@ -19,11 +19,13 @@ pub use source::MAX_BYTES;
 mod build;
 mod bundle;
 mod constants;
+mod contract;
 mod dates;
 mod document;
 mod entities;
 mod errors;
 mod fakes;
+mod ground;
 mod levels;
 mod members;
 mod mend;
@@ -84,11 +86,34 @@ pub struct Note {
     pub operation: String,
     /// What and why.
     pub reason: String,
+    /// How much it matters.
+    pub severity: Severity,
+}
+
+/// How much a note matters, what matters most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// A part of the document is not served.
+    LeftOut,
+    /// An operation does less than it says.
+    Less,
+    /// Something is called or written otherwise.
+    Other,
 }
 
 impl Note {
     fn on(operation: &str, reason: impl Into<String>) -> Self {
-        Self { operation: operation.to_owned(), reason: reason.into() }
+        let reason = reason.into();
+        let says = |parts: &[&str]| parts.iter().any(|part| reason.contains(part));
+        let severity = if says(&["left out", "does not resolve", "is not served", "not modelled"]) {
+            Severity::LeftOut
+        } else if says(&["constant", "only answer", "no effect", "neither filters", "it answers as"]) {
+            Severity::Less
+        } else {
+            Severity::Other
+        };
+        Self { operation: operation.to_owned(), reason, severity }
     }
 
     fn on_all(reason: impl Into<String>) -> Self {
@@ -139,9 +164,6 @@ pub fn import_with(
     }
     let mut notes: Vec<Note> = lost.into_iter().map(Note::on_all).collect();
     let document = document::read(&root, &mut notes).map_err(refuse)?;
-    let model = entities::Model::infer(&document.operations);
-    let mut resources = build::resources(&model, options.records);
-    let apis = operations::apis(&model, &document.operations, &mut resources, &mut notes);
     let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
         capitalised(&words::label(&identifier))
@@ -165,15 +187,59 @@ pub fn import_with(
             security: document.security,
             ..DomainHead::default()
         }),
-        resources,
-        apis,
         ..WorldDoc::default()
     };
-    errors::declare(&root, &mut doc);
-    mend::mend(&mut doc, &document.operations, &mut notes)?;
-    mend::settle(&mut doc, &document.operations, &mut notes);
+    fill(&root, &document.operations, options, &mut doc, &mut notes)?;
     Ok(Imported { doc, notes })
 }
+
+/// Gives a world its resources and APIs: those that inference finds where it understands every operation, else those
+/// of the ground that every document has.
+fn fill(
+    root: &serde_json::Value,
+    operations: &[document::Operation],
+    options: &ImportOptions,
+    doc: &mut WorldDoc,
+    notes: &mut Vec<Note>,
+) -> Result<(), Report> {
+    let mut said = Vec::new();
+    if let Some(mut inferred) = inferred(operations, options, doc, &mut said) {
+        errors::declare(root, &mut inferred);
+        if mend::mend(&mut inferred, operations, &mut said).is_ok() {
+            mend::settle(&mut inferred, operations, &mut said);
+            notes.append(&mut said);
+            *doc = inferred;
+            return Ok(());
+        }
+    }
+    let made = ground::ground(root, operations, notes);
+    (doc.resources, doc.apis) = (made.resources, made.apis);
+    if let Some(head) = &mut doc.domain {
+        head.schemas = made.schemas;
+    }
+    errors::declare(root, doc);
+    mend::mend(doc, operations, notes)
+}
+
+/// The world that inference makes, if it understands the document: every operation is about resources, and every
+/// member of a body goes somewhere.
+fn inferred(
+    operations: &[document::Operation],
+    options: &ImportOptions,
+    doc: &WorldDoc,
+    notes: &mut Vec<Note>,
+) -> Option<WorldDoc> {
+    let model = entities::Model::infer(operations);
+    let mut doc = doc.clone();
+    doc.resources = build::resources(&model, options.records);
+    doc.apis = operations::apis(&model, operations, &mut doc.resources, notes);
+    let unsure = doc.apis.iter().zip(operations).filter(|(api, operation)| !operations::is_understood(api, operation));
+    let unsure = unsure.count();
+    (unsure * TRUSTED <= operations.len()).then_some(doc)
+}
+
+/// Inference is believed where it understands all but one of so many operations.
+const TRUSTED: usize = 20;
 
 /// A world's name from a document's file name.
 fn identifier(name: &str) -> String {

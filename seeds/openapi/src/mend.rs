@@ -1,6 +1,8 @@
 //! The last step: an imported world always runs. What its own rules refuse is made simpler, and said so.
 
-use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyFieldDoc, ResourceDoc, WorldDoc};
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyDoc, ReplyFieldDoc, ResourceDoc, WorldDoc,
+};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Finding, Report};
 use indexmap::IndexMap;
@@ -69,11 +71,18 @@ fn simpler(
                 return false;
             }
             if *times == 1 {
-                let reason =
-                    format!("it answers with constants, as its behaviour was refused: {}", finding.message);
+                let lowered = match api.contract {
+                    Some(_) => "it neither filters nor pages",
+                    None => "it answers with constants",
+                };
+                let reason = format!("{lowered}, as its behaviour was refused: {}", finding.message);
                 notes.push(Note::on(&operation.route(), reason));
             }
-            *api = constants::api(operation, &api.name, *times > 1);
+            if api.contract.is_some() {
+                lower(api, *times > 1);
+            } else {
+                *api = constants::api(operation, &api.name, *times > 1);
+            }
             true
         }
         Place::Field(resource, field) => {
@@ -111,6 +120,19 @@ fn simpler(
             }
             *times <= 4
         }
+    }
+}
+
+/// Takes an API's refinements away; at last it only answers as its contract promises.
+fn lower(api: &mut ApiDoc, only_answers: bool) {
+    api.behaviour.filters.clear();
+    api.behaviour.page = None;
+    api.parameters.values_mut().filter(|doc| doc.place.as_deref() == Some("query")).for_each(|doc| doc.ignored = true);
+    if only_answers {
+        api.behaviour = BehaviourDoc { action: Some("none".to_owned()), ..BehaviourDoc::default() };
+        api.reply = ReplyDoc { status: api.reply.status, ..ReplyDoc::default() };
+        api.parameters.values_mut().for_each(|doc| doc.ignored = true);
+        api.phrases = PhrasesDoc::default();
     }
 }
 

@@ -62,13 +62,42 @@ pub(super) fn apis(
         maker.api.name = name;
         maker.make();
         let made = operation.route();
-        notes.extend(maker.notes.into_iter().map(|reason| Note { operation: made.clone(), reason }));
+        notes.extend(maker.notes.into_iter().map(|reason| Note::on(&made, reason)));
         for (name, resource) in maker.more {
             resources.entry(name).or_insert(resource);
         }
         out.push(maker.api);
     }
     out
+}
+
+/// An operation with its name, route and parameters, which does nothing yet.
+pub(super) fn plain(operation: &Operation, taken: &mut IndexSet<String>) -> ApiDoc {
+    let model = Model::default();
+    let (name, _) = name(operation, taken);
+    let mut maker = Maker {
+        model: &model,
+        operation,
+        route: Route::default(),
+        api: ApiDoc { name, ..ApiDoc::default() },
+        notes: Vec::new(),
+        used: IndexSet::new(),
+        more: IndexMap::new(),
+    };
+    maker.begin();
+    maker.api
+}
+
+/// Whether a behaviour was found for an operation that takes all that its body has.
+pub(super) fn is_understood(api: &ApiDoc, operation: &Operation) -> bool {
+    let constant = !api.behaviour.compute.is_empty();
+    let body = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
+    let taken = |name: &String| {
+        api.parameters.get(name).is_some_and(|doc| !doc.ignored) || api.behaviour.set.contains_key(&identifier(name))
+    };
+    let lost = body.into_iter().flatten().any(|(name, member)| !member.shape.read_only && !taken(name));
+    let strange = operation.octets || operation.request.is_some() && body.is_none();
+    !constant && !lost && !strange
 }
 
 /// A CamelCase name: the operation's id where that is a name, else from method and path.

@@ -35,6 +35,9 @@ pub struct ApiDoc {
     /// the members of a problem document added where it allows more; without one it is a problem document.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub errors: IndexMap<String, Json>,
+    /// What a document promises of its bodies: requests are held to it, and replies are made valid by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<ContractDoc>,
     /// What the call does.
     pub behaviour: BehaviourDoc,
     /// What the reply shows; default: the whole record.
@@ -43,6 +46,24 @@ pub struct ApiDoc {
     /// How people ask for it, for the offline query agent. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "PhrasesDoc::is_empty")]
     pub phrases: PhrasesDoc,
+}
+
+/// The bodies of an API as JSON Schema. `#/schemas/Name` refers to the domain's `schemas`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContractDoc {
+    /// The request's body; parameters in the body are its members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request: Option<Json>,
+    /// The parameter that takes the whole body, where it is no object with members of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole: Option<String>,
+    /// The body of a success, made of what is known of the record; nothing where a success has no JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Json>,
+    /// The status of a request whose body is not valid; default 400.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<u16>,
 }
 
 /// What a call does: exactly one of the kinds, with its options. Strings marked *expression* are in the
@@ -114,6 +135,13 @@ pub struct BehaviourDoc {
     /// list, members: paging.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<PageDoc>,
+    /// create, replace, patch, action, with a contract: the field (of type `any`) that keeps the body as it was sent;
+    /// fields of the same name take what fits them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub keep: Option<String>,
+    /// replace, patch: a record that is not there is made, with `set`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub upsert: bool,
     /// create, replace, patch: field to expression.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub set: IndexMap<String, String>,
@@ -251,6 +279,9 @@ pub struct PageDoc {
     /// The parameter with the page number, offset or cursor; default the style's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
+    /// The number of the first page; default 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<u8>,
     /// The parameter with the page size, if callers may choose; the parameter's `max` bounds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,

@@ -5,6 +5,7 @@
 
 mod api;
 mod behaviour;
+mod contract;
 mod errors;
 mod field;
 mod options;

@@ -1,6 +1,6 @@
 //! From a call's JSON to typed arguments, or a refusal that says which one is wrong.
 
-use diorama_seeds::model::{Api, Parameter};
+use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::value::{Value, Zone};
 use serde_json::{Map, Value as Json};
 
@@ -9,13 +9,19 @@ use super::refusal::{Outcome, Refusal};
 /// Parses the arguments of a call by position. Defaults are filled in; one that is not given and has none is
 /// absent. The token is not required here: without it the call is unauthorised, not ill-formed.
 pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Vec<Value>> {
-    if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()) {
+    let held = api.contract.as_ref().is_some_and(|contract| contract.request.is_some());
+    // What a contract has of a body has been held to its schema.
+    if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()).filter(|_| !held) {
         return Err(unknown(api, name));
     }
     let mut values = Vec::with_capacity(api.parameters.len());
     for (position, parameter) in api.parameters.iter().enumerate() {
         let token = api.token.is_some_and(|token| token.index() == position);
         values.push(match given.get(&*parameter.name) {
+            Some(json) if held && parameter.place == Place::Body => {
+                let parsed = parameter.schema.parse_json(json, zone).ok();
+                parsed.or_else(|| super::contract::any(json, zone)).unwrap_or(Value::Null)
+            }
             Some(json) => parameter.schema.parse_json(json, zone).map_err(|mismatch| {
                 let name = format!("{}{}", parameter.name, mismatch.at);
                 Refusal::new(400, format!("`{name}`: {mismatch}"))

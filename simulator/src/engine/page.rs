@@ -1,11 +1,26 @@
 //! Pages: which part of a list a reply shows, and the members that say where it stands.
 
+use std::collections::HashMap;
+
 use diorama_seeds::model::{Page, PageStyle, PagingMember, ParameterId, Query};
-use diorama_seeds::value::{Str, Value};
+use diorama_seeds::value::{Str, Value, Zone};
+use serde_json::Value as Json;
 
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
+
+/// What replies call the count of all items, the way to the next page, and the way back.
+const TOTALS: [&str; 9] = [
+    "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalentries", "totalelements", "count",
+    "resultcount",
+];
+const NEXTS: [&str; 8] =
+    ["nextcursor", "nextmarker", "nextpagetoken", "nexttoken", "nextpage", "nextoffset", "cursor", "after"];
+const PREVIOUS: [&str; 9] = [
+    "previous", "prev", "previouspageurl", "prevurl", "previouscursor", "prevcursor", "prevmarker", "previouspage",
+    "prevpage",
+];
 
 /// Items of a list in one reply, at most.
 pub(super) const MAX_ITEMS: usize = 1_000;
@@ -16,15 +31,19 @@ pub(super) struct Window {
     style: Option<PageStyle>,
     offset: usize,
     size: usize,
-    /// The page's number, from 1; echoed as asked for, however far behind the end.
+    /// The page's number; echoed as asked for, however far behind the end.
     number: i64,
+    /// The number of the first page.
+    first: i64,
+    /// The cursor is the key of the record before the part, as documents of contracts have it.
+    pub(super) by_key: bool,
 }
 
 impl Window {
     /// Reads the paging arguments of a query.
     pub(super) fn new(run: &Run<'_>, query: &Query) -> Outcome<Self> {
         let Some(page) = &query.page else {
-            return Ok(Self { style: None, offset: 0, size: MAX_ITEMS, number: 1 });
+            return Ok(Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, by_key: false });
         };
         let size = match page.limit.map(|parameter| (parameter, run.argument(parameter))) {
             Some((_, Value::Integer(limit))) if (1..=MAX_ITEMS as i64).contains(limit) => *limit as usize,
@@ -33,17 +52,77 @@ impl Window {
             }
             _ => (page.size as usize).clamp(1, MAX_ITEMS),
         };
-        let offset = offset(run, page, size)?;
+        let argument = run.argument(page.parameter);
+        let own = matches!(argument, Value::String(text) if read_cursor(&run.api.name, text).is_some());
+        let by_key = page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
+        let offset = if by_key { 0 } else { offset(run, page, size)? };
+        let first = i64::from(page.first);
         let number = match (page.style, run.argument(page.parameter)) {
             (PageStyle::Page, Value::Integer(number)) => *number,
-            _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(1),
+            _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(first),
         };
-        Ok(Self { style: Some(page.style), offset, size, number })
+        Ok(Self { style: Some(page.style), offset, size, number, first, by_key })
     }
 
     /// The first position after the part.
     pub(super) const fn end(&self) -> usize {
         self.offset.saturating_add(self.size)
+    }
+
+    /// Begins after the record that the cursor names; behind all of them where there is none.
+    pub(super) fn begin_after(&mut self, keys: impl Iterator<Item = Value>, named: &Value) {
+        let text = named.to_text(&Zone::utc());
+        let mut count = 0;
+        let mut found = None;
+        for key in keys {
+            count += 1;
+            if found.is_none() && key.to_text(&Zone::utc()) == text {
+                found = Some(count);
+            }
+        }
+        self.offset = found.unwrap_or(count);
+    }
+
+    /// What replies of contracts say of a page, by plain names.
+    pub(super) fn told(
+        &self,
+        api: &Str,
+        path: &str,
+        total: usize,
+        keys: &[Json],
+        parameter: Option<&str>,
+    ) -> HashMap<String, Json> {
+        let more = self.end() < total;
+        let next = match self.style {
+            _ if !more => Json::Null,
+            Some(PageStyle::Cursor) => Json::from(cursor(api, self.end())),
+            Some(PageStyle::Page) => Json::from(self.number.saturating_add(1)),
+            Some(PageStyle::Offset) | None => Json::from(self.end()),
+        };
+        let spelt = next.as_str().map_or_else(|| next.to_string(), str::to_owned);
+        let address = match parameter {
+            Some(parameter) if more => Json::from(format!("https://example.com{path}?{parameter}={spelt}")),
+            _ => Json::Null,
+        };
+        let places = total.div_ceil(self.size.max(1));
+        let last = i64::try_from(places).unwrap_or(i64::MAX).saturating_add(self.first).saturating_sub(1);
+        let said: [(&[&str], Json); 13] = [
+            (&TOTALS, Json::from(total)),
+            (&["page", "pagenumber", "currentpage", "pageindex"], Json::from(self.number)),
+            (&["pages", "totalpages", "pagecount", "numpages"], Json::from(places)),
+            (&["lastpage"], Json::from(last)),
+            (&["offset", "skip", "start", "startindex"], Json::from(self.offset)),
+            (&["limit", "perpage", "pagesize", "size", "maxresults"], Json::from(self.size)),
+            (&["hasmore", "hasnext", "more", "hasnextpage"], Json::Bool(more)),
+            (&["firstid"], keys.first().cloned().unwrap_or(Json::Null)),
+            (&["lastid"], keys.last().cloned().unwrap_or(Json::Null)),
+            (&["nextpageurl", "nexturl", "nextpageuri", "nexturi", "nextlink", "nexthref"], address.clone()),
+            (&["next"], if self.style == Some(PageStyle::Cursor) { next.clone() } else { address }),
+            (&NEXTS, next),
+            (&PREVIOUS, Json::Null),
+        ];
+        let pairs = said.iter().flat_map(|(names, value)| names.iter().map(move |name| (*name, value)));
+        pairs.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
     /// The part of all items that is shown.
@@ -77,8 +156,8 @@ fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {
     }
     let bad = |expected| Err(refused(run, page.parameter, value, expected));
     match (page.style, value) {
-        (PageStyle::Page, Value::Integer(number)) if *number >= 1 => {
-            Ok(usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(size))
+        (PageStyle::Page, Value::Integer(number)) if *number >= i64::from(page.first) => {
+            Ok(usize::try_from(number - i64::from(page.first)).unwrap_or(usize::MAX).saturating_mul(size))
         }
         (PageStyle::Page, _) => bad("a page number of at least 1"),
         (PageStyle::Offset, Value::Integer(offset)) if *offset >= 0 => {

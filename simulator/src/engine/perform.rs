@@ -40,13 +40,27 @@ impl Run<'_> {
                 self.create(*resource, record)
             }
             BehaviourKind::Replace { resource, key, set } => {
-                let record = self.target(*resource, key.as_ref())?;
+                let record = match self.target(*resource, key.as_ref()) {
+                    Err(refusal) if refusal.status == 404 && self.behaviour().upsert => {
+                        self.prepare()?;
+                        let record = self.new_record(*resource, set)?;
+                        return self.create(*resource, record);
+                    }
+                    found => found?,
+                };
                 self.prepare()?;
                 let changed = self.replaced(*resource, &record, set)?;
                 self.change(*resource, changed)
             }
             BehaviourKind::Patch { resource, key, set } => {
-                let record = self.target(*resource, key.as_ref())?;
+                let record = match self.target(*resource, key.as_ref()) {
+                    Err(refusal) if refusal.status == 404 && self.behaviour().upsert => {
+                        self.prepare()?;
+                        let record = self.new_record(*resource, set)?;
+                        return self.create(*resource, record);
+                    }
+                    found => found?,
+                };
                 self.prepare()?;
                 let changed = self.patched(*resource, &record, set)?;
                 self.change(*resource, changed)

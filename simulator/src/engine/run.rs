@@ -18,6 +18,8 @@ pub(super) struct Run<'a> {
     pub(super) base: &'a Base,
     pub(super) api: &'a Api,
     pub(super) arguments: Vec<Value>,
+    /// The members of the request's body, where a contract keeps them.
+    pub(super) sent: serde_json::Map<String, serde_json::Value>,
     /// The signed-in user's key.
     pub(super) me: Option<Value>,
     pub(super) draft: Draft<'a>,
@@ -40,6 +42,7 @@ impl<'a> Run<'a> {
             base,
             api,
             arguments,
+            sent: serde_json::Map::new(),
             me: None,
             draft: Draft::new(base, state),
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],

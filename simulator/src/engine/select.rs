@@ -126,10 +126,11 @@ impl Run<'_> {
 
     /// A list reply.
     pub(super) fn list(&mut self, query: &Query) -> Outcome<Body> {
-        let window = Window::new(self, query)?;
+        let mut window = Window::new(self, query)?;
         let sort = self.sort(query)?;
         let declared = self.resource(query.resource);
-        let all = Filters::new(self, query).is_empty()
+        let all = !window.by_key
+            && Filters::new(self, query).is_empty()
             && query.condition.is_none()
             && sort.is_none()
             && self.owner(declared).is_none();
@@ -140,6 +141,11 @@ impl Run<'_> {
         }
         let mut found = self.select(query)?;
         let total = found.len();
+        if let Some(page) = query.page.as_ref().filter(|_| window.by_key) {
+            order(&mut found, declared, sort, total);
+            let keys = found.iter().map(|record| record[declared.key.index()].clone());
+            window.begin_after(keys, self.argument(page.parameter));
+        }
         order(&mut found, declared, sort, window.end());
         let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();
         self.show_list(query.resource, &page, total, &window)

@@ -15,6 +15,9 @@ type Members = Vec<(Str, Body)>;
 impl Run<'_> {
     /// The body that shows one record.
     pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
+        if let Some(contract) = &self.api.contract {
+            return Ok(self.promised_one(contract, Some((resource, record))));
+        }
         let shown = self.show(&self.api.reply.members, resource, record)?;
         let outer = self.bind_record(resource, record);
         let body = self.show_members(shown);
@@ -30,6 +33,9 @@ impl Run<'_> {
         total: usize,
         window: &Window,
     ) -> Outcome<Body> {
+        if let Some(contract) = &self.api.contract {
+            return Ok(self.promised_list(contract, resource, page, total, window));
+        }
         let mut items = Vec::with_capacity(page.len());
         for record in page {
             items.push(Body::Object(self.show(&self.api.reply.members, resource, record)?));
@@ -66,6 +72,9 @@ impl Run<'_> {
 
     /// An object with the reply's `with` members added, in its envelope.
     pub(super) fn show_members(&mut self, mut members: Members) -> Outcome<Body> {
+        if let Some(contract) = &self.api.contract {
+            return Ok(self.promised_one(contract, None));
+        }
         for (name, expr) in &self.api.reply.with {
             let body = self.show_expr(expr)?;
             members.push((name.clone(), body));

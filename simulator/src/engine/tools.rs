@@ -195,11 +195,14 @@ fn searcher() -> Api {
         token: None,
         errors: Vec::new(),
         security: Vec::new(),
+        contract: None,
         behaviour: Behaviour {
             kind: BehaviourKind::Compute(Vec::new()),
             bindings: Vec::new(),
             require: Vec::new(),
             also: Vec::new(),
+            keep: None,
+            upsert: false,
         },
         reply: Shown {
             status: 200,

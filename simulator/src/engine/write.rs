@@ -31,6 +31,7 @@ impl Run<'_> {
             let me = me.clone();
             store(&mut values, field, me);
         }
+        self.keep_body(resource, &mut values, false);
         self.completed(resource, values)
     }
 
@@ -56,6 +57,9 @@ impl Run<'_> {
         record: &Record,
         set: &[(FieldId, Setter)],
     ) -> Outcome<Record> {
+        if self.behaviour().keep.is_some() {
+            return self.changed(resource, record, set, false);
+        }
         let declared = self.resource(resource);
         let mut values = record.to_vec();
         for (position, field) in declared.fields.iter().enumerate() {
@@ -87,7 +91,22 @@ impl Run<'_> {
         record: &Record,
         set: &[(FieldId, Setter)],
     ) -> Outcome<Record> {
+        self.changed(resource, record, set, true)
+    }
+
+    /// The record with the given fields changed and the body kept, beside what was kept before or in its place.
+    fn changed(
+        &mut self,
+        resource: ResourceId,
+        record: &Record,
+        set: &[(FieldId, Setter)],
+        merge: bool,
+    ) -> Outcome<Record> {
         let mut values = record.to_vec();
+        self.keep_body(resource, &mut values, merge);
+        // A key is given once.
+        let key = self.resource(resource).key.index();
+        values[key] = record[key].clone();
         for (field, setter) in set {
             if let Some(value) = self.set_value(setter)? {
                 let value = self.fitted(resource, *field, value, true)?;

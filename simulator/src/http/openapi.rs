@@ -47,7 +47,7 @@ pub(super) fn described(world: &World, server: &str, auth: Auth) -> Json {
         .map(|domain| json!({"name": &*domain.name, "description": either(&domain.description, &domain.title)}))
         .collect();
     let mut components = Map::new();
-    components.insert("schemas".to_owned(), json!({"Problem": problem_schema()}));
+    components.insert("schemas".to_owned(), Json::Object(shared(world)));
     let mut schemes = security_schemes(world);
     if auth != Auth::Off {
         schemes.extend(auth::schemes(world, server));
@@ -66,6 +66,47 @@ pub(super) fn described(world: &World, server: &str, auth: Auth) -> Json {
         "paths": paths,
         "components": components,
     })
+}
+
+/// The schemas that operations refer to: of problems, and of contracts.
+fn shared(world: &World) -> Map<String, Json> {
+    let mut schemas = Map::new();
+    for contract in world.apis.iter().filter_map(|api| api.contract.as_ref()) {
+        for (name, schema) in contract.schemas.iter() {
+            if !schemas.contains_key(component(name)) {
+                schemas.insert(component(name).to_owned(), promised(schema));
+            }
+        }
+    }
+    schemas.insert(PROBLEM.to_owned(), problem_schema());
+    schemas
+}
+
+/// The name of the schema of problems.
+const PROBLEM: &str = "Problem";
+
+/// A contract's schema of the same name has another.
+fn component(name: &str) -> &str {
+    if name == PROBLEM { "ProblemOfTheDocument" } else { name }
+}
+
+/// A contract's schema as the served document has it.
+fn promised(schema: &Json) -> Json {
+    match schema {
+        Json::Object(members) => Json::Object(
+            members
+                .iter()
+                .map(|(name, value)| match value.as_str().and_then(|text| text.strip_prefix("#/schemas/")) {
+                    Some(target) if name == "$ref" => {
+                        (name.clone(), Json::from(format!("#/components/schemas/{}", component(target))))
+                    }
+                    _ => (name.clone(), promised(value)),
+                })
+                .collect(),
+        ),
+        Json::Array(items) => Json::Array(items.iter().map(promised).collect()),
+        other => other.clone(),
+    }
 }
 
 /// The schema of problem documents, as this server writes them.
@@ -139,7 +180,11 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         "parameters": parameters,
     });
     if let Json::Object(operation) = &mut operation {
-        if !body.is_empty() {
+        if let Some(schema) = api.contract.as_ref().and_then(|contract| contract.request.as_ref()) {
+            let content = json!({"application/json": {"schema": promised(schema)}});
+            operation
+                .insert("requestBody".to_owned(), json!({"required": !required.is_empty(), "content": content}));
+        } else if !body.is_empty() {
             let schema = json!({
                 "type": "object",
                 "properties": body,
@@ -165,9 +210,10 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
 fn responses(world: &World, api: &Api) -> Json {
     let mut responses = Map::new();
     let (status, success) = if api.shows_nothing() {
-        (204, json!({"description": "Done."}))
+        (if api.contract.is_some() { api.reply.status } else { 204 }, json!({"description": "Done."}))
     } else {
-        let schema = reply::schema(world, api);
+        let contract = api.contract.as_ref().and_then(|contract| contract.reply.as_ref());
+        let schema = contract.map_or_else(|| reply::schema(world, api), promised);
         (
             api.reply.status,
             json!({"description": "Done.", "content": {"application/json": {"schema": schema}}}),

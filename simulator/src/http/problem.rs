@@ -136,7 +136,8 @@ pub(super) fn reply(status: u16, body: &Json) -> Response<Body> {
 /// A world's reply as it stands; an error in the shape that its API declares, else as a problem document.
 pub(super) fn of_world(api: &Api, reply: &Reply, body: String) -> Response<Body> {
     if reply.is_success() && api.shows_nothing() {
-        return text(204, "application/json", String::new());
+        let status = if api.contract.is_some() { reply.status } else { 204 };
+        return text(status, "application/json", String::new());
     }
     if reply.is_success() {
         return text(reply.status, "application/json", body);

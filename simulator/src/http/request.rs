@@ -3,6 +3,8 @@
 //! Owns where arguments stand. What they must be is the engine's: a text is handed on as it is wherever the engine
 //! reads texts, so a call by route and a call by name are refused in the same words.
 
+mod content;
+
 use axum::http::HeaderMap;
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
@@ -46,6 +48,10 @@ pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, J
         if let Some(parameter) = parameter(api, &name)
             && !belongs(api, parameter, Place::Body)
         {
+            // A document may give a member of the body the name of a parameter elsewhere, which then tells.
+            if api.contract.is_some() {
+                continue;
+            }
             return Err(misplaced(parameter));
         }
         if arguments.insert(name.clone(), value).is_some() {
@@ -105,6 +111,9 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
         return Ok(Map::new());
     }
     let kind = media_type(headers).unwrap_or_else(|| "application/json".to_owned());
+    if let Some(contract) = &api.contract {
+        return content::members(api, contract, &kind, headers, body);
+    }
     if is_json(&kind) {
         return match serde_json::from_slice(body) {
             Ok(Json::Object(members)) => Ok(members),

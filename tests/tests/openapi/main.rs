@@ -11,6 +11,7 @@
 
 mod behaviour;
 mod dense;
+mod ground;
 mod imports;
 mod names;
 mod reading;

@@ -39,6 +39,7 @@ pub(super) fn compile(
     for (position, (part, domain)) in parts.iter().zip(domains).enumerate() {
         let here = part.path();
         let section = here.name("apis");
+        let schemas = super::contract::schemas(part);
         for (i, doc) in part.apis.iter().enumerate() {
             let path = section.index(i);
             let id = DomainId(position as u16);
@@ -55,6 +56,7 @@ pub(super) fn compile(
             let mut api = api(doc, &path, &types, &shared, findings);
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
+            api.contract = super::contract::contract(doc, &api.parameters, &schemas, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {
@@ -156,6 +158,7 @@ fn api(
         token,
         errors: Vec::new(),
         security: Vec::new(),
+        contract: None,
         behaviour,
         reply,
         slots,
@@ -516,5 +519,7 @@ pub(super) fn nothing() -> Behaviour {
         bindings: Vec::new(),
         require: Vec::new(),
         also: Vec::new(),
+        keep: None,
+        upsert: false,
     }
 }

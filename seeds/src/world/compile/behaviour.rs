@@ -92,13 +92,17 @@ impl Builder<'_> {
             (_, Some(resource)) => Shown::One(resource),
             (_, None) => Shown::Nothing,
         };
+        let keep = match (&doc.keep, resource) {
+            (Some(name), Some(resource)) => self.find_field(resource, name, &here.name("keep")),
+            _ => None,
+        };
         let made = self.kind(kind, target, key, &here);
         if kind == Kind::Create {
             self.scope.set_record(resource);
         }
         let also = self.effects(&here);
         let Some(kind) = made else { return (nothing(), Shown::Unknown) };
-        (Behaviour { kind, bindings, require, also }, shown)
+        (Behaviour { kind, bindings, require, also, keep, upsert: doc.upsert }, shown)
     }
 
     fn kind(
@@ -318,7 +322,9 @@ impl Builder<'_> {
         };
         let parameters_path = self.path;
         let parameters_path = parameters_path.name("parameters");
-        for (index, parameter) in self.parameters.iter().enumerate() {
+        // A behaviour that keeps the body gives fields what fits them when it is called.
+        let by_name = if self.doc.behaviour.keep.is_some() { &[] } else { self.parameters };
+        for (index, parameter) in by_name.iter().enumerate() {
             let position = ParameterId(index as u16);
             let Some(field) = resource.field_named(&parameter.name) else { continue };
             let names_the_record =

@@ -102,7 +102,7 @@ pub(super) fn kind_of<'d>(
 /// Reports options that the kind does not have.
 pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &mut Findings) {
     let one_record: &[Kind] = &[Get, Replace, Patch, Delete, Action, Members, AddMembers, RemoveMembers];
-    let options: [(&str, bool, &[Kind]); 11] = [
+    let options: [(&str, bool, &[Kind]); 13] = [
         ("key", doc.key.is_some(), one_record),
         ("by", !doc.by.is_empty(), &[Lookup]),
         ("filters", !doc.filters.is_empty(), &[List, Aggregate]),
@@ -110,6 +110,8 @@ pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &
         ("sort", doc.sort.is_some(), &[List, Members]),
         ("page", doc.page.is_some(), &[List, Members]),
         ("set", !doc.set.is_empty(), &[Create, Replace, Patch]),
+        ("keep", doc.keep.is_some(), &[Create, Replace, Patch, Action]),
+        ("upsert", doc.upsert, &[Replace, Patch]),
         ("member", doc.member.is_some(), &[AddMembers, RemoveMembers]),
         ("position", doc.position.is_some(), &[AddMembers]),
         ("group_by", doc.group_by.is_some(), &[Aggregate]),

@@ -185,7 +185,7 @@ impl Builder<'_> {
             }
             Some(limit)
         });
-        Some(Page { style, size, parameter, limit })
+        Some(Page { style, size, first: doc.first.unwrap_or(1), parameter, limit })
     }
 
     fn filters(&mut self, resource: ResourceId, here: &Path<'_>) -> Vec<Filter> {

@@ -1,0 +1,153 @@
+//! The contracts of a document: schemas of bodies in the words of JSON Schema, with what they refer to.
+
+use diorama_seeds::doc::ContractDoc;
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json, json};
+
+use super::document::Operation;
+use super::shape::lookup;
+
+/// What of a schema promises something about values, or lends them a form.
+const WORDS: [&str; 28] = [
+    "type", "enum", "const", "properties", "required", "items", "additionalProperties", "patternProperties", "allOf",
+    "anyOf", "oneOf", "not", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+    "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "pattern", "format",
+    "readOnly", "writeOnly",
+];
+/// Examples and defaults longer than this lend nothing.
+const LONGEST: usize = 200;
+
+/// Takes schemas out of a document.
+pub(super) struct Taker<'a> {
+    root: &'a Json,
+    /// Before 3.1 nothing beside a `$ref` counts.
+    old: bool,
+    names: IndexMap<String, String>,
+    waiting: Vec<String>,
+    schemas: IndexMap<String, Json>,
+}
+
+impl<'a> Taker<'a> {
+    pub(super) fn new(root: &'a Json) -> Self {
+        let version = root.get("openapi").and_then(Json::as_str).unwrap_or_default();
+        let old = !version.starts_with("3.1");
+        Self { root, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
+    }
+
+    /// The contract of an operation.
+    pub(super) fn contract(&mut self, operation: &Operation, whole: Option<String>) -> ContractDoc {
+        let take = |taker: &mut Self, schema: &Option<Json>| schema.as_ref().map(|schema| taker.take(schema));
+        ContractDoc {
+            request: take(self, &operation.request),
+            whole,
+            reply: take(self, &operation.promise),
+            refusal: (operation.refusal != 400).then_some(operation.refusal),
+        }
+    }
+
+    /// All schemas that the contracts refer to.
+    pub(super) fn finish(self) -> IndexMap<String, Json> {
+        self.schemas
+    }
+
+    fn take(&mut self, schema: &Json) -> Json {
+        let taken = self.convert(schema, 0);
+        while let Some(pointer) = self.waiting.pop() {
+            let target = lookup(self.root, &pointer).cloned().unwrap_or(Json::Bool(true));
+            let converted = self.convert(&target, 0);
+            if let Some(name) = self.names.get(&pointer) {
+                self.schemas.insert(name.clone(), converted);
+            }
+        }
+        taken
+    }
+
+    /// The name of what a reference leads to.
+    fn name(&mut self, pointer: &str) -> String {
+        if let Some(name) = self.names.get(pointer) {
+            return name.clone();
+        }
+        let last = pointer.rsplit('/').next().unwrap_or(pointer);
+        let base: String =
+            last.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect();
+        let taken = |name: &String| self.names.values().any(|known| known == name);
+        let mut name = base.clone();
+        for number in 2.. {
+            if !taken(&name) {
+                break;
+            }
+            name = format!("{base}_{number}");
+        }
+        self.names.insert(pointer.to_owned(), name.clone());
+        self.waiting.push(pointer.to_owned());
+        name
+    }
+
+    fn convert(&mut self, schema: &Json, depth: u32) -> Json {
+        let Some(members) = schema.as_object().filter(|_| depth < 100) else {
+            return schema.as_bool().map_or(Json::Bool(true), Json::Bool);
+        };
+        let mut out = Map::new();
+        if let Some(pointer) = members.get("$ref").and_then(Json::as_str) {
+            if pointer.starts_with('#') {
+                out.insert("$ref".to_owned(), Json::from(format!("#/schemas/{}", self.name(pointer))));
+            }
+            if self.old {
+                return Json::Object(out);
+            }
+        }
+        for (word, value) in members.iter().filter(|(word, _)| WORDS.contains(&word.as_str())) {
+            let value = match (word.as_str(), value) {
+                ("properties" | "patternProperties", Json::Object(all)) => Json::Object(
+                    all.iter().map(|(name, part)| (name.clone(), self.convert(part, depth + 1))).collect(),
+                ),
+                ("items" | "additionalProperties" | "not", Json::Object(_)) => self.convert(value, depth + 1),
+                ("allOf" | "anyOf" | "oneOf", Json::Array(parts)) => {
+                    Json::Array(parts.iter().map(|part| self.convert(part, depth + 1)).collect())
+                }
+                // Slips of documents promise nothing.
+                ("required" | "enum", other) if !other.is_array() => continue,
+                ("minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", other)
+                    if !other.is_number() =>
+                {
+                    continue;
+                }
+                ("exclusiveMinimum" | "exclusiveMaximum", other) if !other.is_number() => continue,
+                ("pattern", Json::String(pattern)) if pattern.starts_with("/^") => continue,
+                _ => value.clone(),
+            };
+            out.insert(word.clone(), value);
+        }
+        for (flag, word) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+            if members.get(flag) == Some(&Json::Bool(true))
+                && let Some(limit) = out.remove(word)
+            {
+                out.insert(flag.to_owned(), limit);
+            }
+        }
+        let first = members.get("examples").and_then(Json::as_array).and_then(|examples| examples.first());
+        for (word, value) in [("default", members.get("default")), ("example", members.get("example").or(first))] {
+            if let Some(value) = value.filter(|value| !value.is_object() && value.to_string().len() < LONGEST) {
+                out.insert(word.to_owned(), value.clone());
+            }
+        }
+        let nullable = ["nullable", "x-nullable"].iter().any(|word| members.get(*word) == Some(&Json::Bool(true)));
+        if nullable { or_null(out) } else { Json::Object(out) }
+    }
+}
+
+fn or_null(mut out: Map<String, Json>) -> Json {
+    let plain = ["allOf", "anyOf", "oneOf", "$ref", "const"].iter().all(|word| !out.contains_key(*word));
+    match out.get("type").and_then(Json::as_str).map(str::to_owned) {
+        Some(kind) if plain => {
+            out.insert("type".to_owned(), json!([kind, "null"]));
+            if let Some(Json::Array(values)) = out.get_mut("enum")
+                && !values.contains(&Json::Null)
+            {
+                values.push(Json::Null);
+            }
+            Json::Object(out)
+        }
+        _ => json!({"anyOf": [out, {"type": "null"}]}),
+    }
+}

@@ -1,0 +1,52 @@
+//! The ground that every operation of a document stands on: by its path alone it belongs to a place, what is sent there
+//! is kept as it was sent, and every reply is made valid by its schema.
+//!
+//! The way is `places` (paths to collections) to `resources` (collections to the world's resources) to `acts` (operations
+//! to behaviours). Nothing here depends on what names mean beyond keys, pages and lists.
+
+mod acts;
+mod places;
+mod resources;
+
+use diorama_seeds::doc::{ApiDoc, ResourceDoc};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::Value as Json;
+
+use self::acts::Act;
+use self::places::Places;
+use super::Note;
+use super::contract::Taker;
+use super::document::Operation;
+use super::operations;
+
+/// A document on its ground.
+pub(super) struct Ground {
+    pub(super) resources: IndexMap<String, ResourceDoc>,
+    pub(super) apis: Vec<ApiDoc>,
+    pub(super) schemas: IndexMap<String, Json>,
+}
+
+/// Makes it.
+pub(super) fn ground(root: &Json, operations: &[Operation], notes: &mut Vec<Note>) -> Ground {
+    let places = Places::of(operations);
+    let mut resources = resources::resources(&places);
+    let mut taker = Taker::new(root);
+    let mut taken = IndexSet::new();
+    let mut apis = Vec::with_capacity(operations.len());
+    let mut silent = 0;
+    for operation in operations {
+        let api = operations::plain(operation, &mut taken);
+        let (mut api, whole, more) = Act::new(&places, &mut resources, operation, api).make();
+        silent += usize::from(!acts::is_kept(&api.behaviour));
+        api.contract = Some(taker.contract(operation, whole));
+        notes.extend(more.into_iter().map(|reason| Note::on(&operation.route(), reason)));
+        apis.push(api);
+    }
+    if silent > 0 {
+        notes.push(Note::on_all(format!(
+            "{silent} of {} operations only answer as their schemas promise; the others keep what they are sent by their paths",
+            operations.len()
+        )));
+    }
+    Ground { resources, apis, schemas: taker.finish() }
+}

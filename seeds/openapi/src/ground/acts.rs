@@ -1,0 +1,624 @@
+//! Operations on places: which records an operation is about, and what it does to them.
+
+use diorama_seeds::contract::plain;
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, RequireDoc, RefusalDoc, ResourceDoc, TextDoc,
+};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::json;
+
+use super::places::{Above, Collection, Part, Places, form, keys, list};
+use super::resources::{KEPT, OF, stored};
+use crate::document::Operation;
+use crate::fakes;
+use crate::operations::argument;
+use crate::phrases;
+use crate::shape::{Kind, Member, Shape};
+use crate::words::{label, plural};
+
+const PAGES: [&str; 2] = ["page", "pagenumber"];
+const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
+const CURSORS: [&str; 8] =
+    ["cursor", "after", "startingafter", "pagetoken", "nexttoken", "marker", "continuationtoken", "before"];
+const LIMITS: [&str; 10] =
+    ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
+const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
+/// Paths that mean the record of whoever asks.
+const ME: [&str; 4] = ["me", "@me", "self", "current"];
+
+/// Makes the API of one operation.
+pub(super) struct Act<'a> {
+    places: &'a Places,
+    resources: &'a mut IndexMap<String, ResourceDoc>,
+    operation: &'a Operation,
+    parts: Vec<Part>,
+    api: ApiDoc,
+    used: IndexSet<String>,
+    pub(super) notes: Vec<String>,
+}
+
+impl<'a> Act<'a> {
+    /// Begins with what every operation has: its name, path, parameters and description.
+    pub(super) fn new(
+        places: &'a Places,
+        resources: &'a mut IndexMap<String, ResourceDoc>,
+        operation: &'a Operation,
+        api: ApiDoc,
+    ) -> Self {
+        let parts = places.parts(operation);
+        Self { places, resources, operation, parts, api, used: IndexSet::new(), notes: Vec::new() }
+    }
+
+    /// The API, and the parameter that takes the whole body where there is one.
+    pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<String>) {
+        let whole = self.body();
+        self.behave();
+        self.refer();
+        let status = self.operation.status;
+        if status != 200 || self.api.behaviour.create.is_some() {
+            self.api.reply.status = Some(status);
+        }
+        for (name, doc) in &mut self.api.parameters {
+            let in_body = doc.place.as_deref() == Some("body");
+            doc.ignored = !self.used.contains(name) && !in_body;
+            if in_body && self.api.behaviour.keep.is_none() {
+                doc.ignored = true;
+            }
+        }
+        phrases::complete(&mut self.api.phrases, &self.api.parameters);
+        (self.api, whole, self.notes)
+    }
+
+    /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
+    fn body(&mut self) -> Option<String> {
+        let plain = |kind: &str| FieldDoc {
+            kind: Some(kind.to_owned()),
+            place: Some("body".to_owned()),
+            optional: true,
+            ..FieldDoc::default()
+        };
+        let body = self.operation.body.as_ref();
+        let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
+        if self.operation.octets || (scalar && self.operation.request.is_some()) {
+            let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
+            self.api.parameters.insert(name.to_owned(), plain("any"));
+            return Some(name.to_owned());
+        }
+        for (name, member) in union(body?) {
+            if self.api.parameters.contains_key(&name)
+                || !diorama_seeds::world::is_member_name(&name)
+                || member.shape.read_only
+            {
+                continue;
+            }
+            let simple = member.shape.is_scalar();
+            let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { plain("any") };
+            (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
+            doc.place = Some("body".to_owned());
+            doc.optional = !member.required;
+            doc.description = member.shape.description.as_deref().map(crate::words::sentence);
+            phrases::name(&name, &mut doc);
+            self.api.parameters.insert(name, doc);
+        }
+        None
+    }
+
+    /// Gives the parameters of the path the resources that they are keys of.
+    fn refer(&mut self) {
+        let names: Vec<String> = keys(&self.parts).into_iter().map(str::to_owned).collect();
+        let mut above = self.places.above(&self.parts, usize::MAX);
+        if let Some(Part::Key(_)) = self.parts.last()
+            && let Some(own) = self.own()
+            && above.iter().all(|known| known.at + 1 != names.len())
+        {
+            let at = names.len() - 1;
+            above.push(Above { at, field: String::new(), of: Some(own), exact: true });
+        }
+        for known in all_above(self.places, &above) {
+            let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else { continue };
+            let Some((_, other)) = known.of.and_then(|of| self.places.all.get_index(of)) else { continue };
+            let named = match other.uses.and_then(|uses| self.places.all.get_index(uses)) {
+                Some((_, used)) => used,
+                None => other,
+            };
+            if !self.resources.contains_key(&named.name) {
+                continue;
+            }
+            *doc = FieldDoc {
+                reference: Some(named.name.clone()),
+                place: Some("path".to_owned()),
+                description: doc.description.clone(),
+                label: Some(named.label.clone()),
+                ..FieldDoc::default()
+            };
+        }
+    }
+
+    /// The collection whose record the path ends with.
+    fn own(&self) -> Option<usize> {
+        let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
+        self.places.all.get_index_of(&form(before)).filter(|own| self.is_stored(*own))
+    }
+
+    fn is_stored(&self, index: usize) -> bool {
+        self.places.all.get_index(index).is_some_and(|(_, found)| stored(found) && self.resources.contains_key(&found.name))
+    }
+
+    fn collection(&self, index: usize) -> &'a Collection {
+        &self.places.all[index]
+    }
+
+    fn argument(&mut self, at: usize) -> String {
+        let name = keys(&self.parts).get(at).copied().unwrap_or_default().to_owned();
+        self.used.insert(name.clone());
+        argument(&name)
+    }
+
+    /// The expression for the key of the record that a key in the path names.
+    fn locate(&mut self, index: usize, at: usize, exact: bool, depth: usize) -> String {
+        let found = self.collection(index);
+        let given = self.argument(at);
+        let field = if found.uses.is_some() { OF } else { &found.key };
+        if found.uses.is_none() && (found.above.is_empty() || !exact) {
+            return given;
+        }
+        let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
+        let mut conditions = vec![format!("{variable}.{field} == {given}")];
+        if exact {
+            for above in &found.above {
+                let key = self.key_above(above, depth + 1);
+                conditions.push(format!("{variable}.{} == {key}", above.field));
+            }
+        }
+        format!("{}.first({variable}, {}).{}", found.name, conditions.join(" && "), found.key)
+    }
+
+    fn key_above(&mut self, above: &Above, depth: usize) -> String {
+        match above.of {
+            Some(of) => self.locate(of, above.at, above.exact, depth),
+            None => self.argument(above.at),
+        }
+    }
+
+    /// The records above must be there.
+    fn require(&mut self, above: &[Above]) {
+        for known in above {
+            let Some(of) = known.of.filter(|of| self.is_stored(*of)) else {
+                self.argument(known.at);
+                continue;
+            };
+            let key = self.locate(of, known.at, known.exact, 0);
+            let other = self.collection(of);
+            self.api.behaviour.require.push(RequireDoc {
+                that: format!("{}.exists({key})", other.name),
+                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+            });
+        }
+    }
+
+    fn behave(&mut self) {
+        let method = self.operation.method.as_str();
+        let last = self.parts.last().cloned();
+        match (method, last) {
+            (_, Some(Part::Key(_))) if self.own().is_some() => self.record(method),
+            ("GET" | "PUT" | "PATCH", Some(Part::Text(word))) if ME.contains(&word.as_str()) && self.own().is_some() => self.mine(),
+            (_, Some(Part::Text(_))) => self.place(method),
+            _ => self.only_answer(),
+        }
+    }
+
+    /// What is done to one record by its key.
+    fn record(&mut self, method: &str) {
+        let Some(index) = self.own() else { return };
+        let found = self.collection(index);
+        let at = keys(&self.parts).len() - 1;
+        if !found.opened && !found.listed && !found.made && found.uses.is_none() {
+            return self.only_answer();
+        }
+        let hidden = found.uses.is_some() && !found.opened;
+        if hidden && method != "PUT" {
+            return self.leave(index, at);
+        }
+        let key = self.locate(index, at, true, 0);
+        let behaviour = &mut self.api.behaviour;
+        behaviour.key = Some(key);
+        let name = Some(found.name.clone());
+        let parameter = keys(&self.parts).last().map(|name| (*name).to_owned());
+        match method {
+            "GET" => behaviour.get = name,
+            "DELETE" => behaviour.delete = name,
+            "PUT" => behaviour.replace = name,
+            _ => behaviour.patch = name,
+        }
+        if method != "GET" && method != "DELETE" {
+            behaviour.keep = Some(KEPT.to_owned());
+        }
+        if method == "PUT" && found.uses.is_some() {
+            self.upsert(found, at);
+        }
+        let (noun, place) = (found.label.as_str(), parameter.as_deref());
+        let (required, optional) = self.said();
+        self.api.phrases = match method {
+            "GET" => phrases::change("show", noun, place, &self.api.parameters, (&[], &[])),
+            "DELETE" => phrases::change("delete", noun, place, &self.api.parameters, (&[], &[])),
+            _ => phrases::change("change", noun, place, &self.api.parameters, (&required, &optional)),
+        };
+    }
+
+    /// What the path names is made a member where it is none yet.
+    fn upsert(&mut self, found: &Collection, at: usize) {
+        self.api.behaviour.upsert = true;
+        let given = self.argument(at);
+        self.api.behaviour.set.insert(OF.to_owned(), given.clone());
+        self.set_above(&found.above);
+        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
+            let other = self.collection(other);
+            self.api.behaviour.require.push(RequireDoc {
+                that: format!("{}.exists({given})", other.name),
+                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+            });
+        }
+    }
+
+    fn set_above(&mut self, above: &[Above]) {
+        for known in above {
+            let key = self.key_above(known, 0);
+            self.api.behaviour.set.insert(known.field.clone(), key);
+        }
+        self.require(above);
+    }
+
+    /// Takes away what puts something somewhere without ever showing it.
+    fn leave(&mut self, index: usize, at: usize) {
+        let found = self.collection(index);
+        let given = self.argument(at);
+        self.require(&found.above);
+        let mut conditions = vec![format!("item.{OF} == {given}")];
+        for above in &found.above {
+            let key = self.key_above(above, 0);
+            conditions.push(format!("item.{} == {key}", above.field));
+        }
+        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
+            let other = self.collection(other);
+            self.api.behaviour.require.push(RequireDoc {
+                that: format!("{}.exists({given})", other.name),
+                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+            });
+        }
+        self.api.behaviour.action = Some("none".to_owned());
+        if self.operation.method == "DELETE" {
+            self.api.behaviour.also.push(EffectDoc {
+                delete: Some(found.name.clone()),
+                condition: Some(conditions.join(" && ")),
+                ..EffectDoc::default()
+            });
+        }
+    }
+
+    /// The record of whoever asks.
+    fn mine(&mut self) {
+        let Some(index) = self.own() else { return };
+        let found = self.collection(index);
+        self.require(&found.above);
+        let (name, behaviour) = (Some(found.name.clone()), &mut self.api.behaviour);
+        behaviour.key = Some(format!("{}.first(a, true).{}", found.name, found.key));
+        if self.operation.method == "GET" {
+            behaviour.get = name;
+            self.api.phrases.imperative = vec![format!("show me my {}", found.label)];
+        } else {
+            (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned()));
+        }
+    }
+
+    /// What is done at a path that ends with a word.
+    fn place(&mut self, method: &str) {
+        let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
+        let same = self.places.same_elsewhere(&self.parts).filter(|same| self.is_stored(*same));
+        let made = self.places.made_in(&self.parts).filter(|made| self.is_stored(*made));
+        let shows_key = |found: &Collection| {
+            let reply = self.operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
+            reply.is_some_and(|members| members.keys().any(|name| plain(name) == plain(&found.key)))
+        };
+        let joins = method == "PUT" && own.is_some_and(|own| shows_key(self.collection(own)));
+        let listed = list(self.operation, &self.parts);
+        match (method, own.map(|own| (own, self.collection(own)))) {
+            ("GET", _) if listed.is_some() && same.is_some() => {
+                let name = listed.map(|(name, _)| name).unwrap_or_default();
+                self.list(same.unwrap_or_default(), name, true);
+            }
+            ("GET", Some((own, found))) if !found.single && listed.is_some() => {
+                let name = listed.map(|(name, _)| name).unwrap_or_default();
+                self.list(own, name, false);
+            }
+            ("GET" | "PUT" | "PATCH" | "POST", Some((_, found))) if found.single => self.single(method, found),
+            ("POST", Some((own, found))) if made.is_none() || found.listed => self.create(own, false),
+            ("PUT", Some((own, found))) if joins && !found.single => self.create(own, false),
+            ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
+            _ => self.only_answer(),
+        }
+    }
+
+    fn list(&mut self, index: usize, items: String, elsewhere: bool) {
+        let found = self.collection(index);
+        let above = self.scope(index, elsewhere);
+        self.require(&above);
+        let conditions: Vec<String> = above
+            .iter()
+            .map(|known| {
+                let key = self.key_above(known, 0);
+                format!("item.{} == {key}", known.field)
+            })
+            .collect();
+        self.api.behaviour.list = Some(found.name.clone());
+        self.api.behaviour.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
+        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
+        self.page();
+        let arguments = self.filter(&found.name);
+        let whose = keys(&self.parts).last().map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
+        let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
+        self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
+    }
+
+    /// What a list or a new record stands below. Where the collection's own path is another, a field is added that says it.
+    fn scope(&mut self, index: usize, elsewhere: bool) -> Vec<Above> {
+        let found = self.collection(index);
+        if !elsewhere {
+            return found.above.clone();
+        }
+        let above = self.places.above(&self.parts, index);
+        let mut scope = Vec::new();
+        for known in above {
+            let Some(of) = known.of.filter(|of| self.is_stored(*of)) else { continue };
+            let other = self.collection(of).name.clone();
+            let Some(resource) = self.resources.get(&found.name) else { continue };
+            let refers = |doc: &FieldDoc| doc.reference.as_deref() == Some(other.as_str());
+            if let Some((field, _)) = resource.fields.iter().find(|(_, doc)| refers(doc)) {
+                scope.push(Above { field: field.clone(), ..known });
+                continue;
+            }
+            // Records that come before others cannot stand below them.
+            if self.stands_below(&other, &found.name, 0) {
+                continue;
+            }
+            let field = format!("in_{other}");
+            let doc = FieldDoc {
+                reference: Some(other),
+                optional: true,
+                on_delete: Some("clear".to_owned()),
+                ..FieldDoc::default()
+            };
+            if let Some(resource) = self.resources.get_mut(&found.name) {
+                resource.fields.insert(field.clone(), doc);
+            }
+            scope.push(Above { field, ..known });
+        }
+        scope
+    }
+
+    fn stands_below(&self, name: &str, above: &str, depth: u32) -> bool {
+        name == above
+            || depth > 12
+            || self.resources.get(name).into_iter().flat_map(|known| known.fields.values()).any(|doc| {
+                doc.reference.as_deref().is_some_and(|next| next != name && self.stands_below(next, above, depth + 1))
+            })
+    }
+
+    fn create(&mut self, index: usize, elsewhere: bool) {
+        let found = self.collection(index);
+        let above = self.scope(index, elsewhere);
+        self.api.behaviour.create = Some(found.name.clone());
+        self.api.behaviour.keep = Some(KEPT.to_owned());
+        self.set_above(&above);
+        // What a record must stand below, and the path does not say, is the first.
+        for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field)) {
+            let value = match known.of.filter(|of| self.is_stored(*of)) {
+                Some(of) => {
+                    let other = self.collection(of);
+                    format!("{}.first(x, true).{}", other.name, other.key)
+                }
+                None => "''".to_owned(),
+            };
+            self.api.behaviour.set.insert(known.field.clone(), value);
+        }
+        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
+            let other = self.collection(other);
+            let value = self.api.parameters.keys().find(|name| {
+                let wanted = plain(name);
+                wanted == format!("{}id", other.noun) || wanted == plain(found.item.as_deref().unwrap_or_default())
+            });
+            let first = format!("{}.first(x, true).{}", other.name, other.key);
+            let value = match value {
+                Some(name) => format!("coalesce({}.get(string({})).{}, {first})", other.name, argument(name), other.key),
+                None => first,
+            };
+            self.api.behaviour.set.insert(OF.to_owned(), value);
+        }
+        let (required, optional) = self.said();
+        self.api.phrases = phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+    }
+
+    /// The only record at a place.
+    fn single(&mut self, method: &str, found: &Collection) {
+        let name = Some(found.name.clone());
+        if !found.above.is_empty() {
+            self.require(&found.above);
+            let mut conditions = Vec::new();
+            for above in &found.above {
+                let key = self.key_above(above, 1);
+                conditions.push(format!("a.{} == {key}", above.field));
+            }
+            let key = format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key);
+            self.api.behaviour.key = Some(key);
+        }
+        match method {
+            "GET" => self.api.behaviour.get = name,
+            "PUT" => self.api.behaviour.replace = name,
+            _ => self.api.behaviour.patch = name,
+        }
+        if method != "GET" {
+            self.api.behaviour.keep = Some(KEPT.to_owned());
+        }
+        let (required, optional) = self.said();
+        let verb = if method == "GET" { "show" } else { "change" };
+        let said = if method == "GET" { (&[][..], &[][..]) } else { (&required[..], &optional[..]) };
+        self.api.phrases = phrases::change(verb, &found.label, None, &self.api.parameters, said);
+    }
+
+    /// An operation that changes nothing that is known: what its path names must be there, and it answers.
+    fn only_answer(&mut self) {
+        let above = self.places.above(&self.parts, usize::MAX);
+        self.require(&above);
+        self.api.behaviour.action = Some("none".to_owned());
+        let nearest = above.iter().rev().find_map(|known| Some((known, known.of.filter(|of| self.is_stored(*of))?)));
+        // A verb of a record answers with the record.
+        if let Some((known, of)) = nearest {
+            let found = self.collection(of);
+            let reply = self.operation.reply.as_ref();
+            let shows = found.uses.is_none() && reply.is_some_and(|reply| {
+                let names = |shape: &Shape| -> IndexSet<String> {
+                    shape.first_object().members().into_iter().flatten().map(|(name, _)| plain(name)).collect()
+                };
+                let (own, shown) = (found.record.as_ref().map(names).unwrap_or_default(), names(reply));
+                shown.contains(&plain(&found.key)) && shown.intersection(&own).count() * 2 > own.len()
+            });
+            if shows && self.operation.method != "GET" {
+                let key = self.locate(of, known.at, known.exact, 0);
+                self.api.behaviour.action = Some(found.name.clone());
+                self.api.behaviour.key = Some(key);
+            }
+        }
+        let what = self.operation.summary.trim_end_matches('.');
+        if !what.is_empty() && self.api.parameters.values().all(|doc| doc.optional) {
+            self.notes.push("nothing says what it changes: it answers as the document promises".to_owned());
+        }
+    }
+
+    fn page(&mut self) {
+        let of = |names: &[&str], api: &ApiDoc| {
+            names.iter().find_map(|wanted| {
+                let found = api.parameters.iter().find(|(name, doc)| {
+                    doc.place.as_deref() == Some("query") && plain(name) == *wanted
+                });
+                found.map(|(name, _)| name.clone())
+            })
+        };
+        let limit = of(&LIMITS, &self.api);
+        let styles = [("page", &PAGES[..], "integer"), ("offset", &OFFSETS[..], "integer"), ("cursor", &CURSORS[..], "string")];
+        let found = styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
+        let (style, parameter, kind) = match (found, &limit) {
+            (Some(found), _) => found,
+            (None, Some(_)) => {
+                let doc = FieldDoc { place: Some("query".to_owned()), ..FieldDoc::default() };
+                self.api.parameters.entry("offset".to_owned()).or_insert(doc);
+                self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
+                ("offset", "offset".to_owned(), "integer")
+            }
+            (None, None) => return,
+        };
+        let mut first = None;
+        let mut size = None;
+        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), "integer")] {
+            let Some(doc) = name.and_then(|name| self.api.parameters.get_mut(name)) else { continue };
+            let zero = |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| *value == json!(0));
+            if name == Some(&parameter) && style == "page" && (zero(&doc.default) || zero(&doc.min)) {
+                first = Some(0);
+            }
+            if name == limit.as_ref() {
+                size = doc.default.as_ref().and_then(serde_json::Value::as_u64).and_then(|size| u32::try_from(size).ok());
+            }
+            let kept = std::mem::take(doc);
+            *doc = FieldDoc {
+                kind: Some(kind.to_owned()),
+                place: kept.place,
+                description: kept.description,
+                label: kept.label,
+                optional: true,
+                max: kept.max.filter(|_| name == limit.as_ref() && kind == "integer"),
+                ..FieldDoc::default()
+            };
+        }
+        self.used.insert(parameter.clone());
+        self.used.extend(limit.clone());
+        let size = size.filter(|size| (1..=1_000).contains(size));
+        self.api.behaviour.page = Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
+    }
+
+    /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
+    fn filter(&mut self, resource: &str) -> Vec<(String, String, bool)> {
+        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
+        let texts: Vec<String> = resource
+            .fields
+            .iter()
+            .filter(|(name, doc)| {
+                **name != resource.key && doc.kind.as_deref() == Some("string") && doc.format.is_none() && doc.optional
+            })
+            .map(|(name, _)| name.clone())
+            .take(4)
+            .collect();
+        let mut said = Vec::new();
+        let optional = self.api.parameters.iter().filter(|(name, doc)| {
+            doc.place.as_deref() == Some("query") && doc.optional && doc.default.is_none() && !self.used.contains(*name)
+        });
+        let mut filters = IndexMap::new();
+        for (name, doc) in optional {
+            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
+            let fits = |field: &FieldDoc| {
+                let simple = ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
+                (simple && doc.kind == field.kind) || (!doc.values.is_empty() && doc.values == field.values)
+            };
+            if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
+                filters.insert(name.clone(), FilterDoc::Field(field.clone()));
+                said.push((name.clone(), format!("with {} {{}}", label(name)), false));
+            } else if SEARCHES.contains(&plain(name).as_str()) && doc.kind.as_deref() == Some("string") && !texts.is_empty() {
+                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
+                said.push((name.clone(), "about {}".to_owned(), false));
+            }
+        }
+        self.used.extend(filters.keys().cloned());
+        self.api.behaviour.filters = filters;
+        said
+    }
+
+    /// The members of the body that words are found for: required and optional ones.
+    fn said(&self) -> (Vec<String>, Vec<String>) {
+        let simple = |doc: &FieldDoc| !matches!(doc.kind.as_deref(), Some("any" | "list" | "object"));
+        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body") && simple(doc));
+        let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
+        let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
+        (names(required), names(optional))
+    }
+}
+
+/// What is above, with what stands above that.
+fn all_above(places: &Places, above: &[Above]) -> Vec<Above> {
+    let mut all = above.to_vec();
+    for known in above.iter().filter(|known| known.exact) {
+        if let Some((_, other)) = known.of.and_then(|of| places.all.get_index(of)) {
+            all.extend(all_above(places, &other.above));
+        }
+    }
+    all
+}
+
+/// The members of a body: of one of several alternatives those of all, required where each requires them.
+fn union(body: &Shape) -> IndexMap<String, Member> {
+    match &body.kind {
+        Kind::Object(members) => members.clone(),
+        Kind::Union(ways) => {
+            let mut all: IndexMap<String, Member> = IndexMap::new();
+            for (name, member) in ways.iter().flat_map(union) {
+                all.entry(name).or_insert(member);
+            }
+            for (name, member) in &mut all {
+                member.required = ways.iter().all(|way| union(way).get(name).is_some_and(|member| member.required));
+            }
+            all
+        }
+        _ => IndexMap::new(),
+    }
+}
+
+/// Whether a behaviour keeps what it is sent, or shows what is kept.
+pub(super) fn is_kept(behaviour: &BehaviourDoc) -> bool {
+    behaviour.action.as_deref() != Some("none")
+}

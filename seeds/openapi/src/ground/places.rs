@@ -1,0 +1,492 @@
+//! What a document's paths are places of: collections of records, and records of which there is one.
+//!
+//! A path alone says it. `/a/{x}/b/{y}` is a record `y` of the collection `b` of the record `x`; what a schema looks like
+//! only tells the key's name and what is shown.
+
+use std::collections::HashSet;
+
+use diorama_seeds::contract::{key_name, noun, plain};
+use diorama_seeds::world::api_path::{Piece, pieces};
+use indexmap::IndexMap;
+
+use crate::document::Operation;
+use crate::entities::has_page;
+use crate::routes::{self, View, is_generic};
+use crate::shape::{Kind, Shape};
+use crate::words::{identifier, label, singular};
+
+/// A part of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Text(String),
+    Key(String),
+}
+
+/// A place where records are.
+#[derive(Clone, Debug)]
+pub(super) struct Collection {
+    /// The resource's name.
+    pub(super) name: String,
+    /// Its noun in plain letters, and for people.
+    pub(super) noun: String,
+    pub(super) label: String,
+    /// The path of the whole.
+    pub(super) parts: Vec<Part>,
+    /// Only one record stands here.
+    pub(super) single: bool,
+    /// The parameter of its records' paths.
+    pub(super) item: Option<String>,
+    /// The key field, and the shape of keys.
+    pub(super) key: String,
+    pub(super) key_shape: Shape,
+    /// What a record looks like.
+    pub(super) record: Option<Shape>,
+    pub(super) listed: bool,
+    pub(super) opened: bool,
+    pub(super) made: bool,
+    /// What it stands below.
+    pub(super) above: Vec<Above>,
+    /// The collection whose keys name its records, too: the users that members are.
+    pub(super) uses: Option<usize>,
+}
+
+/// What a collection stands below.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Above {
+    /// Which of the keys in the path.
+    pub(super) at: usize,
+    /// The field that holds it.
+    pub(super) field: String,
+    /// The collection; nothing for a value of which no records are known.
+    pub(super) of: Option<usize>,
+    /// The path of that collection begins this path.
+    pub(super) exact: bool,
+}
+
+/// All places of a document, by the form of their paths.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) all: IndexMap<String, Collection>,
+    /// The forms of paths that end with a key and show a record.
+    opened: HashSet<String>,
+}
+
+/// The parts of an operation's path; parameters with a few values are text.
+fn parts(operation: &Operation) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
+        let found = pieces(segment).unwrap_or_default();
+        let keyed = found.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
+        for piece in found {
+            match piece {
+                Piece::Parameter(name) => {
+                    let known = operation.path_parameter(name);
+                    match known.map(|known| &known.shape.kind) {
+                        Some(Kind::Enum(_)) => parts.push(Part::Text(format!("{{{name}}}"))),
+                        _ => parts.push(Part::Key(name.to_owned())),
+                    }
+                }
+                Piece::Literal(text) if keyed => {
+                    if let Some(verb) = text.strip_prefix(':').filter(|verb| !verb.is_empty()) {
+                        parts.push(Part::Text(verb.to_owned()));
+                    }
+                }
+                Piece::Literal(text) => {
+                    let plain = [".json", ".xml", ".php"].iter().find_map(|ending| text.strip_suffix(ending));
+                    parts.push(Part::Text(plain.unwrap_or(text).to_owned()));
+                }
+            }
+        }
+    }
+    parts
+}
+
+/// The form of a path, in which the names of parameters do not count.
+pub(super) fn form(parts: &[Part]) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => format!("/{text}"),
+        Part::Key(_) => "/{}".to_owned(),
+    };
+    parts.iter().map(part).collect()
+}
+
+/// The names of the keys in a path.
+pub(super) fn keys(parts: &[Part]) -> Vec<&str> {
+    parts.iter().filter_map(Part::key).collect()
+}
+
+impl Part {
+    /// The name of a key.
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Key(name) => Some(name),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+/// The list that a reply shows: the member that holds it (empty for the body) and its items.
+pub(super) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(String, &'s Shape)> {
+    let reply = operation.reply.as_ref()?;
+    let last = parts.iter().rev().find_map(|part| match part {
+        Part::Text(text) => Some(noun(text)),
+        Part::Key(_) => None,
+    });
+    listed_in(reply, &last.unwrap_or_default(), 0).or_else(|| match routes::view(reply, false, has_page(operation)) {
+        View::List(list) => Some((list.items.to_owned(), list.item)),
+        _ => None,
+    })
+}
+
+fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, &'s Shape)> {
+    let holds_objects = |item: &Shape| item.first_object().members().is_some();
+    match &shape.first_object().kind {
+        Kind::Array(item) if holds_objects(item) => Some((String::new(), item.first_object())),
+        Kind::Object(members) => {
+            let arrays = members.iter().filter_map(|(name, member)| {
+                let item = member.shape.items().filter(|item| holds_objects(item))?;
+                Some((name, item.first_object()))
+            });
+            let is_record = ["id", "sid", "uuid"].iter().any(|key| members.contains_key(*key));
+            let fits = |name: &String| noun(name) == wanted || (is_generic(name) && !is_record);
+            let found = arrays.clone().find(|(name, _)| fits(name));
+            if let Some((name, item)) = found {
+                return Some((name.clone(), item));
+            }
+            if arrays.count() > 0 || is_record || depth > 0 {
+                return None;
+            }
+            members.values().find_map(|member| {
+                let inner = member.shape.members().and(Some(&member.shape))?;
+                listed_in(inner, wanted, depth + 1).filter(|(name, _)| !name.is_empty())
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The record that a reply shows.
+fn shown(operation: &Operation) -> Option<&Shape> {
+    match routes::view(operation.reply.as_ref()?, true, false) {
+        View::Record { shape, .. } => Some(shape.first_object()).filter(|shape| shape.members().is_some()),
+        _ => None,
+    }
+}
+
+impl Places {
+    /// Finds them.
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let paths = operations.iter().filter(|operation| operation.method == "GET").map(parts);
+        let opened = paths.filter(|parts| matches!(parts.last(), Some(Part::Key(_)))).map(|parts| form(&parts));
+        let mut places = Self { opened: opened.collect(), ..Self::default() };
+        for operation in operations.iter().filter(|operation| operation.method != "POST") {
+            places.see(operation);
+        }
+        for operation in operations.iter().filter(|operation| operation.method == "POST") {
+            places.see_made(operation);
+        }
+        places.give_names();
+        for index in 0..places.all.len() {
+            places.find_above(index);
+        }
+        places.find_keys();
+        places
+    }
+
+    /// The parts of an operation's path. Of two keys in a row the second says nothing more where the first alone shows
+    /// the record.
+    pub(super) fn parts(&self, operation: &Operation) -> Vec<Part> {
+        let mut kept: Vec<Part> = Vec::new();
+        for part in parts(operation) {
+            let known = matches!((&part, kept.last()), (Part::Key(_), Some(Part::Key(_))))
+                && self.opened.contains(&form(&kept));
+            if !known {
+                kept.push(part);
+            }
+        }
+        kept
+    }
+
+    fn entry(&mut self, parts: &[Part]) -> &mut Collection {
+        let last = parts.iter().rev().find_map(|part| match part {
+            Part::Text(text) if !text.starts_with('{') => Some(text.as_str()),
+            _ => None,
+        });
+        let word = last.unwrap_or("record");
+        self.all.entry(form(parts)).or_insert_with(|| Collection {
+            name: String::new(),
+            noun: noun(word),
+            label: label(&singular(&identifier(word))),
+            parts: parts.to_vec(),
+            single: false,
+            item: None,
+            key: String::new(),
+            key_shape: Shape::of(Kind::String),
+            record: None,
+            listed: false,
+            opened: false,
+            made: false,
+            above: Vec::new(),
+            uses: None,
+        })
+    }
+
+    fn see(&mut self, operation: &Operation) {
+        let parts = self.parts(operation);
+        let get = operation.method == "GET";
+        match parts.split_last() {
+            Some((Part::Key(name), before)) if !before.is_empty() => {
+                let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
+                let record = shown(operation).cloned();
+                let found = self.entry(before);
+                found.item.get_or_insert_with(|| name.clone());
+                found.opened |= get;
+                if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
+                    found.key_shape = shape;
+                }
+                // What a record's own path shows tells more than what a change answers.
+                if record.is_some() && (get || found.record.is_none()) {
+                    found.record = record;
+                }
+            }
+            Some((Part::Text(_), _)) if get => {
+                let items = list(operation, &parts).map(|(_, item)| item.clone());
+                let record = shown(operation).cloned();
+                let found = self.entry(&parts);
+                match items {
+                    Some(item) => {
+                        found.listed = true;
+                        found.record.get_or_insert(item);
+                    }
+                    None if found.item.is_none() && !found.listed => {
+                        found.single = true;
+                        found.record = record;
+                    }
+                    None => {}
+                }
+            }
+            _ => {}
+        }
+        // A path may be seen before the one of its records.
+        for found in self.all.values_mut().filter(|found| found.single && found.item.is_some()) {
+            found.single = false;
+        }
+    }
+
+    fn see_made(&mut self, operation: &Operation) {
+        let parts = self.parts(operation);
+        let Some(Part::Text(last)) = parts.last() else { return };
+        let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
+        let record = shown(operation);
+        let own = self.made_in(&parts).is_none();
+        let kept = own && record.filter(key).is_some() && !routes::is_verb(last);
+        match self.all.get_mut(&form(&parts)) {
+            Some(found) if !found.single => {
+                found.made = true;
+                if found.record.is_none() {
+                    found.record = record.cloned();
+                }
+            }
+            None if kept => {
+                let record = record.cloned();
+                let found = self.entry(&parts);
+                found.made = true;
+                found.record = record;
+            }
+            _ => {}
+        }
+    }
+
+    /// The collection of the same noun whose records have paths of their own, for a path that has none below it:
+    /// what `/users/{id}/lists` makes is what `/lists/{id}` shows.
+    pub(super) fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
+        let Some(Part::Text(last)) = parts.last() else { return None };
+        if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some()) {
+            return None;
+        }
+        let (wanted, known) = (noun(last), keys(parts));
+        let fits = |other: &&Collection| {
+            let last = other.parts.last();
+            let named = matches!(last, Some(Part::Text(text)) if noun(text) == wanted);
+            named
+                && other.opened
+                && other.item.is_some()
+                && form(&other.parts) != form(parts)
+                && keys(&other.parts).iter().all(|key| known.contains(key))
+        };
+        let found = self.all.values().filter(fits).min_by_key(|other| other.parts.len())?;
+        self.all.get_index_of(&form(&found.parts))
+    }
+
+    /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
+    /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
+    pub(super) fn made_in(&self, parts: &[Part]) -> Option<usize> {
+        let Some(Part::Text(last)) = parts.last() else { return None };
+        let fits = |other: &&Collection| {
+            let named = matches!(other.parts.last(), Some(Part::Text(text)) if noun(text) == noun(last));
+            named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
+        };
+        let own = self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed);
+        let found = self.all.values().filter(fits).min_by_key(|other| other.parts.len());
+        self.same_elsewhere(parts).or_else(|| self.all.get_index_of(&form(&found.filter(|_| !own)?.parts)))
+    }
+
+    fn give_names(&mut self) {
+        let mut taken: Vec<String> = Vec::new();
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        // The shortest path has the plain name.
+        order.sort_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()));
+        for index in order {
+            let Some((_, found)) = self.all.get_index_mut(index) else { continue };
+            let words: Vec<String> = found
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Text(text) if !text.starts_with('{') => Some(routes::entity_name(text)),
+                    _ => None,
+                })
+                .collect();
+            let candidates = (1..=words.len().max(1)).map(|count| {
+                words.get(words.len().saturating_sub(count)..).unwrap_or_default().join("_")
+            });
+            let short = |name: String| name.chars().take(56).collect::<String>();
+            let mut names = candidates.map(short).chain((2..).map(|number| {
+                format!("{}_{number}", short(words.last().cloned().unwrap_or_else(|| "record".to_owned())))
+            }));
+            let free = names.find(|name| {
+                let sayable = crate::words::is_identifier(name) && !TAKEN.contains(&name.as_str());
+                sayable && !taken.contains(name)
+            });
+            found.name = free.unwrap_or_default();
+            taken.push(found.name.clone());
+        }
+    }
+
+    fn is_shown(&self, index: usize) -> bool {
+        self.all.get_index(index).is_some_and(|(_, found)| {
+            !found.single && (found.listed || found.opened || found.made)
+        })
+    }
+
+    /// The shown collection of a noun whose records have keys in paths.
+    fn by_noun(&self, wanted: &str, but: usize) -> Option<usize> {
+        let fits = |index: &usize| {
+            *index != but
+                && self.is_shown(*index)
+                && self.all.get_index(*index).is_some_and(|(_, found)| found.noun == wanted && found.item.is_some())
+        };
+        let all = (0..self.all.len()).filter(fits);
+        all.min_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()))
+    }
+
+    fn find_above(&mut self, index: usize) {
+        let Some((_, found)) = self.all.get_index(index) else { return };
+        let above = self.above(&found.parts, index);
+        let stem = found.item.as_deref().and_then(key_name).map(|(stem, _)| stem).unwrap_or_default();
+        let shown = self.is_shown(index);
+        let other = match (stem.is_empty(), stem == found.noun) {
+            (false, false) => self.by_noun(&stem, index),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index),
+            _ => None,
+        };
+        // Nothing is named by what stands below it.
+        let own = form(&found.parts);
+        let uses = other.filter(|other| {
+            let path = self.all.get_index(*other).map(|(path, _)| path.as_str()).unwrap_or_default();
+            !path.starts_with(&format!("{own}/"))
+        });
+        if let Some((_, found)) = self.all.get_index_mut(index) {
+            found.above = above;
+            found.uses = uses.filter(|_| !found.single);
+        }
+    }
+
+    /// What a path stands below: the nearest records, and values of which no records are known.
+    pub(super) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
+        let mut above: Vec<Above> = Vec::new();
+        let mut at = 0;
+        let mut before = String::new();
+        for (position, part) in parts.iter().enumerate() {
+            let name = match part {
+                Part::Text(text) => {
+                    before = noun(text);
+                    continue;
+                }
+                Part::Key(name) => name,
+            };
+            let path = form(parts.get(..position).unwrap_or_default());
+            let exact = self.all.get_index_of(&path).filter(|found| self.is_shown(*found) && *found != but);
+            let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            let elsewhere = || {
+                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but));
+                named.or_else(|| self.by_noun(&before, but))
+            };
+            let of = exact.or_else(elsewhere);
+            if let Some(found) = exact {
+                // What that record stands below is told by it.
+                let told = self.above(&self.all[found].parts.clone(), found);
+                above.retain(|known| !told.iter().any(|told| told.at == known.at));
+            }
+            // A key that nothing shows is none that anybody could know: it scopes nothing.
+            if let Some(of) = of {
+                let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
+                let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
+                above.push(Above { at, field, of: Some(of), exact: exact.is_some() });
+            }
+            at += 1;
+        }
+        above
+    }
+
+    /// Finds the members that show the keys.
+    fn find_keys(&mut self) {
+        for index in 0..self.all.len() {
+            let Some((_, found)) = self.all.get_index_mut(index) else { continue };
+            let hidden = format!("{}_key", found.name);
+            if found.single || found.uses.is_some() {
+                found.key = hidden;
+                continue;
+            }
+            let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
+            let member = found.record.as_ref().and_then(|record| key_member(record, &param, &found.noun));
+            if let Some((name, shape)) = member {
+                found.key = identifier(&name);
+                // A path's parameter may say more of keys than the member that shows them.
+                let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
+                if told || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind) {
+                    found.key_shape = shape;
+                }
+            } else {
+                found.key = if key_name(&param).is_some() { identifier(&param) } else { "id".to_owned() };
+            }
+            if !matches!(found.key_shape.kind, Kind::Integer | Kind::String) {
+                found.key_shape.kind = Kind::String;
+            }
+            let clash = found.above.iter().any(|above| above.field == found.key);
+            for above in found.above.iter_mut().filter(|_| clash) {
+                above.field = format!("of_{}", above.field);
+            }
+        }
+    }
+}
+
+/// Names that resources cannot have.
+const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
+
+/// The member of a record that its path's parameter means, the likeliest first.
+fn key_member(record: &Shape, param: &str, noun: &str) -> Option<(String, Shape)> {
+    let members = record.members()?;
+    let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
+    let mut names = vec![plain(param), ending.to_owned()];
+    for noun in [stem.as_str(), noun] {
+        names.push(format!("{noun}{ending}"));
+    }
+    names.extend(["id", "sid", "uuid", "guid"].map(str::to_owned));
+    names.push(format!("{noun}id"));
+    names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
+    let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
+    names.into_iter().find_map(|wanted| {
+        let found = members.iter().find(|(name, member)| plain(name) == wanted && scalar(&member.shape));
+        found.map(|(name, member)| (name.clone(), member.shape.clone()))
+    })
+}

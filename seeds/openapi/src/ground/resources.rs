@@ -1,0 +1,217 @@
+//! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
+
+use diorama_seeds::contract::{key_name, plain};
+use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use indexmap::IndexMap;
+use serde_json::json;
+
+use super::places::{Above, Collection, Places};
+use crate::build;
+use crate::entities::{Entity, display_member};
+use crate::fakes::{self, Span};
+use crate::phrases;
+use crate::shape::{Kind, Shape};
+use crate::words::{identifier, is_id};
+
+/// The field that keeps what was sent.
+pub(super) const KEPT: &str = "kept";
+/// The field with the key that a record shares with another resource.
+pub(super) const OF: &str = "of";
+/// Records of a collection that stands below nothing.
+const RECORDS: u32 = 12;
+/// Records of one resource, at most, before each parent gets only one.
+const MANY: u32 = 400;
+
+/// The resources of all places, and of each how many records it gets.
+pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
+    let mut counts: Vec<Option<u32>> = vec![None; places.all.len()];
+    for index in 0..places.all.len() {
+        count(places, index, &mut counts, 0);
+    }
+    let all = places.all.values().enumerate().filter(|(_, found)| stored(found));
+    all.map(|(_, found)| (found.name.clone(), resource(places, found, &counts))).collect()
+}
+
+/// Whether a place keeps records: one record for each value that nobody knows is none.
+pub(super) fn stored(found: &Collection) -> bool {
+    !found.single || found.above.iter().all(|above| above.of.is_some())
+}
+
+/// How many records a place has: some for each record of the place above it.
+fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) -> u32 {
+    if let Some(known) = counts.get(index).copied().flatten() {
+        return known;
+    }
+    let Some((_, found)) = places.all.get_index(index) else { return 0 };
+    let owner = found.above.iter().rev().find_map(|above| above.of).filter(|_| depth < 12);
+    let total = match owner {
+        Some(owner) => {
+            let owners = count(places, owner, counts, depth + 1);
+            owners.saturating_mul(each(found, owners, used(places, found, counts, depth)).1)
+        }
+        None if found.single => 1,
+        None => RECORDS,
+    };
+    if let Some(place) = counts.get_mut(index) {
+        *place = Some(total);
+    }
+    total
+}
+
+/// How many records there are whose keys name those of a place, too.
+fn used(places: &Places, found: &Collection, counts: &mut [Option<u32>], depth: u32) -> Option<u32> {
+    let other = found.uses.filter(|_| depth < 12)?;
+    Some(count(places, other, counts, depth + 1))
+}
+
+/// Least and greatest number of records for each record above.
+fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
+    match owners {
+        _ if found.single => (1, 1),
+        // Of those that may be members, more than half are.
+        _ if used.is_some_and(|used| owners * used <= MANY) => {
+            let used = used.unwrap_or_default();
+            let some = (used * 2 / 3).max(1);
+            (some, some)
+        }
+        _ if owners * 4 <= 60 => (3, 4),
+        _ if owners * 2 <= MANY => (2, 2),
+        _ => (1, 1),
+    }
+}
+
+fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> ResourceDoc {
+    let mut doc = ResourceDoc {
+        key: found.key.clone(),
+        label: Some(found.label.clone()),
+        singleton: found.single && found.above.is_empty(),
+        records: RecordsDoc::Count(RECORDS),
+        ..ResourceDoc::default()
+    };
+    doc.fields.insert(found.key.clone(), key_field(found));
+    for above in &found.above {
+        doc.fields.insert(above.field.clone(), above_field(places, above));
+    }
+    if let Some((_, other)) = found.uses.and_then(|uses| places.all.get_index(uses)) {
+        let field = FieldDoc {
+            reference: Some(other.name.clone()),
+            on_delete: Some("cascade".to_owned()),
+            ..FieldDoc::default()
+        };
+        doc.fields.insert(OF.to_owned(), field);
+        let mut group: Vec<String> = found.above.iter().map(|above| above.field.clone()).collect();
+        group.push(OF.to_owned());
+        doc.unique_together.push(group);
+    }
+    members(found, &mut doc);
+    let kept = FieldDoc {
+        kind: Some("any".to_owned()),
+        optional: true,
+        generated: true,
+        fake: Some(json!({"provider": "pick", "of": [{}]})),
+        ..FieldDoc::default()
+    };
+    doc.fields.insert(KEPT.to_owned(), kept);
+    let owner = found.above.iter().rev().find(|above| above.of.is_some());
+    if doc.singleton {
+        doc.records = RecordsDoc::Count(1);
+    } else if let Some((above, of)) = owner.and_then(|above| Some((above, above.of?)))
+        && let Some((_, other)) = places.all.get_index(of)
+    {
+        let known = |index: usize| counts.get(index).copied().flatten().unwrap_or(RECORDS);
+        let (min, max) = each(found, known(of), found.uses.map(known));
+        let each = EachDoc { of: other.name.clone(), by: above.field.clone(), min, max, set: IndexMap::new() };
+        doc.records = RecordsDoc::default();
+        doc.each.push(each);
+    }
+    doc
+}
+
+/// The field that holds what a record stands below.
+pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
+    let name = above.of.and_then(|of| places.all.get_index(of)).map(|(_, other)| other.name.clone());
+    FieldDoc { reference: name, on_delete: Some("cascade".to_owned()), ..FieldDoc::default() }
+}
+
+fn key_field(found: &Collection) -> FieldDoc {
+    if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
+        return FieldDoc { kind: Some("integer".to_owned()), ..FieldDoc::default() };
+    }
+    let entity = Entity {
+        name: found.name.clone(),
+        key_member: Some(found.key.clone()),
+        key_shape: found.key_shape.clone(),
+        ..Entity::default()
+    };
+    let code = match found.key_shape.format.as_deref() {
+        Some("snowflake") => Some("1#################".to_owned()),
+        _ => found.key_shape.pattern.as_deref().and_then(code_of),
+    };
+    let fake = match code {
+        Some(code) => json!({"provider": "code", "format": code}),
+        None => build::key_code(&entity),
+    };
+    FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() }
+}
+
+/// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
+fn code_of(pattern: &str) -> Option<String> {
+    if let Some(code) = fakes::pattern_code(pattern) {
+        return Some(code).filter(|code| code.matches(['#', 'A', 'x']).count() >= 4);
+    }
+    let fits = |text: &str| regex_fits(pattern, text);
+    // Numbers as text, with any or with many digits.
+    ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"].into_iter().map(str::to_owned).find(|code| {
+        let with = |digit: char, letter: char| -> String {
+            let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
+            spelt.replace(['x', 'A'], &letter.to_string())
+        };
+        let upper = code.contains('A');
+        let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
+        fits(&with('0', low)) && fits(&with('9', high))
+    })
+}
+
+fn regex_fits(pattern: &str, text: &str) -> bool {
+    let schema = json!({"type": "string", "pattern": pattern});
+    let schemas = diorama_seeds::contract::Schemas::default();
+    schemas.check(&schema, &json!(text), diorama_seeds::contract::Side::Reply).is_ok()
+}
+
+/// The scalar members of a record as fields. Keys of other records are chosen when a record is shown.
+fn members(found: &Collection, doc: &mut ResourceDoc) {
+    let Some(record) = &found.record else { return };
+    let display = display_member(record).map(str::to_owned);
+    for (name, member) in record.members().into_iter().flatten() {
+        let field = identifier(name);
+        let known = doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
+        let refers = is_id(name) || key_name(name).is_some_and(|(_, ending)| ending == "sid");
+        let scalar = member.shape.is_scalar() && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
+        if known || refers || !scalar || member.shape.write_only || name.is_empty() {
+            continue;
+        }
+        let mut shape = member.shape.clone();
+        shape.nullable = false;
+        let mut made = fakes::field(name, &shape, Span::USUAL, 0);
+        (made.pattern, made.default, made.unique) = (None, None, false);
+        (made.min_length, made.max_length) = (None, None);
+        made.optional = true;
+        if display.as_deref() == Some(name.as_str()) && shape.kind == Kind::String && made.kind.as_deref() == Some("string") {
+            made.fake = Some(fakes::display(&found.noun_words(), false));
+            doc.display = Some(field.clone());
+        }
+        if made.kind.as_deref() == Some("string") && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long))) {
+            made.free_text = true;
+        }
+        phrases::name(name, &mut made);
+        phrases::field(name, &member.shape, &mut made);
+        doc.fields.insert(field, made);
+    }
+}
+
+impl Collection {
+    /// Its noun as an identifier of words.
+    pub(super) fn noun_words(&self) -> String {
+        identifier(&self.label)
+    }
+}

@@ -1,0 +1,321 @@
+//! Whether a value is valid by a schema.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value as Json};
+
+use super::Schemas;
+
+/// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
+const MAX_DEPTH: u32 = 64;
+
+/// Whose body a schema describes: requests owe no read-only members, replies no write-only ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The caller's.
+    Request,
+    /// The API's.
+    Reply,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Where: `address.city`, `items[2]`; empty at the top.
+    pub at: String,
+    /// What the schema asks for, as a phrase.
+    pub expected: String,
+    /// What was there.
+    pub found: String,
+}
+
+type Verdict = Result<(), Wrong>;
+
+impl Schemas {
+    /// Whether a value is valid by a schema.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self, schema: &Json, value: &Json, side: Side) -> Verdict {
+        self.check_at(schema, value, side, 0)
+    }
+
+    pub(super) fn fits(&self, schema: &Json, value: &Json) -> bool {
+        self.check(schema, value, Side::Reply).is_ok()
+    }
+
+    fn check_at(&self, schema: &Json, value: &Json, side: Side, depth: u32) -> Verdict {
+        if depth > MAX_DEPTH {
+            return Ok(());
+        }
+        let members = match schema {
+            Json::Bool(false) => return Err(wrong("nothing", value)),
+            Json::Object(members) => members,
+            _ => return Ok(()),
+        };
+        if let Some(target) = self.target(schema) {
+            self.check_at(target, value, side, depth + 1)?;
+            if members.len() == 1 {
+                return Ok(());
+            }
+        }
+        check_kind(members, value)?;
+        for part in list(members, "allOf") {
+            self.check_at(part, value, side, depth + 1)?;
+        }
+        self.check_choice(members, value, side, depth)?;
+        if let Some(not) = members.get("not")
+            && self.check_at(not, value, side, depth + 1).is_ok()
+        {
+            return Err(wrong("a value that `not` does not describe", value));
+        }
+        match value {
+            Json::Object(found) => self.check_object(members, found, side, depth),
+            Json::Array(items) => self.check_array(members, items, side, depth),
+            Json::String(text) => check_text(members, text),
+            Json::Number(number) => check_number(members, number.as_f64().unwrap_or_default(), value),
+            Json::Null | Json::Bool(_) => Ok(()),
+        }
+    }
+
+    fn check_choice(&self, members: &Map<String, Json>, value: &Json, side: Side, depth: u32) -> Verdict {
+        for word in ["anyOf", "oneOf"] {
+            let parts = list(members, word);
+            if parts.is_empty() {
+                continue;
+            }
+            let mut fitting = 0;
+            let mut nearest: Option<Wrong> = None;
+            for part in parts {
+                match self.check_at(part, value, side, depth + 1) {
+                    Ok(()) => fitting += 1,
+                    Err(error) if nearest.as_ref().is_none_or(|known| error.at.len() > known.at.len()) => {
+                        nearest = Some(error);
+                    }
+                    Err(_) => {}
+                }
+            }
+            match (fitting, word) {
+                (0, _) => return Err(nearest.unwrap_or_else(|| wrong("one of the alternatives", value))),
+                // Callers may mean either; what the API itself says must be one thing.
+                (2.., "oneOf") if side == Side::Reply => {
+                    return Err(wrong("exactly one of the alternatives", value));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn check_object(
+        &self,
+        members: &Map<String, Json>,
+        found: &Map<String, Json>,
+        side: Side,
+        depth: u32,
+    ) -> Verdict {
+        let properties = members.get("properties").and_then(Json::as_object);
+        for name in list(members, "required").iter().filter_map(Json::as_str) {
+            let known = properties.and_then(|properties| properties.get(name));
+            if !found.contains_key(name) && !known.is_some_and(|known| self.owed_by_other(known, side)) {
+                return Err(Wrong {
+                    at: name.to_owned(),
+                    expected: "a value".to_owned(),
+                    found: "nothing".to_owned(),
+                });
+            }
+        }
+        let extra = members.get("additionalProperties");
+        let patterns = members.get("patternProperties").and_then(Json::as_object);
+        for (name, value) in found {
+            let mut known = false;
+            if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
+                known = true;
+                self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+            }
+            for (pattern, schema) in patterns.into_iter().flatten() {
+                if matches(pattern, name) {
+                    known = true;
+                    self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+                }
+            }
+            match extra {
+                Some(Json::Bool(false)) if !known => {
+                    return Err(wrong("no such member", value).inside(name));
+                }
+                Some(schema @ Json::Object(_)) if !known => {
+                    self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+                }
+                _ => {}
+            }
+        }
+        let size = found.len() as f64;
+        if number(members, "minProperties").is_some_and(|least| size < least)
+            || number(members, "maxProperties").is_some_and(|most| size > most)
+        {
+            return Err(wrong("another number of members", &Json::from(found.len())));
+        }
+        Ok(())
+    }
+
+    /// Whether a required member is one that only the other side sends.
+    pub(super) fn owed_by_other(&self, schema: &Json, side: Side) -> bool {
+        let flag = if side == Side::Request { "readOnly" } else { "writeOnly" };
+        let set = |schema: &Json| schema.get(flag) == Some(&Json::Bool(true));
+        set(schema) || set(self.resolve(schema))
+    }
+
+    fn check_array(&self, members: &Map<String, Json>, items: &[Json], side: Side, depth: u32) -> Verdict {
+        let size = items.len() as f64;
+        if let Some(least) = number(members, "minItems").filter(|least| size < *least) {
+            return Err(wrong(format!("at least {least} items"), &Json::from(items.len())));
+        }
+        if let Some(most) = number(members, "maxItems").filter(|most| size > *most) {
+            return Err(wrong(format!("at most {most} items"), &Json::from(items.len())));
+        }
+        if members.get("uniqueItems") == Some(&Json::Bool(true))
+            && items.iter().enumerate().any(|(place, item)| items.iter().take(place).any(|known| known == item))
+        {
+            return Err(wrong("different items", &Json::from(items.len())));
+        }
+        if let Some(schema) = members.get("items").filter(|schema| !schema.is_array()) {
+            for (place, item) in items.iter().enumerate() {
+                self.check_at(schema, item, side, depth + 1)
+                    .map_err(|error| error.inside(&format!("[{place}]")))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Wrong {
+    fn inside(mut self, place: &str) -> Self {
+        let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
+        self.at = format!("{place}{dot}{}", self.at);
+        self
+    }
+}
+
+fn check_kind(members: &Map<String, Json>, value: &Json) -> Verdict {
+    match members.get("type") {
+        Some(Json::String(kind)) if !is_kind(kind, value) => return Err(wrong(with_article(kind), value)),
+        Some(Json::Array(kinds)) if !kinds.iter().filter_map(Json::as_str).any(|kind| is_kind(kind, value)) => {
+            let kinds: Vec<&str> = kinds.iter().filter_map(Json::as_str).collect();
+            return Err(wrong(kinds.join(" or "), value));
+        }
+        _ => {}
+    }
+    if let Some(only) = members.get("const").filter(|only| !same(only, value)) {
+        return Err(wrong(only.to_string(), value));
+    }
+    if let Some(values) = members.get("enum").and_then(Json::as_array)
+        && !values.iter().any(|known| same(known, value))
+    {
+        let shown: Vec<String> = values.iter().take(12).map(ToString::to_string).collect();
+        return Err(wrong(format!("one of {}", shown.join(", ")), value));
+    }
+    Ok(())
+}
+
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
+    if kind == "null" { kind.to_owned() } else { format!("{article} {kind}") }
+}
+
+/// Whether a value is of a type.
+pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
+    match (kind, value) {
+        ("null", Json::Null)
+        | ("boolean", Json::Bool(_))
+        | ("number", Json::Number(_))
+        | ("string" | "file", Json::String(_))
+        | ("array", Json::Array(_))
+        | ("object", Json::Object(_)) => true,
+        ("integer", Json::Number(number)) => {
+            number.is_i64() || number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0)
+        }
+        ("null" | "boolean" | "number" | "string" | "file" | "array" | "object" | "integer", _) => false,
+        _ => true,
+    }
+}
+
+/// Whether two values are the same by JSON Schema: 1 is 1.0.
+pub(super) fn same(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        _ => one == other,
+    }
+}
+
+fn check_text(members: &Map<String, Json>, text: &str) -> Verdict {
+    let length = text.chars().count() as f64;
+    let found = Json::from(text);
+    if let Some(least) = number(members, "minLength").filter(|least| length < *least) {
+        return Err(wrong(format!("at least {least} characters"), &found));
+    }
+    if let Some(most) = number(members, "maxLength").filter(|most| length > *most) {
+        return Err(wrong(format!("at most {most} characters"), &found));
+    }
+    match members.get("pattern").and_then(Json::as_str) {
+        Some(pattern) if !matches(pattern, text) => Err(wrong(format!("a text that matches {pattern}"), &found)),
+        _ => Ok(()),
+    }
+}
+
+fn check_number(members: &Map<String, Json>, value: f64, found: &Json) -> Verdict {
+    let bound = |key: &str| number(members, key);
+    if let Some(least) = bound("minimum").filter(|least| value < *least) {
+        return Err(wrong(format!("at least {least}"), found));
+    }
+    if let Some(most) = bound("maximum").filter(|most| value > *most) {
+        return Err(wrong(format!("at most {most}"), found));
+    }
+    if let Some(least) = bound("exclusiveMinimum").filter(|least| value <= *least) {
+        return Err(wrong(format!("more than {least}"), found));
+    }
+    if let Some(most) = bound("exclusiveMaximum").filter(|most| value >= *most) {
+        return Err(wrong(format!("less than {most}"), found));
+    }
+    let step = bound("multipleOf").filter(|step| *step > 0.0);
+    match step.filter(|step| ((value / step) - (value / step).round()).abs() > 1e-9) {
+        Some(step) => Err(wrong(format!("a multiple of {step}"), found)),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn number(members: &Map<String, Json>, key: &str) -> Option<f64> {
+    members.get(key).and_then(Json::as_f64)
+}
+
+pub(super) fn list<'m>(members: &'m Map<String, Json>, key: &str) -> &'m [Json] {
+    members.get(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Whether a text has a part that a pattern describes. A pattern that cannot be read allows everything.
+pub(super) fn matches(pattern: &str, text: &str) -> bool {
+    thread_local! {
+        static READ: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::new(HashMap::new());
+    }
+    READ.with(|read| {
+        let mut read = read.borrow_mut();
+        if read.len() > 4_096 {
+            read.clear();
+        }
+        let known = read.entry(pattern.to_owned()).or_insert_with(|| {
+            let written = pattern.starts_with("/^");
+            let compiled = regex::RegexBuilder::new(pattern).size_limit(1 << 20).build();
+            compiled.ok().filter(|_| !written)
+        });
+        known.as_ref().is_none_or(|known| known.is_match(text))
+    })
+}
+
+fn wrong(expected: impl Into<String>, found: &Json) -> Wrong {
+    let found = match found {
+        Json::Object(_) => "an object".to_owned(),
+        Json::Array(_) => "a list".to_owned(),
+        other => other.to_string().chars().take(60).collect(),
+    };
+    Wrong { at: String::new(), expected: expected.into(), found }
+}

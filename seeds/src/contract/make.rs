@@ -1,0 +1,516 @@
+//! The value of a schema that shows what is known: members by their names, made-up ones for the rest.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value as Json};
+
+use super::check::{Side, is_kind, list, number, same};
+use super::merge::Flat;
+use super::{Schemas, key_name, noun, plain, reference, sample};
+
+/// Objects inside objects show all of their members so deep; below that only those that are required.
+const FULL_DEPTH: u32 = 3;
+/// Below this depth nothing is made up that may be left out, and no alternatives are tried.
+const MAX_DEPTH: u32 = 24;
+/// Parts of one reply that are made before it is cut short.
+const MAX_STEPS: u32 = 60_000;
+/// Alternatives of `oneOf` that are tried.
+const MAX_WAYS: usize = 24;
+/// Names under which replies put what they show.
+const WRAPPERS: [&str; 14] = [
+    "data", "item", "result", "results", "content", "record", "object", "payload", "response", "value", "body", "entity",
+    "resource", "attributes",
+];
+
+/// What is known of a record, for the members of a reply.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Where made-up members come from: the same seed, the same values.
+    pub seed: u64,
+    /// The record's key.
+    pub key: Json,
+    /// The record's noun.
+    pub noun: String,
+    /// Members by plain name.
+    pub members: HashMap<String, Json>,
+    /// The records that it stands below, and itself, by the names that members give them.
+    pub named: Vec<Named>,
+}
+
+/// A value that members name: the conversation of a message.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The noun of what it is the key of.
+    pub noun: String,
+    /// The plain name of the parameter that gave it, which a member may have, too.
+    pub name: String,
+    /// The key.
+    pub key: Json,
+    /// The path of the call says it, so that nothing else can.
+    pub sure: bool,
+}
+
+/// The list that a reply shows.
+pub struct List {
+    /// The name of the member that holds it; empty where the body is the list.
+    pub name: String,
+    /// What is known of its items.
+    pub items: Vec<Rc<Known>>,
+}
+
+/// Where records are found that members refer to.
+pub trait Lookup {
+    /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
+    fn record(&self, noun: &str, seed: u64) -> Option<Known>;
+}
+
+/// What a reply is made from.
+pub struct Facts<'a> {
+    /// The record that it shows; for a list what stands around it.
+    pub known: Rc<Known>,
+    /// The list that it shows.
+    pub list: Option<List>,
+    /// The session's moment, in seconds of Unix time: made-up moments lie before it.
+    pub now: i64,
+    /// Records that members refer to.
+    pub lookup: &'a dyn Lookup,
+}
+
+/// Where a member's value comes from.
+#[derive(Clone)]
+enum Scope<'f> {
+    /// The members of a record.
+    Record(Rc<Known>),
+    /// The members of an object that is known.
+    Found(&'f Map<String, Json>, Rc<Known>),
+    /// Nothing is known but whose it is.
+    Made(Rc<Known>),
+}
+
+/// A place in the reply.
+struct Place<'p> {
+    name: &'p str,
+    /// The noun of the object that it is in.
+    inside: &'p str,
+    seed: u64,
+    depth: u32,
+}
+
+struct Maker<'a> {
+    schemas: &'a Schemas,
+    facts: &'a Facts<'a>,
+    open: Vec<String>,
+    listed: bool,
+    steps: u32,
+}
+
+impl Schemas {
+    /// The valid value of a schema that shows the facts.
+    #[must_use]
+    pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
+        let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0 };
+        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0 };
+        maker.value(schema, &place, None, &Scope::Record(facts.known.clone()))
+    }
+}
+
+impl<'f> Scope<'f> {
+    const fn known(&self) -> &Rc<Known> {
+        match self {
+            Self::Record(known) | Self::Found(_, known) | Self::Made(known) => known,
+        }
+    }
+}
+
+impl Known {
+    /// The key of the record that a member names: `conversation_sid`, or `id` inside `conversation`.
+    fn named(&self, name: &str, inside: &str) -> Option<&Named> {
+        let fits = |named: &&Named| named.name == name && !KEYS.contains(&name);
+        if let Some(named) = self.named.iter().find(fits) {
+            return Some(named);
+        }
+        let (stem, ending) = key_name(name)?;
+        if !KEYS.contains(&ending) {
+            return None;
+        }
+        let stem = if stem.is_empty() { inside } else { &stem };
+        self.named.iter().find(|named| !stem.is_empty() && named.noun == stem)
+    }
+}
+
+/// Names that hold a key of whatever object they stand in.
+const KEYS: [&str; 4] = ["id", "sid", "uuid", "guid"];
+
+impl Maker<'_> {
+    fn value(&mut self, schema: &Json, place: &Place<'_>, found: Option<&Json>, scope: &Scope<'_>) -> Json {
+        self.steps += 1;
+        if let Some(value) = found
+            && !value.is_object()
+            && !value.is_array()
+            && self.schemas.fits(schema, value)
+        {
+            return value.clone();
+        }
+        let flat = self.schemas.flat(schema);
+        let before = self.open.len();
+        self.open.extend(flat.names.iter().cloned());
+        let value = self.chosen(schema, &flat, place, found, scope);
+        self.open.truncate(before);
+        value
+    }
+
+    /// The first of a schema's alternatives that gives a valid value.
+    fn chosen(
+        &mut self,
+        schema: &Json,
+        flat: &Flat,
+        place: &Place<'_>,
+        found: Option<&Json>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        if flat.ways.is_empty() {
+            return self.plain(flat, place, found, scope);
+        }
+        let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
+        let mut ways: Vec<&Json> = flat.ways.iter().collect();
+        // What is known fits one of them best; null comes last.
+        ways.sort_by_key(|way| {
+            (!found.is_some_and(|found| self.schemas.fits(way, found)), null(way), self.is_open(way))
+        });
+        let listed = self.listed;
+        let mut first = None;
+        for way in ways.into_iter().take(if place.depth > MAX_DEPTH { 1 } else { MAX_WAYS }) {
+            self.listed = listed;
+            let part = self.schemas.with(flat, way);
+            let before = self.open.len();
+            self.open.extend(part.names.iter().skip(flat.names.len()).cloned());
+            let value = self.chosen(schema, &part, place, found, scope);
+            self.open.truncate(before);
+            if self.schemas.fits(schema, &value) {
+                return value;
+            }
+            first.get_or_insert(value);
+            if self.steps > MAX_STEPS {
+                break;
+            }
+        }
+        first.unwrap_or(Json::Null)
+    }
+
+    /// Whether a schema is being made already, so that it would stand inside itself.
+    fn is_open(&self, schema: &Json) -> bool {
+        reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
+    }
+
+    fn plain(&mut self, flat: &Flat, place: &Place<'_>, found: Option<&Json>, scope: &Scope<'_>) -> Json {
+        let members = &flat.members;
+        if let Some(only) = members.get("const") {
+            return only.clone();
+        }
+        if let Some(values) = members.get("enum").and_then(Json::as_array) {
+            return self.one_of(members, values, place, found);
+        }
+        match kind_of(members, found) {
+            "object" => self.object(members, place, found, scope),
+            "array" => self.array(members, place, found, scope),
+            "null" => Json::Null,
+            "" => found.cloned().unwrap_or_else(|| Json::String(sample::words(place.seed))),
+            kind => self.scalar(kind, members, place, found, scope),
+        }
+    }
+
+    fn one_of(&self, members: &Map<String, Json>, values: &[Json], place: &Place<'_>, found: Option<&Json>) -> Json {
+        let spelt = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
+        if let Some(found) = found
+            && let Some(value) = values.iter().find(|value| spelt(value) == spelt(found))
+        {
+            return value.clone();
+        }
+        if let Some(default) = members.get("default").filter(|value| values.contains(value)) {
+            return default.clone();
+        }
+        let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
+        let real: Vec<&Json> =
+            values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
+        let chosen = real.get(place.seed as usize % real.len().max(1)).copied().or_else(|| values.first());
+        chosen.cloned().unwrap_or(Json::Null)
+    }
+
+    fn object(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        found: Option<&Json>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let scope = match (found, scope) {
+            (Some(Json::Object(inner)), scope) => Scope::Found(inner, scope.known().clone()),
+            (_, scope) => scope.clone(),
+        };
+        let properties = members.get("properties").and_then(Json::as_object);
+        let required = list(members, "required");
+        let inside = if place.name.is_empty() { scope.known().noun.clone() } else { noun(place.name) };
+        let objects = properties.into_iter().flatten().filter(|(_, part)| self.is_object(part)).count();
+        let mut out = Map::new();
+        for (name, part) in properties.into_iter().flatten() {
+            let must = required.iter().any(|known| known.as_str() == Some(name));
+            if self.schemas.owed_by_other(part, Side::Reply) && !self.is_found(name, &scope) {
+                continue;
+            }
+            let here = Place {
+                name,
+                inside: &inside,
+                seed: sample::mix(place.seed, &plain(name)),
+                depth: place.depth + 1,
+            };
+            if let Some(value) = self.member(part, &here, &scope, must, objects == 1) {
+                out.insert(name.clone(), value);
+            }
+        }
+        self.more(members, &scope, place, &mut out);
+        for name in required.iter().filter_map(Json::as_str) {
+            if !out.contains_key(name) && properties.is_none_or(|known| !known.contains_key(name)) {
+                out.insert(name.to_owned(), Json::String(sample::words(sample::mix(place.seed, name))));
+            }
+        }
+        Json::Object(out)
+    }
+
+    /// Members that callers name: what is known of them, and one where there must be some.
+    fn more(&mut self, members: &Map<String, Json>, scope: &Scope<'_>, place: &Place<'_>, out: &mut Map<String, Json>) {
+        let extra = members.get("additionalProperties");
+        if extra == Some(&Json::Bool(false)) {
+            return;
+        }
+        if let Scope::Found(inner, known) = scope {
+            for (name, value) in inner.iter() {
+                if out.contains_key(name) {
+                    continue;
+                }
+                let value = match extra.filter(|extra| extra.is_object()) {
+                    Some(schema) => {
+                        let here =
+                            Place { name, inside: "", seed: sample::mix(place.seed, name), depth: place.depth + 1 };
+                        self.value(schema, &here, Some(value), &Scope::Made(known.clone()))
+                    }
+                    None => value.clone(),
+                };
+                out.insert(name.clone(), value);
+            }
+        }
+        let least = number(members, "minProperties").unwrap_or(0.0) as usize;
+        for n in out.len()..least.min(16) {
+            let name = format!("key_{}", n + 1);
+            let here = Place { name: &name, inside: "", seed: place.seed + n as u64, depth: place.depth + 1 };
+            let anything = Json::Bool(true);
+            let value = self.value(extra.unwrap_or(&anything), &here, None, &Scope::Made(scope.known().clone()));
+            out.insert(name, value);
+        }
+    }
+
+    fn is_object(&self, schema: &Json) -> bool {
+        let flat = self.schemas.flat(schema);
+        flat.members.contains_key("properties") || (!flat.ways.is_empty() && kind_of(&flat.members, None).is_empty())
+    }
+
+    fn is_found(&self, name: &str, scope: &Scope<'_>) -> bool {
+        match scope {
+            Scope::Record(known) => known.members.contains_key(&plain(name)),
+            Scope::Found(members, _) => members.contains_key(name),
+            Scope::Made(_) => false,
+        }
+    }
+
+    /// A member of an object; nothing where it may be left out and nothing is known of it.
+    fn member(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>, must: bool, only: bool) -> Option<Json> {
+        let name = plain(here.name);
+        let known = scope.known();
+        let holds_object = self.is_object(part);
+        // What stands in an object that was sent is told by it alone.
+        let named = known.named(&name, here.inside).filter(|_| !holds_object && !matches!(scope, Scope::Found(..)));
+        let told = match scope {
+            Scope::Record(known) => known.members.get(&name).cloned(),
+            Scope::Found(members, _) => members
+                .get(here.name)
+                .or_else(|| members.iter().find(|(known, _)| plain(known) == name).map(|(_, value)| value))
+                .cloned(),
+            Scope::Made(_) => None,
+        };
+        let list = self.facts.list.as_ref().filter(|list| !self.listed && plain(&list.name) == name);
+        if list.is_none() && !must {
+            let known = named.is_some() || told.is_some();
+            let deep = here.depth > FULL_DEPTH || self.steps > MAX_STEPS;
+            if !known && (deep || self.is_open(part)) {
+                return None;
+            }
+        }
+        let sure = named.filter(|named| named.sure).map(|named| &named.key);
+        for found in [sure, told.as_ref(), named.map(|named| &named.key)].into_iter().flatten() {
+            let value = self.value(part, here, Some(found), &Scope::Made(known.clone()));
+            let kept = found.is_object() || found.is_array() || alike(&value, found);
+            if kept && self.schemas.fits(part, &value) {
+                return Some(value);
+            }
+        }
+        // What is known to be nothing is left out, or empty where it may not be.
+        if told.as_ref().is_some_and(Json::is_null) {
+            let empty = Json::from("");
+            return must.then(|| if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, None, scope) });
+        }
+        let inner = self.inner(&name, holds_object, scope, only);
+        let value = self.value(part, here, told.as_ref(), &inner);
+        (must || self.schemas.fits(part, &value)).then_some(value)
+    }
+
+    /// Where the members of an object come from of which nothing is known by its name.
+    fn inner<'s>(&self, name: &str, holds_object: bool, scope: &Scope<'s>, only: bool) -> Scope<'s> {
+        let known = scope.known();
+        if !holds_object {
+            return match (scope, &self.facts.list) {
+                // The list may lie inside.
+                (Scope::Record(_), Some(_)) => scope.clone(),
+                _ => Scope::Made(known.clone()),
+            };
+        }
+        let meant = noun(name);
+        if matches!(scope, Scope::Record(_)) {
+            let around = self.facts.list.is_some() && !self.listed;
+            if only || around || meant == known.noun || WRAPPERS.contains(&name) {
+                return scope.clone();
+            }
+        }
+        if known.named.iter().any(|named| named.noun == meant) {
+            return Scope::Made(known.clone());
+        }
+        match self.facts.lookup.record(&meant, sample::mix(known.seed, &meant)) {
+            Some(record) => Scope::Record(Rc::new(record)),
+            None => Scope::Made(known.clone()),
+        }
+    }
+
+    fn array(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        found: Option<&Json>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let anything = Json::Bool(true);
+        let item = members.get("items").filter(|item| !item.is_array()).unwrap_or(&anything);
+        let most = number(members, "maxItems").map_or(usize::MAX, |most| most as usize);
+        if let Some(list) = &self.facts.list
+            && !self.listed
+            && plain(&list.name) == plain(place.name)
+        {
+            self.listed = true;
+            let mut items = Vec::with_capacity(list.items.len());
+            for known in list.items.iter().take(most) {
+                self.steps = 0;
+                let here = Place { name: "", inside: "", seed: known.seed, depth: 1 };
+                items.push(self.value(item, &here, None, &Scope::Record(known.clone())));
+            }
+            return Json::Array(items);
+        }
+        if let Some(Json::Array(found)) = found {
+            let mut items = Vec::with_capacity(found.len());
+            for (index, value) in found.iter().take(most).enumerate() {
+                let here = Place { seed: place.seed + index as u64, depth: place.depth + 1, ..*place };
+                items.push(self.value(item, &here, Some(value), &Scope::Made(scope.known().clone())));
+            }
+            return Json::Array(items);
+        }
+        let least = number(members, "minItems").unwrap_or(0.0) as usize;
+        let shown = usize::from(place.depth < FULL_DEPTH && !self.is_open(item));
+        let one = super::noun(place.name);
+        let known = scope.known();
+        let mut items: Vec<Json> = Vec::new();
+        for index in 0..least.max(shown).min(most).min(64) {
+            let seed = sample::mix(place.seed, &index.to_string());
+            let here = Place { name: &one, inside: "", seed, depth: place.depth + 1 };
+            let inner = match self.facts.lookup.record(&one, seed) {
+                Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
+                _ => Scope::Made(known.clone()),
+            };
+            let value = self.value(item, &here, None, &inner);
+            if members.get("uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
+                items.push(value);
+            }
+        }
+        Json::Array(items)
+    }
+
+    fn scalar(
+        &self,
+        kind: &str,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        found: Option<&Json>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let schema = Json::Object(members.clone());
+        let fits = |value: &Json| self.schemas.fits(&schema, value);
+        if let Some(value) = found.and_then(|found| coerced(kind, found)).filter(|value| fits(value)) {
+            return value;
+        }
+        if found.is_none() || found.is_some_and(Json::is_null) {
+            let known = scope.known();
+            // The key of a record that there is, where the name says of what.
+            if let Some((stem, ending)) = key_name(place.name)
+                && KEYS.contains(&ending)
+                && let stem = if stem.is_empty() { place.inside.to_owned() } else { stem }
+                && !stem.is_empty()
+            {
+                let own = known.named.iter().find(|named| named.noun == stem).map(|named| named.key.clone());
+                let seed = sample::mix(known.seed, &stem);
+                let key = own.or_else(|| Some(self.facts.lookup.record(&stem, seed)?.key));
+                if let Some(key) = key.and_then(|key| coerced(kind, &key)).filter(|key| fits(key)) {
+                    return key;
+                }
+            }
+            for told in ["default", "example"].iter().filter_map(|key| members.get(*key)) {
+                if !told.is_null() && key_name(place.name).is_none() && fits(told) {
+                    return told.clone();
+                }
+            }
+        }
+        sample::scalar(kind, members, place.name, place.seed, self.facts.now, &fits)
+    }
+}
+
+/// The type of a schema's values, the one of what is known where it has several; empty for any.
+fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) -> &'m str {
+    match members.get("type") {
+        Some(Json::String(kind)) => kind,
+        Some(Json::Array(kinds)) => {
+            let kinds = || kinds.iter().filter_map(Json::as_str);
+            let known = found.and_then(|found| kinds().find(|kind| is_kind(kind, found)));
+            known.or_else(|| kinds().find(|kind| *kind != "null")).or_else(|| kinds().next()).unwrap_or_default()
+        }
+        _ if members.contains_key("properties") || members.contains_key("additionalProperties") => "object",
+        _ if members.contains_key("required") => "object",
+        _ if members.contains_key("items") => "array",
+        _ if members.contains_key("pattern") || members.contains_key("maxLength") => "string",
+        _ if members.contains_key("minimum") || members.contains_key("maximum") => "number",
+        _ => "",
+    }
+}
+
+/// A value in another type that spells it.
+fn coerced(kind: &str, found: &Json) -> Option<Json> {
+    match (kind, found) {
+        ("string" | "file", Json::String(_)) | ("boolean", Json::Bool(_)) => Some(found.clone()),
+        ("integer" | "number", Json::Number(_)) => Some(found.clone()),
+        ("string", Json::Number(_) | Json::Bool(_)) => Some(Json::String(found.to_string())),
+        ("integer", Json::String(text)) => text.parse::<i64>().ok().map(Json::from),
+        ("number", Json::String(text)) => text.parse::<f64>().ok().map(Json::from),
+        ("boolean", Json::String(text)) => text.parse::<bool>().ok().map(Json::from),
+        _ => None,
+    }
+}
+
+/// Whether a value says what is known, if in another type or case.
+fn alike(value: &Json, found: &Json) -> bool {
+    let spelt = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
+    same(value, found) || spelt(value) == spelt(found)
+}

@@ -1,0 +1,94 @@
+//! A schema as one object: references followed, the parts of `allOf` put together.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::check::list;
+use super::{Schemas, reference};
+
+/// A schema put together, and the alternatives that are left to choose from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Flat {
+    pub(super) members: Map<String, Json>,
+    pub(super) ways: Vec<Json>,
+    /// The names of the schemas that were followed.
+    pub(super) names: Vec<String>,
+}
+
+/// Parts inside parts are put together so deep.
+const MAX_DEPTH: u32 = 24;
+
+impl Schemas {
+    /// Puts a schema together.
+    pub(super) fn flat(&self, schema: &Json) -> Flat {
+        let mut flat = Flat::default();
+        self.take_in(&mut flat, schema, 0);
+        flat
+    }
+
+    /// Puts one more part into a schema.
+    pub(super) fn with(&self, flat: &Flat, part: &Json) -> Flat {
+        let mut flat = Flat { ways: Vec::new(), ..flat.clone() };
+        self.take_in(&mut flat, part, 0);
+        flat
+    }
+
+    fn take_in(&self, flat: &mut Flat, schema: &Json, depth: u32) {
+        let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
+        if let Some(name) = reference(schema) {
+            if flat.names.iter().filter(|known| *known == name).count() < 2 {
+                flat.names.push(name.to_owned());
+                if let Some(target) = self.target(schema) {
+                    self.take_in(flat, target, depth + 1);
+                }
+            }
+        }
+        for (key, value) in members {
+            match (key.as_str(), flat.members.get_mut(key), value) {
+                ("$ref" | "allOf" | "oneOf" | "anyOf", _, _) => {}
+                (_, None, _) => {
+                    flat.members.insert(key.clone(), value.clone());
+                }
+                ("properties", Some(Json::Object(known)), Json::Object(more)) => {
+                    for (name, part) in more {
+                        match known.get_mut(name) {
+                            Some(both) if both != part => *both = json!({"allOf": [both.clone(), part]}),
+                            Some(_) => {}
+                            None => {
+                                known.insert(name.clone(), part.clone());
+                            }
+                        }
+                    }
+                }
+                ("required", Some(Json::Array(known)), Json::Array(more)) => {
+                    let new: Vec<Json> = more.iter().filter(|name| !known.contains(name)).cloned().collect();
+                    known.extend(new);
+                }
+                ("enum", Some(Json::Array(known)), Json::Array(more)) => known.retain(|value| more.contains(value)),
+                ("type", Some(known), more) if known.is_array() => {
+                    let both = |kind: &Json| known.as_array().is_some_and(|known| known.contains(kind));
+                    match more {
+                        Json::Array(kinds) => {
+                            let kinds: Vec<Json> = kinds.iter().filter(|kind| both(kind)).cloned().collect();
+                            *known = Json::Array(kinds);
+                        }
+                        kind => *known = kind.clone(),
+                    }
+                }
+                ("additionalProperties", Some(known), Json::Bool(false)) => *known = Json::Bool(false),
+                _ => {}
+            }
+        }
+        for part in list(members, "allOf") {
+            self.take_in(flat, part, depth + 1);
+        }
+        for word in ["oneOf", "anyOf"] {
+            let parts = list(members, word);
+            match parts {
+                [] => {}
+                [only] => self.take_in(flat, only, depth + 1),
+                [first, ..] if !flat.ways.is_empty() => self.take_in(flat, first, depth + 1),
+                parts => flat.ways = parts.to_vec(),
+            }
+        }
+    }
+}

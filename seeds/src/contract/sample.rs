@@ -1,0 +1,137 @@
+//! Made-up scalars: the same seed gives the same one.
+
+use serde_json::{Map, Value as Json};
+
+use super::check::number;
+use super::{key_name, plain};
+use crate::materialise::matching_text;
+
+const FIRST: [&str; 24] = [
+    "amber", "quiet", "northern", "copper", "early", "bright", "hollow", "silver", "open", "winter", "green", "lower",
+    "second", "golden", "narrow", "summer", "distant", "plain", "river", "stone", "upper", "gentle", "harbour", "maple",
+];
+const SECOND: [&str; 24] = [
+    "garden", "signal", "bridge", "meadow", "report", "lantern", "market", "valley", "summary", "workshop", "letter",
+    "orchard", "channel", "station", "notebook", "compass", "studio", "window", "project", "archive", "corner", "draft",
+    "terrace", "sketch",
+];
+
+/// A seed for what is named inside something.
+pub(super) fn mix(seed: u64, name: &str) -> u64 {
+    let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
+    for byte in name.bytes() {
+        state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
+    }
+    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    state ^ (state >> 31)
+}
+
+/// Two words.
+pub(super) fn words(seed: u64) -> String {
+    let first = FIRST.get(seed as usize % FIRST.len()).copied().unwrap_or_default();
+    let second = SECOND.get((seed >> 8) as usize % SECOND.len()).copied().unwrap_or_default();
+    format!("{first} {second}")
+}
+
+/// A scalar of a type that its schema takes, as far as one is found.
+pub(super) fn scalar(
+    kind: &str,
+    members: &Map<String, Json>,
+    name: &str,
+    seed: u64,
+    now: i64,
+    fits: &dyn Fn(&Json) -> bool,
+) -> Json {
+    match kind {
+        "boolean" => Json::Bool(["deleted", "success", "ok", "succeeded"].contains(&&*plain(name))),
+        "integer" | "number" => numeric(kind, members, name, seed, now),
+        _ => text(members, name, seed, now, fits),
+    }
+}
+
+fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: i64) -> Json {
+    let plain = plain(name);
+    let least = number(members, "minimum").or_else(|| number(members, "exclusiveMinimum").map(|least| least + 1.0));
+    let most = number(members, "maximum").or_else(|| number(members, "exclusiveMaximum").map(|most| most - 1.0));
+    let moment = ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end));
+    let low = least.unwrap_or(if moment { (now - 8_000_000) as f64 } else { 1.0 });
+    let span = if moment { 7_000_000.0 } else { 90.0 };
+    let high = most.unwrap_or(low.max(0.0) + span).max(low).min(low + span);
+    let steps = (high - low).floor().max(0.0) as u64 + 1;
+    let mut value = low + (seed % steps) as f64;
+    if let Some(step) = number(members, "multipleOf").filter(|step| *step > 0.0) {
+        value = (value / step).ceil() * step;
+        if most.is_some_and(|most| value > most) {
+            value -= step;
+        }
+    }
+    let whole = kind == "integer" || (value.fract() == 0.0 && number(members, "multipleOf").is_some());
+    if whole { Json::from(value.ceil() as i64) } else { Json::from(value) }
+}
+
+fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
+    let string = |key: &str| members.get(key).and_then(Json::as_str);
+    if let Some(pattern) = string("pattern") {
+        let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern") + attempt));
+        // The longest is the least likely to be another's.
+        let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
+        let own = Json::String(format!("{}", 100_000_000_000_000_000 + seed % 800_000_000_000_000_000));
+        if string("format") == Some("snowflake") && fits(&own) {
+            return own;
+        }
+        if let Some(made) = fitting.max_by_key(|made| made.as_str().map_or(0, str::len)) {
+            return made;
+        }
+        if let Some(example) = members.get("example").filter(|example| fits(example)) {
+            return example.clone();
+        }
+    }
+    let word = |place: u64| words(seed >> place).replace(' ', "-");
+    let mut made = match string("format") {
+        Some("date-time" | "datetime") => moment(now - (seed % 8_000_000) as i64),
+        Some("date") => moment(now - (seed % 8_000_000) as i64).chars().take(10).collect(),
+        Some("time") => "09:30:00Z".to_owned(),
+        Some("uri" | "url" | "uri-reference" | "iri") => format!("https://example.com/{}", word(4)),
+        Some("email" | "idn-email") => format!("{}@example.com", word(4)),
+        Some("hostname") => format!("{}.example.com", word(4)),
+        Some("ipv4" | "ip") => format!("10.{}.{}.{}", seed % 250, (seed >> 8) % 250, (seed >> 16) % 250 + 1),
+        Some("ipv6") => format!("2001:db8::{:x}", seed % 60_000 + 1),
+        Some("uuid") => {
+            let other = mix(seed, "uuid");
+            format!(
+                "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+                seed >> 32,
+                seed & 0xffff,
+                (seed >> 16) & 0xfff,
+                other & 0xfff,
+                other >> 16
+            )
+        }
+        Some("byte" | "base64" | "binary") => "YW1iZXIgZ2FyZGVu".to_owned(),
+        Some("snowflake") => format!("{}", 100_000_000_000_000_000 + seed % 800_000_000_000_000_000),
+        Some("duration") => "PT1H".to_owned(),
+        _ if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "uuid" | "guid" | "token")) => {
+            format!("{:016x}", seed)
+        }
+        _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => format!("https://example.com/{}", word(4)),
+        _ => words(seed),
+    };
+    let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;
+    while made.chars().count() < least {
+        made.push_str(if made.len() % 7 == 0 { "s" } else { "e" });
+    }
+    if let Some(most) = number(members, "maxLength") {
+        made = made.chars().take(most as usize).collect();
+    }
+    Json::String(made)
+}
+
+/// A moment as RFC 3339 writes it.
+fn moment(seconds: i64) -> String {
+    let zone = crate::value::Zone::utc();
+    let text = crate::value::Value::DateTime(crate::value::Instant(seconds)).to_json(&zone);
+    let text = text.as_str().unwrap_or_default();
+    let bare = text.get(..19).unwrap_or(text);
+    format!("{bare}{}", if bare.len() == 16 { ":00Z" } else { "Z" })
+}

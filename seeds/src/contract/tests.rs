@@ -1,0 +1,84 @@
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Value as Json, json};
+
+use super::*;
+
+struct Nobody;
+
+impl Lookup for Nobody {
+    fn record(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+}
+
+fn schemas() -> Schemas {
+    let node = json!({"type": "object", "required": ["id", "next"], "properties": {
+        "id": {"type": "string"}, "next": {"anyOf": [{"$ref": "#/schemas/Node"}, {"type": "null"}]},
+        "peers": {"type": "array", "items": {"$ref": "#/schemas/Node"}}}});
+    let base = json!({"type": "object", "required": ["kind"], "properties": {"kind": {"type": "string"}}});
+    let cat = json!({"allOf": [{"$ref": "#/schemas/Base"}, {"required": ["lives"], "properties": {
+        "kind": {"enum": ["cat"]}, "lives": {"type": "integer", "minimum": 1, "maximum": 9}}}]});
+    let dog = json!({"allOf": [{"$ref": "#/schemas/Base"}, {"required": ["tag"], "properties": {
+        "kind": {"enum": ["dog"]}, "tag": {"type": "string", "pattern": "^T[0-9]{4}$"}}}]});
+    Schemas::new([("Node", node), ("Base", base), ("Cat", cat), ("Dog", dog)].map(|(name, schema)| (name.to_owned(), schema)).into_iter().collect())
+}
+
+fn known(members: Json, named: Vec<Named>) -> Rc<Known> {
+    let members = members.as_object().into_iter().flatten().map(|(name, value)| (plain(name), value.clone()));
+    Rc::new(Known { seed: 7, noun: "message".to_owned(), members: members.collect::<HashMap<_, _>>(), named, ..Known::default() })
+}
+
+fn reply(schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
+    let schemas = schemas();
+    let made = schemas.reply(schema, &Facts { known, list, now: 1_770_000_000, lookup: &Nobody });
+    assert_eq!(schemas.check(schema, &made, Side::Reply), Ok(()), "{made}");
+    made
+}
+
+#[test]
+fn values_are_held_to_their_schema() {
+    let check = |schema: Json, value: Json, wrong: Option<&str>| {
+        let found = schemas().check(&schema, &value, Side::Request).err().map(|wrong| wrong.at);
+        assert_eq!(found.as_deref(), wrong, "{schema} {value}");
+    };
+    let pets = json!({"type": "array", "items": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]}});
+    check(pets.clone(), json!([{"kind": "cat", "lives": 9}, {"kind": "dog", "tag": "T0001"}]), None);
+    check(pets, json!([{"kind": "cat", "lives": 9}, {"kind": "dog", "tag": "0001"}]), Some("[1].tag"));
+    let of = json!({"type": "object", "required": ["id", "name"], "additionalProperties": false,
+        "properties": {"id": {"type": "integer", "readOnly": true}, "name": {"type": ["string", "null"], "maxLength": 3}}});
+    check(of.clone(), json!({"name": null}), None);
+    check(of.clone(), json!({"id": 1.0, "name": "abc"}), None);
+    check(of.clone(), json!({"id": 1.5, "name": "abc"}), Some("id"));
+    check(of.clone(), json!({"name": "abcd"}), Some("name"));
+    check(of.clone(), json!({"name": "a", "more": 1}), Some("more"));
+    check(of, json!({}), Some("name"));
+    check(json!({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}), json!(0), Some(""));
+    check(json!({"not": {"type": "string"}}), json!("a"), Some(""));
+}
+
+#[test]
+fn replies_show_what_is_known_under_any_spelling_and_are_valid_for_the_rest() {
+    let schema = json!({"type": "object", "required": ["sid", "body", "conversation_sid", "pet", "first"], "properties": {
+        "sid": {"type": "string"}, "body": {"type": ["string", "null"]}, "conversation_sid": {"type": "string"},
+        "size": {"type": "string"}, "pet": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]},
+        "first": {"$ref": "#/schemas/Node"}, "secret": {"type": "string", "writeOnly": true}}});
+    let named = Named { noun: "conversation".to_owned(), name: "conversationsid".to_owned(), key: json!("CH1"), sure: true };
+    let shown = reply(&schema, known(json!({"Sid": "IM1", "Body": "hello", "Size": 12, "secret": 1}), vec![named]), None);
+    let of = |name: &str| shown[name].clone();
+    assert_eq!((of("sid"), of("body"), of("conversation_sid"), of("size")), (json!("IM1"), json!("hello"), json!("CH1"), json!("12")));
+    let again = reply(&schema, known(json!({}), Vec::new()), None);
+    assert_eq!(again, reply(&schema, known(json!({}), Vec::new()), None));
+}
+
+#[test]
+fn a_list_stands_where_its_schema_has_it() {
+    let schema = json!({"type": "object", "required": ["meta", "data"], "properties": {
+        "meta": {"type": "object", "required": ["total_count"], "properties": {"total_count": {"type": "integer"}}},
+        "data": {"type": "array", "items": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}}}});
+    let items = [3, 5].map(|id| known(json!({"id": id}), Vec::new())).to_vec();
+    let list = List { name: "data".to_owned(), items };
+    let shown = reply(&schema, known(json!({"total_count": 2}), Vec::new()), Some(list));
+    assert_eq!(shown, json!({"meta": {"total_count": 2}, "data": [{"id": 3}, {"id": 5}]}));
+}

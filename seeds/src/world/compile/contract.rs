@@ -1,0 +1,52 @@
+//! Contracts of bodies.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::super::findings::Findings;
+use super::super::path::Path;
+use super::Part;
+use crate::contract::{Contract, Schemas};
+use crate::doc::ApiDoc;
+use crate::model::{Parameter, ParameterId};
+
+/// The schemas of a domain.
+pub(super) fn schemas(part: &Part<'_>) -> Arc<Schemas> {
+    let schemas = part.head.into_iter().flat_map(|head| &head.schemas);
+    let schemas: Map<String, Json> = schemas.map(|(name, schema)| (name.clone(), schema.clone())).collect();
+    Arc::new(Schemas::new(schemas))
+}
+
+/// The contract of an API.
+pub(super) fn contract(
+    doc: &ApiDoc,
+    parameters: &[Parameter],
+    schemas: &Arc<Schemas>,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) -> Option<Arc<Contract>> {
+    let contract = doc.contract.as_ref()?;
+    let here = path.name("contract");
+    let whole = contract.whole.as_ref().and_then(|name| {
+        let found = parameters.iter().position(|parameter| *parameter.name == **name);
+        if found.is_none() {
+            findings.error(
+                here.name("whole"),
+                format!("found `{name}`, which is no parameter"),
+                "name the parameter in the body",
+            );
+        }
+        found.map(|index| ParameterId(index as u16))
+    });
+    if contract.refusal.is_some_and(|status| !(400..500).contains(&status)) {
+        findings.error(here.name("refusal"), "found a status beyond 400 to 499", "write 400 or 422");
+    }
+    Some(Arc::new(Contract {
+        schemas: schemas.clone(),
+        request: contract.request.clone(),
+        whole,
+        reply: contract.reply.clone(),
+        refusal: contract.refusal.unwrap_or(400),
+    }))
+}

@@ -1,0 +1,111 @@
+//! How much of what an API means its behaviour does.
+
+use std::fmt::Write as _;
+
+use crate::expr::Node;
+use crate::model::{Api, BehaviourKind, Source, World};
+use crate::schema::Type;
+
+/// How far a behaviour goes, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// It takes what its schema takes, and answers what its schema promises.
+    Contract,
+    /// It keeps or shows records.
+    Stores,
+    /// It does so below the records that its path names, and nowhere else.
+    Scoped,
+    /// Its records refer to others.
+    Refers,
+    /// It filters, sorts, pages, or has effects of its own.
+    Behaves,
+}
+
+impl Level {
+    /// All levels, the least first.
+    pub const ALL: [Self; 5] = [Self::Contract, Self::Stores, Self::Scoped, Self::Refers, Self::Behaves];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Contract => "contract",
+            Self::Stores => "stores",
+            Self::Scoped => "scoped",
+            Self::Refers => "refers",
+            Self::Behaves => "behaves",
+        }
+    }
+
+    const fn meaning(self) -> &'static str {
+        match self {
+            Self::Contract => "answer as their schemas promise, and change nothing",
+            Self::Stores => "keep or show records",
+            Self::Scoped => "keep or show what lies below their path",
+            Self::Refers => "show or take records of others",
+            Self::Behaves => "filter, sort, page, or have effects of their own",
+        }
+    }
+}
+
+/// The level of an API.
+#[must_use]
+pub fn level(api: &Api) -> Level {
+    if let Some(query) = api.query()
+        && (!query.filters.is_empty() || query.sort.is_some() || query.sort_parameter.is_some() || query.page.is_some())
+    {
+        return Level::Behaves;
+    }
+    let key = match &api.behaviour.kind {
+        BehaviourKind::Compute(_) | BehaviourKind::Action { target: None } if api.behaviour.also.is_empty() => {
+            return Level::Contract;
+        }
+        BehaviourKind::Get { key, .. }
+        | BehaviourKind::Replace { key, .. }
+        | BehaviourKind::Patch { key, .. }
+        | BehaviourKind::Delete { key, .. }
+        | BehaviourKind::Action { target: Some((_, key)) }
+            if api.behaviour.also.is_empty() =>
+        {
+            key.as_ref()
+        }
+        BehaviourKind::Create { .. } if api.behaviour.also.is_empty() => None,
+        BehaviourKind::List(_) => None,
+        _ => return Level::Behaves,
+    };
+    let follows = |source: &Source| matches!(source, Source::Follow(..) | Source::Many(_));
+    let refers = api.reply.members.iter().any(|member| follows(&member.source))
+        || api.parameters.iter().any(|parameter| {
+            let resource = matches!(&parameter.schema.kind, Type::Reference { .. });
+            resource && parameter.place == crate::model::Place::Body
+        });
+    let scoped = api.query().is_some_and(|query| query.condition.is_some())
+        || key.is_some_and(|key| !matches!(key.node, Node::Argument(_)))
+        || !api.behaviour.require.is_empty();
+    match (refers, scoped) {
+        (true, _) => Level::Refers,
+        (false, true) => Level::Scoped,
+        (false, false) => Level::Stores,
+    }
+}
+
+/// The levels of a world's APIs as a table, with the names of those that only answer.
+#[must_use]
+pub fn fidelity(world: &World) -> String {
+    let of: Vec<(&Api, Level)> = world.apis.iter().map(|api| (api, level(api))).collect();
+    let mut out = String::new();
+    for wanted in Level::ALL {
+        let count = of.iter().filter(|(_, level)| *level == wanted).count();
+        let _ = writeln!(out, "{:<10}{count:>6}  {}", wanted.name(), wanted.meaning());
+    }
+    let silent: Vec<&str> =
+        of.iter().filter(|(_, level)| *level == Level::Contract).map(|(api, _)| &*api.name).take(MOST_NAMED).collect();
+    if !silent.is_empty() {
+        let _ = writeln!(out, "contract only: {}", silent.join(", "));
+    }
+    out
+}
+
+/// So many APIs are named below the table.
+const MOST_NAMED: usize = 40;

@@ -1,0 +1,327 @@
+//! Contracts of documents: what a request sends is held to its schema and kept, and what is known becomes a reply that is
+//! valid by its own.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
+use diorama_seeds::naming::reserved;
+use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::{Str, Value, Zone};
+use serde_json::{Map, Value as Json};
+
+use super::page::Window;
+use super::refusal::{Outcome, Refusal};
+use super::reply::{Body, Origin};
+use super::run::Run;
+
+/// Records that stand above one another are followed so far.
+const MAX_LEVELS: usize = 8;
+
+/// The body of a request as its arguments give it; nothing where there is no contract of it.
+///
+/// # Errors
+/// What of it is not valid.
+pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, Json>> {
+    let Some(contract) = &api.contract else { return Ok(Map::new()) };
+    let Some(schema) = &contract.request else { return Ok(Map::new()) };
+    let in_body = |name: &str| {
+        let known = api.parameters.iter().find(|parameter| &*parameter.name == name);
+        known.is_none_or(|known| known.place == Place::Body)
+    };
+    if let Some(whole) = contract.whole.and_then(|whole| api.parameters.get(whole.index())) {
+        if let Some(body) = given.get(&*whole.name) {
+            held(contract, schema, body)?;
+        }
+        return Ok(given.get(&*whole.name).and_then(Json::as_object).cloned().unwrap_or_default());
+    }
+    let members = given.iter().filter(|(name, _)| in_body(name));
+    let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
+    // A body that may be left out is only held to its schema when there is one.
+    let needed = api.parameters.iter().any(|parameter| parameter.place == Place::Body && parameter.required);
+    let body = Json::Object(body);
+    if needed || body.as_object().is_some_and(|body| !body.is_empty()) {
+        held(contract, schema, &body)?;
+    }
+    Ok(match body {
+        Json::Object(members) => members,
+        _ => Map::new(),
+    })
+}
+
+fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
+    contract.schemas.check(schema, body, Side::Request).map_err(|wrong| {
+        let name: Str = wrong.at.split(['.', '[']).next().unwrap_or_default().into();
+        let shown = if wrong.at.is_empty() { "the body" } else { &wrong.at };
+        let detail = format!("`{shown}`: expected {}, found {}", wrong.expected, wrong.found);
+        Refusal::new(contract.refusal, detail)
+            .about((!name.is_empty()).then_some(&name))
+            .expecting(wrong.expected)
+    })
+}
+
+/// JSON as a value of any type; nothing for what is nested too deeply.
+pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
+    let mut schema = Schema::of(Type::Any);
+    schema.nullable = true;
+    schema.parse_json(json, zone).ok()
+}
+
+impl Run<'_> {
+    /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
+    pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
+        let Some(keep) = self.behaviour().keep else { return };
+        let resource = self.resource(id);
+        let mut kept = match values.get(keep.index()).map(|value| value.to_json(self.zone())) {
+            Some(Json::Object(members)) if merge => members,
+            _ => Map::new(),
+        };
+        for (name, json) in &self.sent {
+            kept.insert(name.clone(), json.clone());
+            let Some((field, declared)) = field_of(resource, name).filter(|(field, _)| *field != keep) else {
+                continue;
+            };
+            if matches!(declared.kind, Type::Reference { .. }) || (field == resource.key && merge) {
+                continue;
+            }
+            let parsed = declared.parse_json(json, self.zone()).ok().filter(|value| declared.allows(value));
+            if field == resource.key {
+                let free = parsed.filter(|key| self.draft.record(id, key).is_none() && !key.is_missing());
+                if let (Some(key), Some(place)) = (free, values.get_mut(field.index())) {
+                    *place = key;
+                }
+            } else if let Some(place) = values.get_mut(field.index()) {
+                *place = parsed.unwrap_or(Value::Absent);
+            }
+        }
+        if let (Some(kept), Some(place)) = (any(&Json::Object(kept), self.zone()), values.get_mut(keep.index())) {
+            *place = kept;
+        }
+    }
+
+    /// The body that shows one record, or none, by the API's contract.
+    pub(super) fn promised_one(&self, contract: &Contract, record: Option<(ResourceId, &Record)>) -> Body {
+        let Some(schema) = &contract.reply else { return Body::Object(Vec::new()) };
+        let mut known = match record {
+            Some((id, record)) => self.known_of(id, record),
+            None => Known { seed: seed_of(&self.api.name, ""), ..Known::default() },
+        };
+        for (name, value) in &self.sent {
+            known.members.insert(plain(name), value.clone());
+        }
+        if let Some((id, record)) = record {
+            let resource = self.resource(id);
+            known.members.insert(shown(&resource.field(resource.key).name), self.key_json(resource, record));
+        }
+        self.name_path(&mut known);
+        let json = self.reply_of(contract, schema, Rc::new(known), None);
+        match record {
+            Some((id, record)) => self.traced(&json, "", &self.leaves_of(id, record)),
+            None => Body::from_json(&json),
+        }
+    }
+
+    /// The body that shows a page of records by the API's contract.
+    pub(super) fn promised_list(
+        &self,
+        contract: &Contract,
+        id: ResourceId,
+        page: &[Record],
+        total: usize,
+        window: &Window,
+    ) -> Body {
+        let Some(schema) = &contract.reply else { return Body::Object(Vec::new()) };
+        let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
+        let resource = self.resource(id);
+        let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
+        around.members = window.told(&self.api.name, &self.api.path, total, &keys, self.page_parameter());
+        self.name_path(&mut around);
+        let items = page.iter().map(|record| {
+            let mut known = self.known_of(id, record);
+            self.name_path(&mut known);
+            Rc::new(known)
+        });
+        let name = self.api.reply.items.to_string();
+        let list = List { name: name.clone(), items: items.collect() };
+        let json = self.reply_of(contract, schema, Rc::new(around), Some(list));
+        let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
+        self.traced_list(&json, &name, "", &records)
+    }
+
+    fn reply_of(&self, contract: &Contract, schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
+        let book = Book { run: self, nouns: nouns(&self.base.world().resources) };
+        let now = self.draft.state.clock().0;
+        contract.schemas.reply(schema, &Facts { known, list, now, lookup: &book })
+    }
+
+    fn page_parameter(&self) -> Option<&str> {
+        let page = self.api.query()?.page.as_ref()?;
+        self.parameter_name(page.parameter).map(|name| &**name)
+    }
+
+    /// What is known of a record.
+    fn known_of(&self, id: ResourceId, record: &Record) -> Known {
+        let resource = self.resource(id);
+        let key = self.key_json(resource, record);
+        let own = noun(&resource.label);
+        let mut members = HashMap::new();
+        let mut kept = Json::Null;
+        for (field, value) in resource.fields.iter().zip(record.iter()) {
+            if matches!(value, Value::Absent) {
+                continue;
+            }
+            if matches!(field.schema.kind, Type::Any) && value.to_json(self.zone()).is_object() && field.generated {
+                kept = value.to_json(self.zone());
+            } else {
+                members.insert(shown(&field.name), value.to_json(self.zone()));
+            }
+        }
+        // What was sent is shown as it was sent.
+        for (name, value) in kept.as_object().into_iter().flatten() {
+            members.insert(plain(name), value.clone());
+        }
+        members.insert(shown(&resource.field(resource.key).name), key.clone());
+        let mut named = vec![Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false }];
+        self.name_above(resource, record, &mut named, 0);
+        Known { seed: seed_of(&resource.qualified, &key.to_string()), key, noun: own, members, named }
+    }
+
+    /// The records that a record stands below.
+    fn name_above(&self, resource: &Resource, record: &Record, named: &mut Vec<Named>, level: usize) {
+        for (field, value) in resource.fields.iter().zip(record.iter()) {
+            let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
+            let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else { continue };
+            let meant = self.resource(*target);
+            let (noun, name) = (noun(&meant.label), shown(&field.name));
+            if !named.iter().any(|known| known.noun == noun) {
+                named.push(Named { noun, name, key: value.to_json(self.zone()), sure: false });
+                self.name_above(meant, above, named, level + 1);
+            }
+        }
+    }
+
+    /// Adds what the path names.
+    fn name_path(&self, known: &mut Known) {
+        let mut before = String::new();
+        for segment in self.api.path.split('/').filter(|segment| !segment.is_empty()) {
+            let Some(name) = segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
+            else {
+                before = noun(segment.split('.').next().unwrap_or(segment));
+                continue;
+            };
+            let Some(parameter) = self.api.parameter_named(name) else { continue };
+            let key = self.argument(parameter).to_json(self.zone());
+            let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            let noun = stem.unwrap_or_else(|| before.clone());
+            let own = noun == known.noun && known.key != key;
+            if !own && !known.named.iter().any(|known| known.noun == noun && known.name == plain(name)) {
+                known.named.push(Named { noun, name: plain(name), key, sure: true });
+            }
+        }
+    }
+
+    fn key_json(&self, resource: &Resource, record: &Record) -> Json {
+        record.get(resource.key.index()).map_or(Json::Null, |key| key.to_json(self.zone()))
+    }
+
+    /// The fields of a record by plain name, as leaves of replies.
+    fn leaves_of(&self, id: ResourceId, record: &Record) -> Leaves {
+        let resource = self.resource(id);
+        let key = record.get(resource.key.index()).cloned().unwrap_or(Value::Null);
+        let fields = resource.fields.iter().zip(record.iter()).enumerate();
+        let present = fields.filter(|(_, (_, value))| !matches!(value, Value::Absent));
+        present
+            .map(|(index, (field, value))| {
+                let origin = Origin::Field { resource: id, key: key.clone(), field: FieldId(index as u16) };
+                (shown(&field.name), (value.clone(), value.to_json(self.zone()), origin))
+            })
+            .collect()
+    }
+
+    /// A reply as a body: leaves that show a field of the record come from it.
+    fn traced(&self, json: &Json, name: &str, leaves: &Leaves) -> Body {
+        match json {
+            Json::Object(members) => Body::Object(
+                members
+                    .iter()
+                    .map(|(name, json)| (Str::from(name.as_str()), self.traced(json, name, leaves)))
+                    .collect(),
+            ),
+            Json::Array(items) => Body::List(items.iter().map(|item| self.traced(item, name, leaves)).collect()),
+            leaf => match leaves.get(&plain(name)) {
+                Some((value, spelt, origin)) if spelt == leaf => Body::Leaf(value.clone(), origin.clone()),
+                _ => Body::from_json(leaf),
+            },
+        }
+    }
+
+    fn traced_list(&self, json: &Json, list: &str, name: &str, records: &[Leaves]) -> Body {
+        match json {
+            Json::Array(items) if name == list && items.len() <= records.len() => {
+                let items = items.iter().zip(records).map(|(item, leaves)| self.traced(item, "", leaves));
+                Body::List(items.collect())
+            }
+            Json::Object(members) => Body::Object(
+                members
+                    .iter()
+                    .map(|(name, json)| (Str::from(name.as_str()), self.traced_list(json, list, name, records)))
+                    .collect(),
+            ),
+            other => Body::from_json(other),
+        }
+    }
+}
+
+/// The leaves of a record: value, spelling, origin.
+type Leaves = HashMap<String, (Value, Json, Origin)>;
+
+/// The records of a session, for members that refer to one.
+struct Book<'r, 'a> {
+    run: &'r Run<'a>,
+    nouns: HashMap<String, ResourceId>,
+}
+
+impl Lookup for Book<'_, '_> {
+    fn record(&self, noun: &str, seed: u64) -> Option<Known> {
+        let id = *self.nouns.get(noun)?;
+        let state = &self.run.draft.state;
+        let count = state.iter(self.run.base, id).count();
+        let record = state.iter(self.run.base, id).nth(usize::try_from(seed % count.max(1) as u64).ok()?)?;
+        Some(self.run.known_of(id, record))
+    }
+}
+
+/// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.
+fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
+    let mut nouns: HashMap<String, ResourceId> = HashMap::new();
+    for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
+        let known = nouns.entry(noun(&resource.label)).or_insert(ResourceId(index as u16));
+        if resources.get(known.index()).is_some_and(|other| resource.name.len() < other.name.len()) {
+            *known = ResourceId(index as u16);
+        }
+    }
+    nouns
+}
+
+/// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.
+fn shown(field: &str) -> String {
+    plain(reserved(field).unwrap_or(field))
+}
+
+/// The field that a member of a body goes to.
+fn field_of<'r>(resource: &'r Resource, name: &str) -> Option<(FieldId, &'r Schema)> {
+    let wanted = plain(name);
+    let found = resource.fields.iter().position(|field| shown(&field.name) == wanted)?;
+    Some((FieldId(found as u16), &resource.fields.get(found)?.schema))
+}
+
+fn seed_of(name: &str, key: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"diorama contract/1");
+    hasher.update(name.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(key.as_bytes());
+    let bytes = hasher.finalize();
+    bytes.as_bytes().iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte))
+}

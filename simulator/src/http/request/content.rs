@@ -1,0 +1,97 @@
+//! Bodies of every kind that a document may ask for: JSON of any type, forms, parts, octets.
+
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use diorama_seeds::contract::Contract;
+use diorama_seeds::model::Api;
+use serde_json::{Map, Value as Json};
+
+use super::super::negotiate::is_json;
+use super::super::problem::Problem;
+use super::super::text::pairs;
+
+/// The members of a body: those of an object, or the whole under the name of the parameter that takes it.
+pub(super) fn members(
+    api: &Api,
+    contract: &Contract,
+    kind: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Map<String, Json>, Problem> {
+    let whole = contract.whole.and_then(|whole| api.parameters.get(whole.index()));
+    let given = if is_json(kind) {
+        serde_json::from_slice::<Json>(body)
+            .map_err(|error| Problem::new(400, format!("the body: expected JSON, found {error}")))?
+    } else if kind == "application/x-www-form-urlencoded" {
+        let text = std::str::from_utf8(body).ok().and_then(pairs);
+        let pairs =
+            text.ok_or_else(|| Problem::new(400, "the body: expected a form in UTF-8, found other bytes"))?;
+        form(contract, pairs.map(|(name, text)| (name.into_owned(), text.into_owned())))
+    } else if kind == "multipart/form-data" {
+        let boundary = headers
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok()?.split_once("boundary="))
+            .map(|(_, rest)| rest.split(';').next().unwrap_or(rest).trim_matches('"'))
+            .ok_or_else(|| Problem::new(400, "the body: expected parts, found no boundary in Content-Type"))?;
+        form(contract, parts(body, boundary).into_iter())
+    } else {
+        Json::String(String::from_utf8_lossy(body).into_owned())
+    };
+    match (given, whole) {
+        (given, Some(whole)) => Ok(Map::from_iter([(whole.name.to_string(), given)])),
+        (Json::Object(members), None) => Ok(members),
+        // Content that no schema describes is taken as it is.
+        (_, None) if contract.request.is_none() => Ok(Map::new()),
+        (_, None) => Err(Problem::new(
+            contract.refusal,
+            "the body: expected a JSON object, found another value".to_owned(),
+        )),
+    }
+}
+
+/// A form's members, each as its schema has it; names that are given again become lists.
+fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> Json {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, text) in pairs {
+        let name = name.strip_suffix("[]").map_or(name.clone(), str::to_owned);
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, texts)) => texts.push(text),
+            None => all.push((name, vec![text])),
+        }
+    }
+    let mut members: Map<String, Json> =
+        all.into_iter().map(|(name, texts)| (name.clone(), contract.spelt(&name, &texts))).collect();
+    // A form cannot spell an empty list.
+    for name in contract.lists() {
+        members.entry(name).or_insert_with(|| Json::Array(Vec::new()));
+    }
+    Json::Object(members)
+}
+
+/// The parts of a `multipart/form-data` body (RFC 7578): names and contents.
+fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(body);
+    let mark = format!("--{boundary}");
+    let mut found = Vec::new();
+    for part in text.split(mark.as_str()).skip(1) {
+        let part = part.strip_prefix("\r\n").unwrap_or(part);
+        let Some((head, content)) = part.split_once("\r\n\r\n") else { continue };
+        let name = head.split(';').find_map(|piece| piece.trim().strip_prefix("name=\""));
+        let Some(name) = name.and_then(|name| name.split('"').next()) else { continue };
+        let content = content.strip_suffix("\r\n").unwrap_or(content);
+        found.push((name.to_owned(), content.to_owned()));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_read_with_their_names() {
+        let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nTwo\r\nlines\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n\r\n--x--\r\n";
+        let expect = [("title", "Two\r\nlines"), ("file", "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        assert_eq!(parts(body.as_bytes(), "x"), expect);
+    }
+}
