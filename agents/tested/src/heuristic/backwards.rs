@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use diorama_seeds::english::split_identifier;
+use diorama_simulator::embed::embedded;
 use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, Port, SearchError};
 use serde_json::Value as Json;
 
-use super::rank::ranked;
 use super::spans::{Look, Request, Span};
 use crate::Agent;
 use crate::environment::{Environment, Soon};
@@ -20,12 +21,9 @@ use crate::plan::{Filled, Plan, carry_out};
 use crate::toolbox::{Document, documents};
 use crate::types::members;
 
-/// Of many APIs, those that are looked at: they share most with the request, or give what those need.
+/// APIs that are looked at without a search, and those that a search among more finds.
 const CONSIDERED: usize = 12;
-/// APIs that one request needs at most: where more can be chosen from, not all of them are needed.
-const NEEDED: usize = 6;
-/// Of many APIs, those that are tried as the last one.
-const LASTS: usize = 5;
+const FOUND: usize = 8;
 /// Points of a span that fits a parameter for certain, and of one that is worth taking over a weak provider.
 const CERTAIN: i32 = 50;
 const LIKELY: i32 = 30;
@@ -237,32 +235,23 @@ struct Api<'a> {
 /// The plan that binds most of a request; `given` is what each API gives.
 fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Plan> {
     let read = Request::read(request);
-    let apis: Vec<Api<'_>> =
-        all.iter().zip(given).map(|(document, gives)| Api::of(document, gives)).collect();
-    let near = considered(request, all, &apis);
-    let apis: Vec<&Api<'_>> = apis.iter().filter(|api| near.contains(&*api.document.name)).collect();
+    let near = considered(request, all, given);
+    let apis = near.into_iter().filter_map(|at| Some(Api::of(all.get(at)?, given.get(at)?)));
+    let apis: Vec<Api<'_>> = apis.collect();
+    let apis: Vec<&Api<'_>> = apis.iter().collect();
     let asked = stems(request);
-    // Among many, the last API is one of those that share most with the request, each call has to share something with it, and
-    // that an API could give a value says little.
-    let many = all.len() > NEEDED;
-    let lasts: Vec<&str> =
-        ranked(all, request).into_iter().take(LASTS).map(|document| &*document.name).collect();
     let mut best: Option<(i32, Plan)> = None;
-    for last in apis.iter().filter(|api| !many || lasts.contains(&&*api.document.name)) {
+    for last in &apis {
         let mut planner = Planner {
             request: &read,
             apis: &apis,
-            many,
             claimed: BTreeMap::new(),
             used: BTreeSet::new(),
             points: 0,
         };
         let plan = planner.complete(last, &mut vec![&last.document.name]);
-        let mut points = planner.points;
-        for name in planner.used.iter().map(|name| stems(name)) {
-            let shared = name.intersection(&asked).count() as i32;
-            points += if many { 12 * shared - 18 } else { 4 * shared };
-        }
+        let shared = planner.used.iter().map(|name| stems(name).intersection(&asked).count() as i32);
+        let points = planner.points + 4 * shared.sum::<i32>();
         if best.as_ref().is_none_or(|(known, _)| points > *known) {
             best = Some((points, plan));
         }
@@ -270,27 +259,25 @@ fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Pla
     best.map(|(_, plan)| plan)
 }
 
-/// The names of the APIs that are looked at.
-fn considered<'a>(request: &str, all: &'a [Document], apis: &[Api<'a>]) -> BTreeSet<&'a str> {
+/// The positions of the APIs that are looked at: all of a few, else those that a search for the request finds, with what they
+/// need.
+fn considered(request: &str, all: &[Document], given: &[Vec<Member>]) -> Vec<usize> {
     if all.len() <= CONSIDERED {
-        return all.iter().map(|document| &*document.name).collect();
+        return (0..all.len()).collect();
     }
-    let mut near: BTreeSet<&str> =
-        ranked(all, request).into_iter().take(CONSIDERED).map(|document| &*document.name).collect();
-    // What gives a parameter of those its value, twice over.
-    for _ in 0..2 {
-        let needed: Vec<&Member> = apis
-            .iter()
-            .filter(|api| near.contains(&*api.document.name))
-            .flat_map(|api| &api.parameters)
-            .collect();
-        let gives = |api: &&Api<'a>| {
-            needed.iter().any(|needed| api.gives.iter().any(|given| needed.given_by(given) >= 30))
-        };
-        let more: Vec<&str> = apis.iter().filter(gives).map(|api| &*api.document.name).collect();
-        near.extend(more);
-    }
-    near
+    let entries = all.iter().zip(given).map(|(document, gives)| ApiEntry {
+        api: document.name.clone(),
+        description: document.description.clone(),
+        inputs: document.parameters().map(|(name, ..)| Port::named(name)).collect(),
+        outputs: gives.iter().map(|member| Port::named(&member.name)).collect(),
+        ..ApiEntry::default()
+    });
+    let found = || -> Result<Vec<usize>, SearchError> {
+        let index = ApiIndex::new(entries.collect(), embedded()?)?;
+        index.positions(ApiQuery { text: request, k: FOUND, ..ApiQuery::default() })
+    };
+    // The index is a part of the program; where it cannot be made, the first of the list are as good as any.
+    found().unwrap_or_else(|_| (0..FOUND).collect())
 }
 
 impl<'a> Api<'a> {
@@ -311,8 +298,6 @@ impl<'a> Api<'a> {
 struct Planner<'a, 'd> {
     request: &'a Request,
     apis: &'a [&'a Api<'d>],
-    /// Whether there are more APIs than a request needs.
-    many: bool,
     /// By the place of a span: the words of the parameters that have taken it.
     claimed: BTreeMap<usize, BTreeSet<u64>>,
     used: BTreeSet<&'d str>,
@@ -406,8 +391,8 @@ impl<'a, 'd> Planner<'a, 'd> {
             return digits && (named || (label >= 24 && matches!(span.look, Look::Code | Look::Number)));
         }
         match strength {
-            30.. => self.many && points >= LIKELY,
-            20..30 if !self.many => points >= CERTAIN,
+            30.. => false,
+            20..30 => points >= CERTAIN,
             _ => points >= LIKELY,
         }
     }
