@@ -230,6 +230,17 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
             assert!(!page.contains(outside), "{file}: {outside}");
         }
     }
+    // Who makes the reference calls has all credit, and its searches show every API in the end.
+    let of = |folder: &str| -> Json {
+        serde_json::from_slice(&std::fs::read(format!("{folder}/report.json")).unwrap()).unwrap()
+    };
+    let (all, none) = (of(&oracle), of(&noop));
+    let found = &all["retrieval"];
+    assert_eq!((&all["partial_credit"], &found["completeness"]["10"]), (&json!(1.0), &json!(1.0)), "{all}");
+    assert!(none["partial_credit"].as_f64().unwrap() < 0.3, "{none}");
+    assert_eq!(none["retrieval"]["recall"]["10"], 0.0);
+    let recall: Vec<f64> = ["1", "3", "5", "10"].map(|k| found["recall"][k].as_f64().unwrap()).into();
+    assert!(recall.is_sorted() && recall[0] < 1.0 && recall[3] == 1.0, "{recall:?}");
     // A model's run beside an embedded agent's says so.
     let report = std::path::Path::new(&noop).join("report.json");
     let mut other: Json = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();

@@ -60,6 +60,10 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (number, stage) in task.stages.iter().enumerate() {
         let script = task.script.stages.get(number)?;
+        // What a refusal is about is not among the facts.
+        if stage.reason.is_some() {
+            return None;
+        }
         let question = |about: &str| Step::Say(format!("Could you tell me the {}?", about.replace('_', " ")));
         steps.extend(script.knows.iter().map(|held| question(&held.about)));
         for gold in &task.gold[stage.calls.clone()] {
@@ -68,12 +72,7 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
         steps.extend(script.lines.iter().map(|_| Step::Say("Shall I go on?".to_owned())));
         let expected = task.checks.variants.first()?.stages.get(number)?;
         let facts = ending::facts(expected, |_, _| None)?;
-        let mut end = json!({"outcome": stage.outcome, "facts": facts, "message": stage.answer});
-        if let Some(reason) = stage.reason {
-            let about = task.gold[stage.calls.clone()].last()?.arguments.values().next()?;
-            end["reason"] = json!(reason);
-            end["about"] = about.as_str().map_or_else(|| json!(about.to_string()), |text| json!(text));
-        }
+        let end = json!({"outcome": stage.outcome, "facts": facts, "message": stage.answer});
         steps.push(Step::Call("finish".to_owned(), end));
     }
     Some(steps)
@@ -123,7 +122,7 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path());
     let (by_opening, by_id) = solutions(&out);
-    assert!(by_id.len() >= 15, "{} of the rows have a solution that can be written down", by_id.len());
+    assert!(by_id.len() >= 10, "{} of the rows have a solution that can be written down", by_id.len());
     let server = serve(&["--tasks", out.to_str().unwrap()]);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let model =

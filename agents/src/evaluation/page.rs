@@ -210,7 +210,7 @@ fn figures(runs: &[Shown], out: &mut String) {
     row("Δ length", &|run| Some(format!("{:+.2}", run.figures.delta_len)));
     row("call accuracy", &|run| share(run.figures.call_accuracy));
     row("ROUGE-L", &|run| Some(format!("{:.3}", run.figures.rouge_l)));
-    for k in ["1", "3", "5"] {
+    for k in ["1", "3", "5", "10"] {
         row(&format!("recall@{k}"), &|run| share(*run.figures.retrieval.as_ref()?.recall.get(k)?));
         row(&format!("completeness@{k}"), &|run| {
             share(*run.figures.retrieval.as_ref()?.completeness.get(k)?)

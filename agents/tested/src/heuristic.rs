@@ -31,6 +31,8 @@ const STAGES: usize = 32;
 const DEPTH: u32 = 2;
 /// APIs whose replies are looked at.
 const CONSIDERED: usize = 5;
+/// Of those, APIs that are tried.
+const TRIED: usize = 3;
 /// Names that are tried beside the first.
 const NAMES: usize = 2;
 /// How often a call is made again that failed for a while.
@@ -93,8 +95,14 @@ impl Stage {
         let asked = asked(environment.view());
         let request = format!("{} {}", turns(environment.view(), first), asked.join(" "));
         self.search(environment, &request).await?;
-        let Some(document) = chosen(environment, &request, &asked) else { return Ok(()) };
-        self.fulfil(environment, &document, first, 0).await.map(|_| ())
+        for document in chosen(environment, &request, &asked) {
+            let reply = self.fulfil(environment, &document, first, 0).await?;
+            // What is not found by one look-up may be found by another; what was done is done.
+            if !is_reading(&document) || reply.is_some_and(|reply| reply.status != 404) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn search(
@@ -261,18 +269,18 @@ async fn persistently(environment: &mut dyn Environment, call: &Call) -> Result<
     Ok(reply)
 }
 
-/// The API of those that share most with a request whose reply gives most of what is asked for.
-fn chosen(environment: &dyn Environment, request: &str, asked: &[String]) -> Option<Document> {
+/// The APIs of those that share most with a request, those first whose replies give most of what is asked for.
+fn chosen(environment: &dyn Environment, request: &str, asked: &[String]) -> Vec<Document> {
     let all = documents(environment.view());
-    let best = ranked(&all, request).into_iter().take(CONSIDERED).enumerate();
+    let mut best: Vec<&Document> = ranked(&all, request).into_iter().take(CONSIDERED).collect();
     let gives = |document: &Document| {
         let schema = environment.reply_schema(&document.name);
         schema.map_or(0, |schema| answer::given(&schema, asked))
     };
     // Where no fact is asked for, something is to be done.
     let deed = |document: &Document| asked.is_empty() && !is_reading(document);
-    let best = best.max_by_key(|(rank, document)| (gives(document), deed(document), CONSIDERED - rank));
-    best.map(|(_, document)| document.clone())
+    best.sort_by_key(|document| std::cmp::Reverse((gives(document), deed(document))));
+    best.into_iter().take(TRIED).cloned().collect()
 }
 
 /// What the ending of the open stage asks for, in words.

@@ -64,7 +64,18 @@ fn fact(name: &str, schema: &Json, body: &Json, words: &Words) -> Option<Json> {
         (shared > 0).then_some((shared * 100 + named, value))
     };
     words.best_of(body, &mut read, &mut best);
-    best.map(|(_, value)| value).or_else(|| counted(asked, body))
+    best.map(|(_, value)| value).or_else(|| counted(asked, body)).or_else(|| alone(asked, body))
+}
+
+/// The only value of a kind that a reply has, whatever its name.
+fn alone(asked: Kind, body: &Json) -> Option<Json> {
+    if !matches!(asked, Kind::Date | Kind::Time | Kind::Moment | Kind::Boolean | Kind::Number) {
+        return None;
+    }
+    let mut found: Vec<Json> = Vec::new();
+    every(body, &mut |_, value| found.extend(fits(value, asked)));
+    let [value] = found.as_slice() else { return None };
+    Some(value.clone())
 }
 
 /// How many there are, where a number is asked for that no member is named after.

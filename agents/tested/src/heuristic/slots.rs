@@ -23,6 +23,8 @@ pub(super) struct Words {
     before: Option<std::sync::Arc<Prose>>,
     today: Date,
     used: Vec<(usize, usize)>,
+    /// What somebody has signed in with, which stands for nothing else.
+    secrets: std::sync::Arc<Vec<String>>,
 }
 
 impl Words {
@@ -38,13 +40,19 @@ impl Words {
         let today = shown.unwrap_or(Date(0));
         let read =
             |from: usize| std::sync::Arc::new(Prose::read(&said(from), &Clock { today, zone: Zone::utc() }));
-        Self { prose: read(first), before: (first > 0).then(|| read(0)), today, used: Vec::new() }
+        Self {
+            prose: read(first),
+            before: (first > 0).then(|| read(0)),
+            today,
+            used: Vec::new(),
+            secrets: secrets(view).into(),
+        }
     }
 
     /// The same words with all that was said before them.
     pub(super) fn whole(&self) -> Self {
         let prose = self.before.clone().unwrap_or_else(|| self.prose.clone());
-        Self { prose, before: None, today: self.today, used: Vec::new() }
+        Self { prose, before: None, used: Vec::new(), ..self.clone() }
     }
 
     /// A value for an argument; what need not be given is only taken where the words are sure.
@@ -65,8 +73,8 @@ impl Words {
             Kind::Text if must && self.labelled(name).is_some() => self.labelled(name),
             Kind::Text if is_login(name) && must => self.login(),
             Kind::Text if is_secret(name) && must => self.code(),
-            Kind::Text if is_id(name) && must => self.code(),
-            Kind::Text if must => self.quoted().or_else(|| self.name()).or_else(|| self.code()),
+            Kind::Text if is_id(name) && must => self.known_code(),
+            Kind::Text if must => self.quoted().or_else(|| self.name()).or_else(|| self.known_code()),
             Kind::Text if is_query(name) => self.quoted().or_else(|| self.name()),
             _ => None,
         }
@@ -151,6 +159,16 @@ impl Words {
         None
     }
 
+    /// A code that is no secret.
+    fn known_code(&mut self) -> Option<Json> {
+        loop {
+            let code = self.code()?;
+            if !self.secrets.iter().any(|secret| code == **secret) {
+                return Some(code);
+            }
+        }
+    }
+
     /// What follows the name of an argument: `my username is koji.abe`.
     fn labelled(&self, name: &str) -> Option<Json> {
         let source = self.prose.source();
@@ -177,20 +195,18 @@ impl Words {
         None
     }
 
-    /// What somebody signs in as: the word after `as`, else the first word of `tsaito, a4e8-b725`.
+    /// What somebody signs in as: the word that comes before their secret, small words apart: `tsaito with a4e8-b725`.
     fn login(&mut self) -> Option<Json> {
-        let source = self.prose.source();
-        let lower = source.to_ascii_lowercase();
-        let after =
-            ["sign in as ", "signed in as ", "username is ", "username ", "login is ", "login ", "user "];
-        let labelled = after.iter().find_map(|label| source.get(lower.rfind(label)? + label.len()..));
-        let paired = || {
-            let mut words = source.split_whitespace();
-            words.find(|word| word.ends_with([',', '/', ':']) && word.starts_with(char::is_lowercase))
-        };
-        let word = labelled.and_then(|rest| rest.split_whitespace().next()).or_else(paired)?;
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        (!word.is_empty()).then(|| Json::from(word))
+        let source = self.prose.source().to_owned();
+        let secret = self.clone().code()?;
+        let before = source.get(..source.find(secret.as_str()?)?)?;
+        let trimmed = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+        let mut words = before.split_whitespace().rev().take(8).map(trimmed);
+        let login = words.find(|word| {
+            let lower = word.to_lowercase();
+            word.len() > 1 && !BESIDE_SECRETS.contains(&&*lower) && !SMALL.contains(&&*lower)
+        });
+        login.map(Json::from)
     }
 
     /// The longest run of capitalised words, with the small words inside it: `Song for Ana`, `Horses and Threads`.
@@ -327,6 +343,11 @@ impl Words {
 /// Small words inside names.
 const SMALL: [&str; 16] =
     ["of", "the", "for", "in", "and", "to", "a", "an", "on", "at", "with", "de", "la", "le", "von", "&"];
+/// Words between what somebody signs in as and their secret.
+const BESIDE_SECRETS: [&str; 14] = [
+    "as", "code", "is", "it's", "login", "my", "pass", "passcode", "password", "secret", "sign", "user",
+    "username", "using",
+];
 /// Words that open sentences and are no names.
 const OPENING: [&str; 60] = [
     "a", "add", "all", "also", "an", "and", "any", "are", "at", "book", "but", "can", "cancel", "change",
@@ -335,6 +356,16 @@ const OPENING: [&str; 60] = [
     "please", "put", "set", "show", "so", "thanks", "that", "the", "then", "there", "this", "what", "when",
     "where", "which", "who", "would",
 ];
+
+/// The secrets among the arguments of the calls so far.
+fn secrets(view: &View) -> Vec<String> {
+    let calls = view.conversation.iter().filter_map(|said| match said {
+        Said::Call(call, _) => Some(&call.arguments),
+        _ => None,
+    });
+    let secret = calls.flatten().filter(|(name, _)| is_secret(name));
+    secret.filter_map(|(_, value)| value.as_str().map(str::to_owned)).collect()
+}
 
 fn is_login(name: &str) -> bool {
     ["username", "login", "user_name", "account_name"].contains(&name)
