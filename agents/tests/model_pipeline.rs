@@ -28,9 +28,9 @@ use diorama_agents::synthesis::query::OfflineQuery;
 use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
-    Budget, Cassette, CassetteError, ChatModel, ChatReply, ChatRequest, Durability, Format, HttpModel,
-    HttpSettings, Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy,
-    Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
+    Budget, Cassette, CassetteError, ChatError, ChatModel, ChatReply, ChatRequest, Durability, Format,
+    HttpModel, HttpSettings, Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay,
+    RetryPolicy, Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
 };
 use diorama_model_server::{Answer, Fault, Keep, ModelServer, RetryAfter, Script};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
@@ -493,6 +493,29 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     let found = calibrate(&studio, &first).await.unwrap().unwrap();
     assert!(found.good >= 3 && found.bad.values().sum::<u32>() >= 3, "{found:?}");
     assert!(found.bad_dropped_by_either > 0, "{found:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_never_answers_ends_the_run_with_its_reason() {
+    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let recipe = recipe(&settings, 5, vec![Ability::Call]);
+    let late = || ChatError::Late { after: Duration::from_secs(1) };
+    let model =
+        ScriptedModel::new(move |_, _| Err(ChatError::GaveUp { attempts: 8, last: Box::new(late()) }));
+    let studio = studio(&recipe, &settings, Arc::new(model));
+    let folder = tempfile::tempdir().unwrap();
+    let ended = make(&studio, folder.path(), 5, Start::Fresh).await;
+    assert!(ended.is_err_and(|error| error.to_string().contains("no whole reply")));
+    assert!(!folder.path().join("manifest.json").exists());
+}
+
+#[test]
+fn a_prompt_without_a_message_is_refused() {
+    let variant = BTreeMap::from([("query".to_owned(), "Write what the user says.".to_owned())]);
+    let error = PromptSet::new(&variant).unwrap_err().to_string();
+    assert!(error.contains("the prompt query: found no message"), "{error}");
+    let variant = BTreeMap::from([("query".to_owned(), "<<user>>\n{{ now }}".to_owned())]);
+    assert_ne!(PromptSet::new(&variant).unwrap().hash(), PromptSet::new(&BTreeMap::new()).unwrap().hash());
 }
 
 /// The command, with the plain model behind a server.

@@ -33,7 +33,7 @@ const INSIDE: [(&str, &[&str]); 9] = [
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
     ("diorama-tested", &["diorama-llm"]),
-    ("diorama-agents", &["diorama-llm", "diorama-tested"]),
+    ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-tested"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.

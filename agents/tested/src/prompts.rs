@@ -99,6 +99,12 @@ impl Prompts {
                 templates.add_template_owned(part.clone(), text).map_err(|error| failed(name, &error))?;
                 said.push((speaker, part));
             }
+            if said.is_empty() {
+                let what =
+                    "found no message, expected a line such as <<system>> or <<user>> before the words"
+                        .to_owned();
+                return Err(PromptError { name: name.to_owned(), what });
+            }
             parts.insert(name.to_owned(), said);
         }
         Ok(Self { templates, parts })

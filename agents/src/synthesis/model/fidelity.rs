@@ -5,6 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use diorama_proof::render::{MONTHS, WEEKDAYS};
+use diorama_seeds::value::Date;
 use diorama_simulator::embed::embedded;
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, NumberRole, What};
@@ -228,7 +230,7 @@ fn added(line: &Line<'_>) -> Option<String> {
     let value = prose.mentions().iter().find(|mention| {
         let same = |other: &Prose| {
             let words = prose.words_at(mention.span());
-            other.mentions().iter().any(|known| known.what == mention.what)
+            other.mentions().iter().any(|known| is_same(&known.what, &mention.what, line.clock))
                 || other.source().to_lowercase().contains(&words.to_lowercase())
         };
         let counts = !is_weak(&mention.what) && !prose.words_at(mention.span()).eq_ignore_ascii_case("once");
@@ -244,6 +246,26 @@ fn added(line: &Line<'_>) -> Option<String> {
         .map(str::to_owned)
 }
 
+/// Whether two mentions can mean the same value.
+fn is_same(one: &What, other: &What, clock: &Clock) -> bool {
+    match (one, other) {
+        (What::Number(one), What::Number(other)) => one.value == other.value,
+        (What::Money(one), What::Money(other)) => one.amount == other.amount,
+        (What::Money(money), What::Number(number)) | (What::Number(number), What::Money(money)) => {
+            number.value == money.amount.as_f64()
+        }
+        (What::Time(one), What::Time(other)) => {
+            let readings = [Some(other.time), other.other];
+            [Some(one.time), one.other].iter().flatten().any(|time| readings.contains(&Some(*time)))
+        }
+        (What::Date(one), What::Date(other)) => {
+            let mut near = (-31..=400).map(|ahead| Date(clock.today.0 + ahead));
+            near.any(|date| one.means(date, clock.today) && other.means(date, clock.today))
+        }
+        _ => false,
+    }
+}
+
 /// Words in capitals inside a sentence: names, for the most part.
 fn names(text: &str) -> Vec<&str> {
     const NO_NAMES: [&str; 12] =
@@ -253,11 +275,14 @@ fn names(text: &str) -> Vec<&str> {
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
         let is_capital = bare.chars().next().is_some_and(char::is_uppercase);
-        if is_capital && !opens && !NO_NAMES.contains(&bare.replace('’', "'").as_str()) {
+        // Days are values, and looked at as such.
+        let is_day = WEEKDAYS.contains(&bare) || MONTHS.contains(&bare);
+        if is_capital && !opens && !is_day && !NO_NAMES.contains(&bare.replace('’', "'").as_str()) {
             names.push(bare);
         }
-        opens =
-            word.ends_with(['.', '!', '?', ':', ';', ',', '"', '—', '–', '-']) || (opens && bare.is_empty());
+        let is_title = ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&bare);
+        let ends = !is_title && word.ends_with(['.', '!', '?', ':', ';', '"', '—', '–', '-']);
+        opens = ends || (opens && bare.is_empty());
     }
     names
 }

@@ -123,7 +123,7 @@ pub async fn run(
         tasks: JoinSet::new(),
         silent: 0,
         fatal: None,
-        missing: None,
+        unheard: None,
         ended: Ended::default(),
     };
     let mut out = Out { writer, files: files.into(), file: None, stages, units: &units, next: 0, rows: 0 };
@@ -141,12 +141,13 @@ pub async fn run(
     if let Some(what) = flow.fatal {
         return Err(RunError::Model(what));
     }
+    // A run that got nothing for want of replies is no smaller dataset.
+    if let (0, Some(what)) = (out.rows + flow.rows(), flow.unheard) {
+        return Err(RunError::Model(what));
+    }
     // What was never started has no rows, and the dataset is whole without it.
     for (at, unit) in units.iter().enumerate().skip(out.next) {
         out.write(flow.ready.remove(&at).unwrap_or_else(|| UnitDone::empty(unit)))?;
-    }
-    if let (0, Some(what)) = (out.rows, flow.missing) {
-        return Err(RunError::Model(what));
     }
     Ok(Ended { rows: out.rows, ..flow.ended })
 }
@@ -163,7 +164,8 @@ struct Flow<'a> {
     tasks: JoinSet<Done>,
     silent: u32,
     fatal: Option<String>,
-    missing: Option<String>,
+    /// Why the first slot that came to no end did not.
+    unheard: Option<String>,
     ended: Ended,
 }
 
@@ -241,6 +243,11 @@ impl Flow<'_> {
         Ok(())
     }
 
+    /// Rows of units that are settled and not written yet.
+    fn rows(&self) -> u64 {
+        self.ready.values().map(|done| done.rows.rows.len() as u64).sum()
+    }
+
     /// What a slot without an end means for the run.
     fn hear(&mut self, outcome: &SlotOutcome) {
         let Some(lost) = &outcome.unfinished else {
@@ -248,14 +255,12 @@ impl Flow<'_> {
             return;
         };
         self.ended.unfinished += 1;
+        self.unheard.get_or_insert_with(|| lost.what().to_owned());
         match lost {
             Lost::Spent(what) => {
                 self.ended.stopped.get_or_insert_with(|| what.clone());
             }
-            Lost::Missing(what) => {
-                self.missing.get_or_insert_with(|| what.clone());
-                return;
-            }
+            Lost::Missing(_) => return,
             Lost::Silent(what) => {
                 self.silent += 1;
                 if self.silent < SILENT {
