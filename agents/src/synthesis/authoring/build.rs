@@ -336,6 +336,13 @@ impl Builder<'_> {
             parts.push(if optional { format!("[, {part}]") } else { part });
         }
         let sentence = joined(&parts);
+        let gap = if sentence.starts_with("for ") {
+            " "
+        } else if sentence.starts_with('[') {
+            ""
+        } else {
+            ", "
+        };
         let requires = section.rules.iter().filter(|rule| !rule.on_delete).map(require).collect();
         ApiDoc {
             name: format!("Create{}", camel(&words(&resource.idea.name))),
@@ -350,7 +357,7 @@ impl Builder<'_> {
                 ..BehaviourDoc::default()
             },
             phrases: PhrasesDoc {
-                imperative: vec![format!("add a new {said} {sentence}")],
+                imperative: vec![format!("add a new {said}{gap}{sentence}")],
                 search: vec![format!("add a {said}")],
                 ..PhrasesDoc::default()
             },
