@@ -191,7 +191,7 @@ impl Author {
         asker.count(|funnel| funnel.worlds_begun += 1);
         let doc = match self.settings.whole {
             true => asker.ask(0, &WriteWorld { domain }).await?,
-            false => self.from_forms(asker, slot, domain).await?,
+            false => self.by_forms(asker, slot, domain).await?,
         };
         let made = match doc {
             None => Err("nothing that can be used".to_owned()),
@@ -249,7 +249,7 @@ impl Author {
     }
 
     /// A document from forms that the model fills in; nothing where no kind of record comes out.
-    async fn from_forms(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
+    async fn by_forms(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<WorldDoc>, Stop> {
         let Some(ideas) = asker.ask(0, &ListResources { domain }).await? else { return Ok(None) };
         let mut resources: Vec<ResourceDraft> = Vec::new();
         for (number, idea) in (0..).zip(ideas) {

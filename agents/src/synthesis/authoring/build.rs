@@ -2,10 +2,10 @@
 
 use diorama_seeds::doc::{
     ApiDoc, BehaviourDoc, CompareDoc, DomainHead, EffectDoc, FieldDoc, FilterDoc, PageDoc, PhrasesDoc,
-    RecordsDoc, RefusalDoc, RequireDoc, ResourceDoc, WORLD_VERSION, WorldDoc,
+    RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc, ResourceDoc, WORLD_VERSION, WorldDoc,
 };
 use diorama_seeds::english::{article, plural};
-use diorama_seeds::naming::{camel, label};
+use diorama_seeds::naming::{camel, label, member};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -33,6 +33,9 @@ const PLACES: [(&str, &str, &str); 6] = [
     ("America/Toronto", "CAD", "2026-06-17T11:00"),
     ("Australia/Sydney", "AUD", "2026-02-10T09:40"),
 ];
+
+/// The parameter for the page of a list.
+const PAGE: &str = "page";
 
 /// The world of a domain from its drafts; `number` decides where and when it plays.
 #[must_use]
@@ -254,6 +257,10 @@ impl Builder<'_> {
             }
             let Some(field) = resource.fields.iter().find(|field| field.name == *name) else { continue };
             let (parameter, filter, phrase) = filter(resource, field);
+            // The list's own parameter has this name.
+            if parameter == PAGE {
+                continue;
+            }
             let limits = matches!(filter, FilterDoc::Compare(_)).then(|| filter_words(field));
             let doc = FieldDoc {
                 optional: true,
@@ -282,7 +289,7 @@ impl Builder<'_> {
             description: text("Page number from 1"),
             ..FieldDoc::default()
         };
-        parameters.insert("page".to_owned(), page);
+        parameters.insert(PAGE.to_owned(), page);
         let by = if by.is_empty() { String::new() } else { format!(", if wanted by {}", by.join(", ")) };
         ApiDoc {
             name: format!("List{}", camel(&words(&many))),
@@ -300,6 +307,11 @@ impl Builder<'_> {
                 noun: vec![noun],
                 search: vec![format!("see all {many}")],
                 ..PhrasesDoc::default()
+            },
+            // Pages of records are counted under this name.
+            reply: ReplyDoc {
+                items: (member(&many) == "pages").then(|| "items".to_owned()),
+                ..ReplyDoc::default()
             },
             ..ApiDoc::default()
         }
@@ -336,6 +348,13 @@ impl Builder<'_> {
             parts.push(if optional { format!("[, {part}]") } else { part });
         }
         let sentence = joined(&parts);
+        let gap = if sentence.starts_with("for ") {
+            " "
+        } else if sentence.starts_with('[') {
+            ""
+        } else {
+            ", "
+        };
         let requires = section.rules.iter().filter(|rule| !rule.on_delete).map(require).collect();
         ApiDoc {
             name: format!("Create{}", camel(&words(&resource.idea.name))),
@@ -350,7 +369,7 @@ impl Builder<'_> {
                 ..BehaviourDoc::default()
             },
             phrases: PhrasesDoc {
-                imperative: vec![format!("add a new {said} {sentence}")],
+                imperative: vec![format!("add a new {said}{gap}{sentence}")],
                 search: vec![format!("add a {said}")],
                 ..PhrasesDoc::default()
             },

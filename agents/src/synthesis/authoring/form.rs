@@ -72,7 +72,15 @@ pub(super) fn yes(form: &Json, member: &str, wrong: &mut Complaints) -> bool {
 /// A name in a world, of a few words: `Berth booking` is `berth_booking`. Nothing, and a complaint, where there is none.
 pub(super) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<String> {
     let text = text(form, member, 40, wrong)?;
-    let name = naming::snake(&text);
+    let named = match text.split_once(' ') {
+        Some((article, rest))
+            if ["the", "a", "an"].iter().any(|known| article.eq_ignore_ascii_case(known)) =>
+        {
+            rest
+        }
+        _ => text.as_str(),
+    };
+    let name = naming::snake(named);
     let words = name.split('_').count();
     if words > 4 || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name == "value" {
         wrong.add(format!("`{member}`: found `{text}`, expected a name of one to four words"));

@@ -154,7 +154,7 @@ pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
         }
         if checked.report.errors() > 0 {
             let first = checked.report.findings.iter().find(|finding| finding.severity == Severity::Error);
-            return Err(format!("findings: {}", first.map(|finding| class(finding)).unwrap_or_default()));
+            return Err(format!("findings: {}", first.map(class).unwrap_or_default()));
         }
         if checked.doc.apis.len() < LEAST_APIS {
             return Err("too few APIs".to_owned());

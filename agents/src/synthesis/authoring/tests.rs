@@ -65,7 +65,7 @@ fn sound(request: &ChatRequest) -> Json {
         ("author/fields", 1) => json!({ "belongs_to": [], "fields": [
             { "name": "name", "type": "title", "values": [] },
             { "name": "length", "type": "number", "values": [] },
-            { "name": "fee", "type": "money", "values": [] },
+            { "name": "The fee", "type": "money", "values": [] },
         ] }),
         ("author/fields", _) => json!({ "belongs_to": ["pilot", "berth"], "fields": [
             { "name": "starts at", "type": "moment", "values": [] },
@@ -400,7 +400,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_fits_the_forms_builds_a_world_without_errors(
