@@ -62,7 +62,7 @@ pub enum Command {
     /// Write a dataset's rows in another format.
     Export(export::Export),
     /// Run an agent through the tasks of a dataset and grade it.
-    Eval(eval::Eval),
+    Eval(Box<eval::Eval>),
     /// Grade labelled episodes: how often the grader errs.
     Grade(grade::GradeCommand),
     /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.

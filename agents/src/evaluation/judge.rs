@@ -169,7 +169,8 @@ impl Judge {
         let writing: Vec<u32> = changes.map(|change| change.stage).collect();
         let credited = (0..).zip(&grade.stages).filter(|(number, stage)| {
             let verdicts = [stage.outcome, stage.answer, stage.evidence];
-            !verdicts.contains(&Verdict::Failed) && !(harmed && writing.contains(number))
+            let lacks_change = harmed && writing.contains(number);
+            !lacks_change && !verdicts.contains(&Verdict::Failed)
         });
         credited.count() as f64 / grade.stages.len() as f64
     }

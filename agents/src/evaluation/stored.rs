@@ -62,9 +62,9 @@ pub enum StoredError {
         /// The option.
         name: String,
         /// As it is stored.
-        found: Json,
+        found: String,
         /// As it is now.
-        expected: Json,
+        expected: String,
     },
     /// A line that is no episode.
     #[error("{}, line {line}: {what}; expected an episode as `eval --out` writes it", file.display())]
@@ -211,7 +211,7 @@ fn same(file: &Path, found: &Map<String, Json>, expected: &Map<String, Json>) ->
     for name in names {
         let of = |options: &Map<String, Json>| options.get(name).cloned().unwrap_or_default();
         if of(found) != of(expected) {
-            let (found, expected) = (of(found), of(expected));
+            let (found, expected) = (of(found).to_string(), of(expected).to_string());
             return Err(StoredError::Differs { file: file.to_owned(), name: name.clone(), found, expected });
         }
     }

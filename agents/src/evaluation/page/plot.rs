@@ -150,7 +150,7 @@ pub(super) fn scatter(points: &[Point], axis: &str) -> String {
     if most <= 0.0 {
         return String::new();
     }
-    let (top, bottom, left, right) = (14.0, 290.0, 56.0, 700.0);
+    let (top, bottom, left, right) = (26.0, 290.0, 56.0, 700.0);
     let end = rounded_up(most * 1.05);
     let x = |cost: f64| left + (right - left) * cost / end;
     let y = |share: f64| bottom - (bottom - top) * share;
