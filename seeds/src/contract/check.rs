@@ -90,7 +90,7 @@ impl Schemas {
             for part in parts {
                 match self.check_at(part, value, side, depth + 1) {
                     Ok(()) => fitting += 1,
-                    Err(error) if nearest.as_ref().is_none_or(|known| error.at.len() > known.at.len()) => {
+                    Err(error) if nearest.as_ref().is_none_or(|known| error.rank() > known.rank()) => {
                         nearest = Some(error);
                     }
                     Err(_) => {}
@@ -193,6 +193,11 @@ impl Schemas {
 }
 
 impl Wrong {
+    /// How likely an alternative is the one that was meant: what is there but wrong tells more than what is missing.
+    fn rank(&self) -> (bool, usize) {
+        (self.found != "nothing", self.at.len())
+    }
+
     fn inside(mut self, place: &str) -> Self {
         let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
         self.at = format!("{place}{dot}{}", self.at);

@@ -11,7 +11,7 @@ use super::{Schemas, key_name, noun, plain, reference, sample};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
-/// Below this depth nothing is made up that may be left out, and no alternatives are tried.
+/// Below this depth nothing is made.
 const MAX_DEPTH: u32 = 24;
 /// Parts of one reply that are made before it is cut short.
 const MAX_STEPS: u32 = 60_000;
@@ -164,6 +164,10 @@ impl Maker<'_> {
         {
             return value.clone();
         }
+        // A schema that requires itself without end has no value.
+        if place.depth > MAX_DEPTH || self.steps > 2 * MAX_STEPS {
+            return Json::Null;
+        }
         let flat = self.schemas.flat(schema);
         let before = self.open.len();
         self.open.extend(flat.names.iter().cloned());
@@ -186,13 +190,13 @@ impl Maker<'_> {
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
-        // What is known fits one of them best; null comes last.
+        // What is known fits one of them best; null comes after others, and what would stand inside itself last.
         ways.sort_by_key(|way| {
-            (!found.is_some_and(|found| self.schemas.fits(way, found)), null(way), self.is_open(way))
+            (!found.is_some_and(|found| self.schemas.fits(way, found)), self.is_open(way), null(way))
         });
         let listed = self.listed;
         let mut first = None;
-        for way in ways.into_iter().take(if place.depth > MAX_DEPTH { 1 } else { MAX_WAYS }) {
+        for way in ways.into_iter().take(MAX_WAYS) {
             self.listed = listed;
             let part = self.schemas.with(flat, way);
             let before = self.open.len();

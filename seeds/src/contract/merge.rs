@@ -76,6 +76,9 @@ impl Schemas {
                         kind => *known = kind.clone(),
                     }
                 }
+                ("items", Some(known), more) if *known != *more => {
+                    *known = json!({"allOf": [known.clone(), more]})
+                }
                 ("additionalProperties", Some(known), Json::Bool(false)) => *known = Json::Bool(false),
                 _ => {}
             }

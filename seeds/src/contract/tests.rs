@@ -106,3 +106,17 @@ fn a_list_stands_where_its_schema_has_it() {
     let shown = reply(&schema, known(json!({"total_count": 2}), Vec::new()), Some(list));
     assert_eq!(shown, json!({"meta": {"total_count": 2}, "data": [{"id": 3}, {"id": 5}]}));
 }
+
+#[test]
+fn a_schema_that_requires_itself_ends() {
+    let endless = json!({"type": "object", "required": ["self"], "properties": {"self": {"$ref": "#/schemas/Endless"}}});
+    let twice = json!({"type": "object", "required": ["a", "b"], "properties": {
+        "a": {"anyOf": [{"$ref": "#/schemas/Endless"}, {"$ref": "#/schemas/Twice"}]}, "b": {"$ref": "#/schemas/Twice"}}});
+    let all = [("Endless", endless), ("Twice", twice)].map(|(name, schema)| (name.to_owned(), schema));
+    let schemas = Schemas::new(all.into_iter().collect());
+    for name in ["Endless", "Twice"] {
+        let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &Nobody };
+        let made = schemas.reply(&json!({"$ref": format!("#/schemas/{name}")}), &facts);
+        assert!(made.is_object(), "{made}");
+    }
+}
