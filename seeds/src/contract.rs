@@ -96,7 +96,9 @@ impl Contract {
         let whole = (texts.len() == 1).then(|| read(first)).flatten();
         let items = texts.iter().map(|text| read(text).unwrap_or_else(|| Json::from(text.as_str())));
         let readings = [plain.clone(), whole, Some(Json::Array(list())), Some(Json::Array(items.collect()))];
-        let fits = |value: &Json| member.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok());
+        let fits = |value: &Json| {
+            member.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok())
+        };
         readings.into_iter().flatten().find(fits).or(plain).unwrap_or_else(|| Json::Array(list()))
     }
 }

@@ -9,10 +9,34 @@ use super::shape::lookup;
 
 /// What of a schema promises something about values, or lends them a form.
 const WORDS: [&str; 28] = [
-    "type", "enum", "const", "properties", "required", "items", "additionalProperties", "patternProperties", "allOf",
-    "anyOf", "oneOf", "not", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
-    "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "pattern", "format",
-    "readOnly", "writeOnly",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "items",
+    "additionalProperties",
+    "patternProperties",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "pattern",
+    "format",
+    "readOnly",
+    "writeOnly",
 ];
 /// Examples and defaults longer than this lend nothing.
 const LONGEST: usize = 200;
@@ -53,7 +77,8 @@ impl<'a> Taker<'a> {
     fn take(&mut self, schema: &Json) -> Json {
         let taken = self.convert(schema, 0);
         while let Some(pointer) = self.waiting.pop() {
-            let target = lookup(self.root, &pointer).cloned().unwrap_or(Json::Bool(true));
+            // What a reference to nothing should have been is a plain object.
+            let target = lookup(self.root, &pointer).cloned().unwrap_or_else(|| json!({"type": "object"}));
             let converted = self.convert(&target, 0);
             if let Some(name) = self.names.get(&pointer) {
                 self.schemas.insert(name.clone(), converted);
@@ -91,6 +116,8 @@ impl<'a> Taker<'a> {
         if let Some(pointer) = members.get("$ref").and_then(Json::as_str) {
             if pointer.starts_with('#') {
                 out.insert("$ref".to_owned(), Json::from(format!("#/schemas/{}", self.name(pointer))));
+            } else {
+                out.insert("type".to_owned(), Json::from("object"));
             }
             if self.old {
                 return Json::Object(out);
@@ -126,12 +153,16 @@ impl<'a> Taker<'a> {
             }
         }
         let first = members.get("examples").and_then(Json::as_array).and_then(|examples| examples.first());
-        for (word, value) in [("default", members.get("default")), ("example", members.get("example").or(first))] {
-            if let Some(value) = value.filter(|value| !value.is_object() && value.to_string().len() < LONGEST) {
+        for (word, value) in
+            [("default", members.get("default")), ("example", members.get("example").or(first))]
+        {
+            if let Some(value) = value.filter(|value| !value.is_object() && value.to_string().len() < LONGEST)
+            {
                 out.insert(word.to_owned(), value.clone());
             }
         }
-        let nullable = ["nullable", "x-nullable"].iter().any(|word| members.get(*word) == Some(&Json::Bool(true)));
+        let nullable =
+            ["nullable", "x-nullable"].iter().any(|word| members.get(*word) == Some(&Json::Bool(true)));
         if nullable { or_null(out) } else { Json::Object(out) }
     }
 }

@@ -1,5 +1,7 @@
 //! The document: operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
 
+use std::collections::HashMap;
+
 use diorama_seeds::doc::SecurityDoc;
 use diorama_seeds::world::api_path::{Piece, segments};
 use indexmap::IndexMap;
@@ -43,6 +45,8 @@ pub(super) struct Operation {
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
     pub(super) promise: Option<Json>,
+    /// A success has content of some kind.
+    pub(super) answers: bool,
     /// The status with which it refuses a body that is not valid.
     pub(super) refusal: u16,
     pub(super) security: Needs,
@@ -118,6 +122,7 @@ struct Found<'a> {
 /// The operations that can be served, in the document's order; the others are noted.
 fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
     let mut all: Vec<Found<'_>> = Vec::new();
+    let mut forms = HashMap::new();
     for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
         let mut outer = Unfolder::new(root, levels::ALL);
         let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
@@ -134,15 +139,14 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                     continue;
                 }
             };
-            let same = |known: &&Found<'_>| {
-                known.method == method && diorama_seeds::world::same_route(&known.path, &path)
-            };
-            if let Some(known) = all.iter().find(same) {
+            let form = (method, form(&path));
+            if let Some(known) = forms.get(&form).and_then(|known: &usize| all.get(*known)) {
                 let known = format!("{} {}", method.to_uppercase(), known.path);
                 notes
                     .push(Note::on(&route, format!("it is left out: its route cannot be told from {known}")));
                 continue;
             }
+            forms.insert(form, all.len());
             all.push(Found { route, method, path, item, node });
         }
         for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
@@ -153,6 +157,18 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
         }
     }
     all
+}
+
+/// A path in which the names of parameters do not count.
+fn form(path: &str) -> String {
+    let pieces = segments(path).unwrap_or_default().into_iter().map(|segment| {
+        let piece = |piece| match piece {
+            Piece::Literal(text) => text,
+            Piece::Parameter(_) => "{}",
+        };
+        segment.into_iter().map(piece).collect::<String>()
+    });
+    pieces.collect::<Vec<_>>().join("/")
 }
 
 /// The schemas that an operation unfolds.
@@ -304,7 +320,8 @@ fn operation<'a>(
     let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
     let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
     let promise = success.and_then(true_json).and_then(|media| media.get("schema").cloned());
-    let declares = |status: &str| node.get("responses").is_some_and(|responses| responses.get(status).is_some());
+    let declares =
+        |status: &str| node.get("responses").is_some_and(|responses| responses.get(status).is_some());
     let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
     Operation {
         id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
@@ -319,6 +336,7 @@ fn operation<'a>(
         request: written,
         octets,
         promise,
+        answers: success.is_some_and(|success| success.get("content").is_some()),
         refusal,
         security: Needs::new(),
         route: Route::default(),

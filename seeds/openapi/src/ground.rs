@@ -26,6 +26,27 @@ pub(super) struct Ground {
     pub(super) schemas: IndexMap<String, Json>,
 }
 
+/// Where a document does not say what a change answers, it answers with the record as its own path shows it: a key that
+/// nobody is told is of no use.
+fn show_changes(apis: &mut [ApiDoc], operations: &[Operation]) {
+    let shown: IndexMap<String, Json> = apis
+        .iter()
+        .filter_map(|api| Some((api.behaviour.get.clone()?, api.contract.as_ref()?.reply.clone()?)))
+        .collect();
+    for (api, operation) in apis.iter_mut().zip(operations) {
+        let behaviour = &api.behaviour;
+        let changed = behaviour.create.as_ref().or(behaviour.replace.as_ref()).or(behaviour.patch.as_ref());
+        let promise = changed.and_then(|name| shown.get(name));
+        if let (Some(contract), Some(promise)) = (&mut api.contract, promise)
+            && contract.reply.is_none()
+            && !operation.answers
+            && !matches!(operation.status, 204 | 205)
+        {
+            contract.reply = Some(promise.clone());
+        }
+    }
+}
+
 /// Makes it.
 pub(super) fn ground(root: &Json, operations: &[Operation], notes: &mut Vec<Note>) -> Ground {
     let places = Places::of(operations);
@@ -42,6 +63,7 @@ pub(super) fn ground(root: &Json, operations: &[Operation], notes: &mut Vec<Note
         notes.extend(more.into_iter().map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
+    show_changes(&mut apis, operations);
     if silent > 0 {
         notes.push(Note::on_all(format!(
             "{silent} of {} operations only answer as their schemas promise; the others keep what they are sent by their paths",

@@ -233,7 +233,8 @@ fn inferred(
     let mut doc = doc.clone();
     doc.resources = build::resources(&model, options.records);
     doc.apis = operations::apis(&model, operations, &mut doc.resources, notes);
-    let unsure = doc.apis.iter().zip(operations).filter(|(api, operation)| !operations::is_understood(api, operation));
+    let unsure =
+        doc.apis.iter().zip(operations).filter(|(api, operation)| !operations::is_understood(api, operation));
     let unsure = unsure.count();
     (unsure * TRUSTED <= operations.len()).then_some(doc)
 }

@@ -127,7 +127,10 @@ fn simpler(
 fn lower(api: &mut ApiDoc, only_answers: bool) {
     api.behaviour.filters.clear();
     api.behaviour.page = None;
-    api.parameters.values_mut().filter(|doc| doc.place.as_deref() == Some("query")).for_each(|doc| doc.ignored = true);
+    api.parameters
+        .values_mut()
+        .filter(|doc| doc.place.as_deref() == Some("query"))
+        .for_each(|doc| doc.ignored = true);
     if only_answers {
         api.behaviour = BehaviourDoc { action: Some("none".to_owned()), ..BehaviourDoc::default() };
         api.reply = ReplyDoc { status: api.reply.status, ..ReplyDoc::default() };

@@ -93,7 +93,8 @@ pub(super) fn is_understood(api: &ApiDoc, operation: &Operation) -> bool {
     let constant = !api.behaviour.compute.is_empty();
     let body = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
     let taken = |name: &String| {
-        api.parameters.get(name).is_some_and(|doc| !doc.ignored) || api.behaviour.set.contains_key(&identifier(name))
+        api.parameters.get(name).is_some_and(|doc| !doc.ignored)
+            || api.behaviour.set.contains_key(&identifier(name))
     };
     let lost = body.into_iter().flatten().any(|(name, member)| !member.shape.read_only && !taken(name));
     let strange = operation.octets || operation.request.is_some() && body.is_none();

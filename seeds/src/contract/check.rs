@@ -90,7 +90,7 @@ impl Schemas {
             for part in parts {
                 match self.check_at(part, value, side, depth + 1) {
                     Ok(()) => fitting += 1,
-                    Err(error) if nearest.as_ref().is_none_or(|known| error.at.len() > known.at.len()) => {
+                    Err(error) if nearest.as_ref().is_none_or(|known| error.rank() > known.rank()) => {
                         nearest = Some(error);
                     }
                     Err(_) => {}
@@ -175,7 +175,10 @@ impl Schemas {
             return Err(wrong(format!("at most {most} items"), &Json::from(items.len())));
         }
         if members.get("uniqueItems") == Some(&Json::Bool(true))
-            && items.iter().enumerate().any(|(place, item)| items.iter().take(place).any(|known| known == item))
+            && items
+                .iter()
+                .enumerate()
+                .any(|(place, item)| items.iter().take(place).any(|known| known == item))
         {
             return Err(wrong("different items", &Json::from(items.len())));
         }
@@ -190,6 +193,11 @@ impl Schemas {
 }
 
 impl Wrong {
+    /// How likely an alternative is the one that was meant: what is there but wrong tells more than what is missing.
+    fn rank(&self) -> (bool, usize) {
+        (self.found != "nothing", self.at.len())
+    }
+
     fn inside(mut self, place: &str) -> Self {
         let dot = if self.at.is_empty() || self.at.starts_with('[') { "" } else { "." };
         self.at = format!("{place}{dot}{}", self.at);
@@ -200,7 +208,9 @@ impl Wrong {
 fn check_kind(members: &Map<String, Json>, value: &Json) -> Verdict {
     match members.get("type") {
         Some(Json::String(kind)) if !is_kind(kind, value) => return Err(wrong(with_article(kind), value)),
-        Some(Json::Array(kinds)) if !kinds.iter().filter_map(Json::as_str).any(|kind| is_kind(kind, value)) => {
+        Some(Json::Array(kinds))
+            if !kinds.iter().filter_map(Json::as_str).any(|kind| is_kind(kind, value)) =>
+        {
             let kinds: Vec<&str> = kinds.iter().filter_map(Json::as_str).collect();
             return Err(wrong(kinds.join(" or "), value));
         }
@@ -258,7 +268,9 @@ fn check_text(members: &Map<String, Json>, text: &str) -> Verdict {
         return Err(wrong(format!("at most {most} characters"), &found));
     }
     match members.get("pattern").and_then(Json::as_str) {
-        Some(pattern) if !matches(pattern, text) => Err(wrong(format!("a text that matches {pattern}"), &found)),
+        Some(pattern) if !matches(pattern, text) => {
+            Err(wrong(format!("a text that matches {pattern}"), &found))
+        }
         _ => Ok(()),
     }
 }

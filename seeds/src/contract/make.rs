@@ -11,7 +11,7 @@ use super::{Schemas, key_name, noun, plain, reference, sample};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
-/// Below this depth nothing is made up that may be left out, and no alternatives are tried.
+/// Below this depth nothing is made.
 const MAX_DEPTH: u32 = 24;
 /// Parts of one reply that are made before it is cut short.
 const MAX_STEPS: u32 = 60_000;
@@ -19,8 +19,20 @@ const MAX_STEPS: u32 = 60_000;
 const MAX_WAYS: usize = 24;
 /// Names under which replies put what they show.
 const WRAPPERS: [&str; 14] = [
-    "data", "item", "result", "results", "content", "record", "object", "payload", "response", "value", "body", "entity",
-    "resource", "attributes",
+    "data",
+    "item",
+    "result",
+    "results",
+    "content",
+    "record",
+    "object",
+    "payload",
+    "response",
+    "value",
+    "body",
+    "entity",
+    "resource",
+    "attributes",
 ];
 
 /// What is known of a record, for the members of a reply.
@@ -152,6 +164,10 @@ impl Maker<'_> {
         {
             return value.clone();
         }
+        // A schema that requires itself without end has no value.
+        if place.depth > MAX_DEPTH || self.steps > 2 * MAX_STEPS {
+            return Json::Null;
+        }
         let flat = self.schemas.flat(schema);
         let before = self.open.len();
         self.open.extend(flat.names.iter().cloned());
@@ -174,13 +190,13 @@ impl Maker<'_> {
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
-        // What is known fits one of them best; null comes last.
+        // What is known fits one of them best; null comes after others, and what would stand inside itself last.
         ways.sort_by_key(|way| {
-            (!found.is_some_and(|found| self.schemas.fits(way, found)), null(way), self.is_open(way))
+            (!found.is_some_and(|found| self.schemas.fits(way, found)), self.is_open(way), null(way))
         });
         let listed = self.listed;
         let mut first = None;
-        for way in ways.into_iter().take(if place.depth > MAX_DEPTH { 1 } else { MAX_WAYS }) {
+        for way in ways.into_iter().take(MAX_WAYS) {
             self.listed = listed;
             let part = self.schemas.with(flat, way);
             let before = self.open.len();
@@ -220,8 +236,15 @@ impl Maker<'_> {
         }
     }
 
-    fn one_of(&self, members: &Map<String, Json>, values: &[Json], place: &Place<'_>, found: Option<&Json>) -> Json {
-        let spelt = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
+    fn one_of(
+        &self,
+        members: &Map<String, Json>,
+        values: &[Json],
+        place: &Place<'_>,
+        found: Option<&Json>,
+    ) -> Json {
+        let spelt =
+            |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
         if let Some(found) = found
             && let Some(value) = values.iter().find(|value| spelt(value) == spelt(found))
         {
@@ -278,7 +301,13 @@ impl Maker<'_> {
     }
 
     /// Members that callers name: what is known of them, and one where there must be some.
-    fn more(&mut self, members: &Map<String, Json>, scope: &Scope<'_>, place: &Place<'_>, out: &mut Map<String, Json>) {
+    fn more(
+        &mut self,
+        members: &Map<String, Json>,
+        scope: &Scope<'_>,
+        place: &Place<'_>,
+        out: &mut Map<String, Json>,
+    ) {
         let extra = members.get("additionalProperties");
         if extra == Some(&Json::Bool(false)) {
             return;
@@ -290,8 +319,12 @@ impl Maker<'_> {
                 }
                 let value = match extra.filter(|extra| extra.is_object()) {
                     Some(schema) => {
-                        let here =
-                            Place { name, inside: "", seed: sample::mix(place.seed, name), depth: place.depth + 1 };
+                        let here = Place {
+                            name,
+                            inside: "",
+                            seed: sample::mix(place.seed, name),
+                            depth: place.depth + 1,
+                        };
                         self.value(schema, &here, Some(value), &Scope::Made(known.clone()))
                     }
                     None => value.clone(),
@@ -304,14 +337,16 @@ impl Maker<'_> {
             let name = format!("key_{}", n + 1);
             let here = Place { name: &name, inside: "", seed: place.seed + n as u64, depth: place.depth + 1 };
             let anything = Json::Bool(true);
-            let value = self.value(extra.unwrap_or(&anything), &here, None, &Scope::Made(scope.known().clone()));
+            let value =
+                self.value(extra.unwrap_or(&anything), &here, None, &Scope::Made(scope.known().clone()));
             out.insert(name, value);
         }
     }
 
     fn is_object(&self, schema: &Json) -> bool {
         let flat = self.schemas.flat(schema);
-        flat.members.contains_key("properties") || (!flat.ways.is_empty() && kind_of(&flat.members, None).is_empty())
+        flat.members.contains_key("properties")
+            || (!flat.ways.is_empty() && kind_of(&flat.members, None).is_empty())
     }
 
     fn is_found(&self, name: &str, scope: &Scope<'_>) -> bool {
@@ -323,12 +358,20 @@ impl Maker<'_> {
     }
 
     /// A member of an object; nothing where it may be left out and nothing is known of it.
-    fn member(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>, must: bool, only: bool) -> Option<Json> {
+    fn member(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        scope: &Scope<'_>,
+        must: bool,
+        only: bool,
+    ) -> Option<Json> {
         let name = plain(here.name);
         let known = scope.known();
         let holds_object = self.is_object(part);
         // What stands in an object that was sent is told by it alone.
-        let named = known.named(&name, here.inside).filter(|_| !holds_object && !matches!(scope, Scope::Found(..)));
+        let named =
+            known.named(&name, here.inside).filter(|_| !holds_object && !matches!(scope, Scope::Found(..)));
         let told = match scope {
             Scope::Record(known) => known.members.get(&name).cloned(),
             Scope::Found(members, _) => members
@@ -356,7 +399,9 @@ impl Maker<'_> {
         // What is known to be nothing is left out, or empty where it may not be.
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
-            return must.then(|| if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, None, scope) });
+            return must.then(|| {
+                if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, None, scope) }
+            });
         }
         let inner = self.inner(&name, holds_object, scope, only);
         let value = self.value(part, here, told.as_ref(), &inner);
@@ -485,7 +530,10 @@ fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) -> &'m str 
         Some(Json::Array(kinds)) => {
             let kinds = || kinds.iter().filter_map(Json::as_str);
             let known = found.and_then(|found| kinds().find(|kind| is_kind(kind, found)));
-            known.or_else(|| kinds().find(|kind| *kind != "null")).or_else(|| kinds().next()).unwrap_or_default()
+            known
+                .or_else(|| kinds().find(|kind| *kind != "null"))
+                .or_else(|| kinds().next())
+                .unwrap_or_default()
         }
         _ if members.contains_key("properties") || members.contains_key("additionalProperties") => "object",
         _ if members.contains_key("required") => "object",

@@ -63,7 +63,9 @@ impl Schemas {
                     let new: Vec<Json> = more.iter().filter(|name| !known.contains(name)).cloned().collect();
                     known.extend(new);
                 }
-                ("enum", Some(Json::Array(known)), Json::Array(more)) => known.retain(|value| more.contains(value)),
+                ("enum", Some(Json::Array(known)), Json::Array(more)) => {
+                    known.retain(|value| more.contains(value))
+                }
                 ("type", Some(known), more) if known.is_array() => {
                     let both = |kind: &Json| known.as_array().is_some_and(|known| known.contains(kind));
                     match more {
@@ -73,6 +75,9 @@ impl Schemas {
                         }
                         kind => *known = kind.clone(),
                     }
+                }
+                ("items", Some(known), more) if *known != *more => {
+                    *known = json!({"allOf": [known.clone(), more]})
                 }
                 ("additionalProperties", Some(known), Json::Bool(false)) => *known = Json::Bool(false),
                 _ => {}

@@ -7,13 +7,14 @@ use super::{key_name, plain};
 use crate::materialise::matching_text;
 
 const FIRST: [&str; 24] = [
-    "amber", "quiet", "northern", "copper", "early", "bright", "hollow", "silver", "open", "winter", "green", "lower",
-    "second", "golden", "narrow", "summer", "distant", "plain", "river", "stone", "upper", "gentle", "harbour", "maple",
+    "amber", "quiet", "northern", "copper", "early", "bright", "hollow", "silver", "open", "winter", "green",
+    "lower", "second", "golden", "narrow", "summer", "distant", "plain", "river", "stone", "upper", "gentle",
+    "harbour", "maple",
 ];
 const SECOND: [&str; 24] = [
-    "garden", "signal", "bridge", "meadow", "report", "lantern", "market", "valley", "summary", "workshop", "letter",
-    "orchard", "channel", "station", "notebook", "compass", "studio", "window", "project", "archive", "corner", "draft",
-    "terrace", "sketch",
+    "garden", "signal", "bridge", "meadow", "report", "lantern", "market", "valley", "summary", "workshop",
+    "letter", "orchard", "channel", "station", "notebook", "compass", "studio", "window", "project",
+    "archive", "corner", "draft", "terrace", "sketch",
 ];
 
 /// A seed for what is named inside something.
@@ -52,9 +53,12 @@ pub(super) fn scalar(
 
 fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: i64) -> Json {
     let plain = plain(name);
-    let least = number(members, "minimum").or_else(|| number(members, "exclusiveMinimum").map(|least| least + 1.0));
-    let most = number(members, "maximum").or_else(|| number(members, "exclusiveMaximum").map(|most| most - 1.0));
-    let moment = ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end));
+    let least =
+        number(members, "minimum").or_else(|| number(members, "exclusiveMinimum").map(|least| least + 1.0));
+    let most =
+        number(members, "maximum").or_else(|| number(members, "exclusiveMaximum").map(|most| most - 1.0));
+    let moment =
+        ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end));
     let low = least.unwrap_or(if moment { (now - 8_000_000) as f64 } else { 1.0 });
     let span = if moment { 7_000_000.0 } else { 90.0 };
     let high = most.unwrap_or(low.max(0.0) + span).max(low).min(low + span);
@@ -111,10 +115,14 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         Some("byte" | "base64" | "binary") => "YW1iZXIgZ2FyZGVu".to_owned(),
         Some("snowflake") => format!("{}", 100_000_000_000_000_000 + seed % 800_000_000_000_000_000),
         Some("duration") => "PT1H".to_owned(),
-        _ if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "uuid" | "guid" | "token")) => {
+        _ if key_name(name)
+            .is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "uuid" | "guid" | "token")) =>
+        {
             format!("{:016x}", seed)
         }
-        _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => format!("https://example.com/{}", word(4)),
+        _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => {
+            format!("https://example.com/{}", word(4))
+        }
         _ => words(seed),
     };
     let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;

@@ -22,12 +22,23 @@ fn schemas() -> Schemas {
         "kind": {"enum": ["cat"]}, "lives": {"type": "integer", "minimum": 1, "maximum": 9}}}]});
     let dog = json!({"allOf": [{"$ref": "#/schemas/Base"}, {"required": ["tag"], "properties": {
         "kind": {"enum": ["dog"]}, "tag": {"type": "string", "pattern": "^T[0-9]{4}$"}}}]});
-    Schemas::new([("Node", node), ("Base", base), ("Cat", cat), ("Dog", dog)].map(|(name, schema)| (name.to_owned(), schema)).into_iter().collect())
+    Schemas::new(
+        [("Node", node), ("Base", base), ("Cat", cat), ("Dog", dog)]
+            .map(|(name, schema)| (name.to_owned(), schema))
+            .into_iter()
+            .collect(),
+    )
 }
 
 fn known(members: Json, named: Vec<Named>) -> Rc<Known> {
     let members = members.as_object().into_iter().flatten().map(|(name, value)| (plain(name), value.clone()));
-    Rc::new(Known { seed: 7, noun: "message".to_owned(), members: members.collect::<HashMap<_, _>>(), named, ..Known::default() })
+    Rc::new(Known {
+        seed: 7,
+        noun: "message".to_owned(),
+        members: members.collect::<HashMap<_, _>>(),
+        named,
+        ..Known::default()
+    })
 }
 
 fn reply(schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
@@ -43,7 +54,8 @@ fn values_are_held_to_their_schema() {
         let found = schemas().check(&schema, &value, Side::Request).err().map(|wrong| wrong.at);
         assert_eq!(found.as_deref(), wrong, "{schema} {value}");
     };
-    let pets = json!({"type": "array", "items": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]}});
+    let pets =
+        json!({"type": "array", "items": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]}});
     check(pets.clone(), json!([{"kind": "cat", "lives": 9}, {"kind": "dog", "tag": "T0001"}]), None);
     check(pets, json!([{"kind": "cat", "lives": 9}, {"kind": "dog", "tag": "0001"}]), Some("[1].tag"));
     let of = json!({"type": "object", "required": ["id", "name"], "additionalProperties": false,
@@ -64,10 +76,22 @@ fn replies_show_what_is_known_under_any_spelling_and_are_valid_for_the_rest() {
         "sid": {"type": "string"}, "body": {"type": ["string", "null"]}, "conversation_sid": {"type": "string"},
         "size": {"type": "string"}, "pet": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]},
         "first": {"$ref": "#/schemas/Node"}, "secret": {"type": "string", "writeOnly": true}}});
-    let named = Named { noun: "conversation".to_owned(), name: "conversationsid".to_owned(), key: json!("CH1"), sure: true };
-    let shown = reply(&schema, known(json!({"Sid": "IM1", "Body": "hello", "Size": 12, "secret": 1}), vec![named]), None);
+    let named = Named {
+        noun: "conversation".to_owned(),
+        name: "conversationsid".to_owned(),
+        key: json!("CH1"),
+        sure: true,
+    };
+    let shown = reply(
+        &schema,
+        known(json!({"Sid": "IM1", "Body": "hello", "Size": 12, "secret": 1}), vec![named]),
+        None,
+    );
     let of = |name: &str| shown[name].clone();
-    assert_eq!((of("sid"), of("body"), of("conversation_sid"), of("size")), (json!("IM1"), json!("hello"), json!("CH1"), json!("12")));
+    assert_eq!(
+        (of("sid"), of("body"), of("conversation_sid"), of("size")),
+        (json!("IM1"), json!("hello"), json!("CH1"), json!("12"))
+    );
     let again = reply(&schema, known(json!({}), Vec::new()), None);
     assert_eq!(again, reply(&schema, known(json!({}), Vec::new()), None));
 }
@@ -81,4 +105,18 @@ fn a_list_stands_where_its_schema_has_it() {
     let list = List { name: "data".to_owned(), items };
     let shown = reply(&schema, known(json!({"total_count": 2}), Vec::new()), Some(list));
     assert_eq!(shown, json!({"meta": {"total_count": 2}, "data": [{"id": 3}, {"id": 5}]}));
+}
+
+#[test]
+fn a_schema_that_requires_itself_ends() {
+    let endless = json!({"type": "object", "required": ["self"], "properties": {"self": {"$ref": "#/schemas/Endless"}}});
+    let twice = json!({"type": "object", "required": ["a", "b"], "properties": {
+        "a": {"anyOf": [{"$ref": "#/schemas/Endless"}, {"$ref": "#/schemas/Twice"}]}, "b": {"$ref": "#/schemas/Twice"}}});
+    let all = [("Endless", endless), ("Twice", twice)].map(|(name, schema)| (name.to_owned(), schema));
+    let schemas = Schemas::new(all.into_iter().collect());
+    for name in ["Endless", "Twice"] {
+        let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &Nobody };
+        let made = schemas.reply(&json!({"$ref": format!("#/schemas/{name}")}), &facts);
+        assert!(made.is_object(), "{made}");
+    }
 }

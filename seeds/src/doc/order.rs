@@ -24,6 +24,8 @@ impl WorldDoc {
 impl DomainHead {
     fn sort_keys(&mut self) {
         self.security.sort_unstable_keys();
+        self.schemas.sort_unstable_keys();
+        self.schemas.values_mut().for_each(serde_json::Value::sort_all_objects);
     }
 }
 
@@ -59,6 +61,10 @@ impl ApiDoc {
         self.security.iter_mut().for_each(IndexMap::sort_unstable_keys);
         self.errors.sort_unstable_keys();
         self.errors.values_mut().for_each(serde_json::Value::sort_all_objects);
+        if let Some(contract) = &mut self.contract {
+            let schemas = [&mut contract.request, &mut contract.reply];
+            schemas.into_iter().flatten().for_each(serde_json::Value::sort_all_objects);
+        }
         self.parameters.sort_unstable_keys();
         self.parameters.values_mut().for_each(FieldDoc::sort_keys);
         let behaviour = &mut self.behaviour;

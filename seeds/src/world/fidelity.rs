@@ -53,12 +53,17 @@ impl Level {
 #[must_use]
 pub fn level(api: &Api) -> Level {
     if let Some(query) = api.query()
-        && (!query.filters.is_empty() || query.sort.is_some() || query.sort_parameter.is_some() || query.page.is_some())
+        && (!query.filters.is_empty()
+            || query.sort.is_some()
+            || query.sort_parameter.is_some()
+            || query.page.is_some())
     {
         return Level::Behaves;
     }
     let key = match &api.behaviour.kind {
-        BehaviourKind::Compute(_) | BehaviourKind::Action { target: None } if api.behaviour.also.is_empty() => {
+        BehaviourKind::Compute(_) | BehaviourKind::Action { target: None }
+            if api.behaviour.also.is_empty() =>
+        {
             return Level::Contract;
         }
         BehaviourKind::Get { key, .. }
@@ -99,8 +104,12 @@ pub fn fidelity(world: &World) -> String {
         let count = of.iter().filter(|(_, level)| *level == wanted).count();
         let _ = writeln!(out, "{:<10}{count:>6}  {}", wanted.name(), wanted.meaning());
     }
-    let silent: Vec<&str> =
-        of.iter().filter(|(_, level)| *level == Level::Contract).map(|(api, _)| &*api.name).take(MOST_NAMED).collect();
+    let silent: Vec<&str> = of
+        .iter()
+        .filter(|(_, level)| *level == Level::Contract)
+        .map(|(api, _)| &*api.name)
+        .take(MOST_NAMED)
+        .collect();
     if !silent.is_empty() {
         let _ = writeln!(out, "contract only: {}", silent.join(", "));
     }

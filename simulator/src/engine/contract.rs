@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
-use diorama_seeds::naming::reserved;
 use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId};
+use diorama_seeds::naming::reserved;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
@@ -95,7 +95,9 @@ impl Run<'_> {
                 *place = parsed.unwrap_or(Value::Absent);
             }
         }
-        if let (Some(kept), Some(place)) = (any(&Json::Object(kept), self.zone()), values.get_mut(keep.index())) {
+        if let (Some(kept), Some(place)) =
+            (any(&Json::Object(kept), self.zone()), values.get_mut(keep.index()))
+        {
             *place = kept;
         }
     }
@@ -171,7 +173,10 @@ impl Run<'_> {
             if matches!(value, Value::Absent) {
                 continue;
             }
-            if matches!(field.schema.kind, Type::Any) && value.to_json(self.zone()).is_object() && field.generated {
+            if matches!(field.schema.kind, Type::Any)
+                && value.to_json(self.zone()).is_object()
+                && field.generated
+            {
                 kept = value.to_json(self.zone());
             } else {
                 members.insert(shown(&field.name), value.to_json(self.zone()));
@@ -191,7 +196,9 @@ impl Run<'_> {
     fn name_above(&self, resource: &Resource, record: &Record, named: &mut Vec<Named>, level: usize) {
         for (field, value) in resource.fields.iter().zip(record.iter()) {
             let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
-            let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else { continue };
+            let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else {
+                continue;
+            };
             let meant = self.resource(*target);
             let (noun, name) = (noun(&meant.label), shown(&field.name));
             if !named.iter().any(|known| known.noun == noun) {
@@ -205,7 +212,8 @@ impl Run<'_> {
     fn name_path(&self, known: &mut Known) {
         let mut before = String::new();
         for segment in self.api.path.split('/').filter(|segment| !segment.is_empty()) {
-            let Some(name) = segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
+            let Some(name) =
+                segment.split_once('{').and_then(|(_, rest)| rest.split_once('}')).map(|(name, _)| name)
             else {
                 before = noun(segment.split('.').next().unwrap_or(segment));
                 continue;
@@ -248,7 +256,9 @@ impl Run<'_> {
                     .map(|(name, json)| (Str::from(name.as_str()), self.traced(json, name, leaves)))
                     .collect(),
             ),
-            Json::Array(items) => Body::List(items.iter().map(|item| self.traced(item, name, leaves)).collect()),
+            Json::Array(items) => {
+                Body::List(items.iter().map(|item| self.traced(item, name, leaves)).collect())
+            }
             leaf => match leaves.get(&plain(name)) {
                 Some((value, spelt, origin)) if spelt == leaf => Body::Leaf(value.clone(), origin.clone()),
                 _ => Body::from_json(leaf),
@@ -265,7 +275,9 @@ impl Run<'_> {
             Json::Object(members) => Body::Object(
                 members
                     .iter()
-                    .map(|(name, json)| (Str::from(name.as_str()), self.traced_list(json, list, name, records)))
+                    .map(|(name, json)| {
+                        (Str::from(name.as_str()), self.traced_list(json, list, name, records))
+                    })
                     .collect(),
             ),
             other => Body::from_json(other),

@@ -12,13 +12,27 @@ use super::run::Run;
 
 /// What replies call the count of all items, the way to the next page, and the way back.
 const TOTALS: [&str; 9] = [
-    "total", "totalcount", "totalitems", "totalresults", "totalrecords", "totalentries", "totalelements", "count",
+    "total",
+    "totalcount",
+    "totalitems",
+    "totalresults",
+    "totalrecords",
+    "totalentries",
+    "totalelements",
+    "count",
     "resultcount",
 ];
 const NEXTS: [&str; 8] =
     ["nextcursor", "nextmarker", "nextpagetoken", "nexttoken", "nextpage", "nextoffset", "cursor", "after"];
 const PREVIOUS: [&str; 9] = [
-    "previous", "prev", "previouspageurl", "prevurl", "previouscursor", "prevcursor", "prevmarker", "previouspage",
+    "previous",
+    "prev",
+    "previouspageurl",
+    "prevurl",
+    "previouscursor",
+    "prevcursor",
+    "prevmarker",
+    "previouspage",
     "prevpage",
 ];
 
@@ -54,7 +68,8 @@ impl Window {
         };
         let argument = run.argument(page.parameter);
         let own = matches!(argument, Value::String(text) if read_cursor(&run.api.name, text).is_some());
-        let by_key = page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
+        let by_key =
+            page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
         let offset = if by_key { 0 } else { offset(run, page, size)? };
         let first = i64::from(page.first);
         let number = match (page.style, run.argument(page.parameter)) {

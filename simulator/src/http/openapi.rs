@@ -182,8 +182,10 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
     if let Json::Object(operation) = &mut operation {
         if let Some(schema) = api.contract.as_ref().and_then(|contract| contract.request.as_ref()) {
             let content = json!({"application/json": {"schema": promised(schema)}});
-            operation
-                .insert("requestBody".to_owned(), json!({"required": !required.is_empty(), "content": content}));
+            operation.insert(
+                "requestBody".to_owned(),
+                json!({"required": !required.is_empty(), "content": content}),
+            );
         } else if !body.is_empty() {
             let schema = json!({
                 "type": "object",

@@ -6,7 +6,8 @@ use crate::imports::{Imports, answers, component};
 
 /// Tickets with notes below them, a body of several kinds, and children that are only made and changed.
 fn document() -> Value {
-    let key = |name: &str| json!([{"name": name, "in": "path", "required": true, "schema": {"type": "string"}}]);
+    let key =
+        |name: &str| json!([{"name": name, "in": "path", "required": true, "schema": {"type": "string"}}]);
     let keys = json!([key("desk_id")[0], key("ticket_id")[0]]);
     let body = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
     let made = |schema: Value| json!({"201": {"description": "made", "content": {"application/json": {"schema": schema}}}});
@@ -48,7 +49,11 @@ fn document() -> Value {
 fn call(desks: &mut Imports, method: &str, path: &str, arguments: Value) -> (u16, Value) {
     let (status, body) = desks.call(method, path, arguments.clone());
     if status < 300 {
-        assert_eq!(desks.refused(method, path, &body), Vec::<String>::new(), "{method} {path} {arguments} {body}");
+        assert_eq!(
+            desks.refused(method, path, &body),
+            Vec::<String>::new(),
+            "{method} {path} {arguments} {body}"
+        );
     }
     (status, body)
 }
@@ -75,12 +80,17 @@ fn what_is_sent_is_kept_by_its_path_and_shown_by_its_schema() {
     assert!(ids(&listed).contains(&made["id"]), "{listed}");
     assert!(!ids(&call(&mut desks, "GET", TICKETS, json!({"desk_id": there})).1).contains(&made["id"]));
     let first = call(&mut desks, "GET", TICKETS, json!({"desk_id": here, "limit": 1})).1;
-    let next = call(&mut desks, "GET", TICKETS, json!({"desk_id": here, "limit": 1, "after": ids(&first)[0]})).1;
+    let next =
+        call(&mut desks, "GET", TICKETS, json!({"desk_id": here, "limit": 1, "after": ids(&first)[0]})).1;
     assert_eq!((&first["has_more"], ids(&listed).get(1)), (&json!(true), ids(&next).first()));
     let mut change = of(&here);
     change["Subject"] = json!("Heating again");
     let changed = call(&mut desks, "PATCH", TICKET, change).1;
-    assert_eq!((&changed["subject"], &changed["payload"]), (&json!("Heating again"), &sent["payload"]), "{changed}");
+    assert_eq!(
+        (&changed["subject"], &changed["payload"]),
+        (&json!("Heating again"), &sent["payload"]),
+        "{changed}"
+    );
     assert_eq!(call(&mut desks, "DELETE", TICKET, of(&here)).0, 204);
     assert_eq!(call(&mut desks, "GET", TICKET, of(&here)).0, 404);
 }

@@ -2,7 +2,8 @@
 
 use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, RequireDoc, RefusalDoc, ResourceDoc, TextDoc,
+    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, FilterDoc, PageDoc, RefusalDoc, ReplyDoc, RequireDoc,
+    ResourceDoc, TextDoc,
 };
 use indexmap::{IndexMap, IndexSet};
 use serde_json::json;
@@ -115,7 +116,9 @@ impl<'a> Act<'a> {
             above.push(Above { at, field: String::new(), of: Some(own), exact: true });
         }
         for known in all_above(self.places, &above) {
-            let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else { continue };
+            let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else {
+                continue;
+            };
             let Some((_, other)) = known.of.and_then(|of| self.places.all.get_index(of)) else { continue };
             let named = match other.uses.and_then(|uses| self.places.all.get_index(uses)) {
                 Some((_, used)) => used,
@@ -141,7 +144,10 @@ impl<'a> Act<'a> {
     }
 
     fn is_stored(&self, index: usize) -> bool {
-        self.places.all.get_index(index).is_some_and(|(_, found)| stored(found) && self.resources.contains_key(&found.name))
+        self.places
+            .all
+            .get_index(index)
+            .is_some_and(|(_, found)| stored(found) && self.resources.contains_key(&found.name))
     }
 
     fn collection(&self, index: usize) -> &'a Collection {
@@ -201,7 +207,11 @@ impl<'a> Act<'a> {
         let last = self.parts.last().cloned();
         match (method, last) {
             (_, Some(Part::Key(_))) if self.own().is_some() => self.record(method),
-            ("GET" | "PUT" | "PATCH", Some(Part::Text(word))) if ME.contains(&word.as_str()) && self.own().is_some() => self.mine(),
+            ("GET" | "PUT" | "PATCH", Some(Part::Text(word)))
+                if ME.contains(&word.as_str()) && self.own().is_some() =>
+            {
+                self.mine()
+            }
             (_, Some(Part::Text(_))) => self.place(method),
             _ => self.only_answer(),
         }
@@ -313,7 +323,6 @@ impl<'a> Act<'a> {
     /// What is done at a path that ends with a word.
     fn place(&mut self, method: &str) {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
-        let same = self.places.same_elsewhere(&self.parts).filter(|same| self.is_stored(*same));
         let made = self.places.made_in(&self.parts).filter(|made| self.is_stored(*made));
         let shows_key = |found: &Collection| {
             let reply = self.operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
@@ -321,6 +330,8 @@ impl<'a> Act<'a> {
         };
         let joins = method == "PUT" && own.is_some_and(|own| shows_key(self.collection(own)));
         let listed = list(self.operation, &self.parts);
+        let same = listed.as_ref().and_then(|(_, item)| self.places.listed_of(&self.parts, item));
+        let same = same.filter(|same| self.is_stored(*same));
         match (method, own.map(|own| (own, self.collection(own)))) {
             ("GET", _) if listed.is_some() && same.is_some() => {
                 let name = listed.map(|(name, _)| name).unwrap_or_default();
@@ -330,7 +341,9 @@ impl<'a> Act<'a> {
                 let name = listed.map(|(name, _)| name).unwrap_or_default();
                 self.list(own, name, false);
             }
-            ("GET" | "PUT" | "PATCH" | "POST", Some((_, found))) if found.single => self.single(method, found),
+            ("GET" | "PUT" | "PATCH" | "POST", Some((_, found))) if found.single => {
+                self.single(method, found)
+            }
             ("POST", Some((own, found))) if made.is_none() || found.listed => self.create(own, false),
             ("PUT", Some((own, found))) if joins && !found.single => self.create(own, false),
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
@@ -354,7 +367,9 @@ impl<'a> Act<'a> {
         self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
         self.page();
         let arguments = self.filter(&found.name);
-        let whose = keys(&self.parts).last().map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
+        let whose = keys(&self.parts)
+            .last()
+            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
         self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
     }
@@ -399,7 +414,9 @@ impl<'a> Act<'a> {
         name == above
             || depth > 12
             || self.resources.get(name).into_iter().flat_map(|known| known.fields.values()).any(|doc| {
-                doc.reference.as_deref().is_some_and(|next| next != name && self.stands_below(next, above, depth + 1))
+                doc.reference
+                    .as_deref()
+                    .is_some_and(|next| next != name && self.stands_below(next, above, depth + 1))
             })
     }
 
@@ -410,7 +427,8 @@ impl<'a> Act<'a> {
         self.api.behaviour.keep = Some(KEPT.to_owned());
         self.set_above(&above);
         // What a record must stand below, and the path does not say, is the first.
-        for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field)) {
+        for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
+        {
             let value = match known.of.filter(|of| self.is_stored(*of)) {
                 Some(of) => {
                     let other = self.collection(of);
@@ -424,17 +442,21 @@ impl<'a> Act<'a> {
             let other = self.collection(other);
             let value = self.api.parameters.keys().find(|name| {
                 let wanted = plain(name);
-                wanted == format!("{}id", other.noun) || wanted == plain(found.item.as_deref().unwrap_or_default())
+                wanted == format!("{}id", other.noun)
+                    || wanted == plain(found.item.as_deref().unwrap_or_default())
             });
             let first = format!("{}.first(x, true).{}", other.name, other.key);
             let value = match value {
-                Some(name) => format!("coalesce({}.get(string({})).{}, {first})", other.name, argument(name), other.key),
+                Some(name) => {
+                    format!("coalesce({}.get(string({})).{}, {first})", other.name, argument(name), other.key)
+                }
                 None => first,
             };
             self.api.behaviour.set.insert(OF.to_owned(), value);
         }
         let (required, optional) = self.said();
-        self.api.phrases = phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+        self.api.phrases =
+            phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
     }
 
     /// The only record at a place.
@@ -469,18 +491,26 @@ impl<'a> Act<'a> {
         let above = self.places.above(&self.parts, usize::MAX);
         self.require(&above);
         self.api.behaviour.action = Some("none".to_owned());
-        let nearest = above.iter().rev().find_map(|known| Some((known, known.of.filter(|of| self.is_stored(*of))?)));
+        let nearest =
+            above.iter().rev().find_map(|known| Some((known, known.of.filter(|of| self.is_stored(*of))?)));
         // A verb of a record answers with the record.
         if let Some((known, of)) = nearest {
             let found = self.collection(of);
             let reply = self.operation.reply.as_ref();
-            let shows = found.uses.is_none() && reply.is_some_and(|reply| {
-                let names = |shape: &Shape| -> IndexSet<String> {
-                    shape.first_object().members().into_iter().flatten().map(|(name, _)| plain(name)).collect()
-                };
-                let (own, shown) = (found.record.as_ref().map(names).unwrap_or_default(), names(reply));
-                shown.contains(&plain(&found.key)) && shown.intersection(&own).count() * 2 > own.len()
-            });
+            let shows = found.uses.is_none()
+                && reply.is_some_and(|reply| {
+                    let names = |shape: &Shape| -> IndexSet<String> {
+                        shape
+                            .first_object()
+                            .members()
+                            .into_iter()
+                            .flatten()
+                            .map(|(name, _)| plain(name))
+                            .collect()
+                    };
+                    let (own, shown) = (found.record.as_ref().map(names).unwrap_or_default(), names(reply));
+                    shown.contains(&plain(&found.key)) && shown.intersection(&own).count() * 2 > own.len()
+                });
             if shows && self.operation.method != "GET" {
                 let key = self.locate(of, known.at, known.exact, 0);
                 self.api.behaviour.action = Some(found.name.clone());
@@ -496,15 +526,21 @@ impl<'a> Act<'a> {
     fn page(&mut self) {
         let of = |names: &[&str], api: &ApiDoc| {
             names.iter().find_map(|wanted| {
-                let found = api.parameters.iter().find(|(name, doc)| {
-                    doc.place.as_deref() == Some("query") && plain(name) == *wanted
-                });
+                let found = api
+                    .parameters
+                    .iter()
+                    .find(|(name, doc)| doc.place.as_deref() == Some("query") && plain(name) == *wanted);
                 found.map(|(name, _)| name.clone())
             })
         };
         let limit = of(&LIMITS, &self.api);
-        let styles = [("page", &PAGES[..], "integer"), ("offset", &OFFSETS[..], "integer"), ("cursor", &CURSORS[..], "string")];
-        let found = styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
+        let styles = [
+            ("page", &PAGES[..], "integer"),
+            ("offset", &OFFSETS[..], "integer"),
+            ("cursor", &CURSORS[..], "string"),
+        ];
+        let found =
+            styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
         let (style, parameter, kind) = match (found, &limit) {
             (Some(found), _) => found,
             (None, Some(_)) => {
@@ -519,12 +555,17 @@ impl<'a> Act<'a> {
         let mut size = None;
         for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), "integer")] {
             let Some(doc) = name.and_then(|name| self.api.parameters.get_mut(name)) else { continue };
-            let zero = |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| *value == json!(0));
+            let zero =
+                |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| *value == json!(0));
             if name == Some(&parameter) && style == "page" && (zero(&doc.default) || zero(&doc.min)) {
                 first = Some(0);
             }
             if name == limit.as_ref() {
-                size = doc.default.as_ref().and_then(serde_json::Value::as_u64).and_then(|size| u32::try_from(size).ok());
+                size = doc
+                    .default
+                    .as_ref()
+                    .and_then(serde_json::Value::as_u64)
+                    .and_then(|size| u32::try_from(size).ok());
             }
             let kept = std::mem::take(doc);
             *doc = FieldDoc {
@@ -540,7 +581,8 @@ impl<'a> Act<'a> {
         self.used.insert(parameter.clone());
         self.used.extend(limit.clone());
         let size = size.filter(|size| (1..=1_000).contains(size));
-        self.api.behaviour.page = Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
+        self.api.behaviour.page =
+            Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
     }
 
     /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
@@ -550,26 +592,36 @@ impl<'a> Act<'a> {
             .fields
             .iter()
             .filter(|(name, doc)| {
-                **name != resource.key && doc.kind.as_deref() == Some("string") && doc.format.is_none() && doc.optional
+                **name != resource.key
+                    && doc.kind.as_deref() == Some("string")
+                    && doc.format.is_none()
+                    && doc.optional
             })
             .map(|(name, _)| name.clone())
             .take(4)
             .collect();
         let mut said = Vec::new();
         let optional = self.api.parameters.iter().filter(|(name, doc)| {
-            doc.place.as_deref() == Some("query") && doc.optional && doc.default.is_none() && !self.used.contains(*name)
+            doc.place.as_deref() == Some("query")
+                && doc.optional
+                && doc.default.is_none()
+                && !self.used.contains(*name)
         });
         let mut filters = IndexMap::new();
         for (name, doc) in optional {
             let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
             let fits = |field: &FieldDoc| {
-                let simple = ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
+                let simple =
+                    ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
                 (simple && doc.kind == field.kind) || (!doc.values.is_empty() && doc.values == field.values)
             };
             if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
                 filters.insert(name.clone(), FilterDoc::Field(field.clone()));
                 said.push((name.clone(), format!("with {} {{}}", label(name)), false));
-            } else if SEARCHES.contains(&plain(name).as_str()) && doc.kind.as_deref() == Some("string") && !texts.is_empty() {
+            } else if SEARCHES.contains(&plain(name).as_str())
+                && doc.kind.as_deref() == Some("string")
+                && !texts.is_empty()
+            {
                 filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
                 said.push((name.clone(), "about {}".to_owned(), false));
             }
@@ -582,7 +634,8 @@ impl<'a> Act<'a> {
     /// The members of the body that words are found for: required and optional ones.
     fn said(&self) -> (Vec<String>, Vec<String>) {
         let simple = |doc: &FieldDoc| !matches!(doc.kind.as_deref(), Some("any" | "list" | "object"));
-        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body") && simple(doc));
+        let body =
+            self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body") && simple(doc));
         let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
         let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
         (names(required), names(optional))
@@ -610,7 +663,8 @@ fn union(body: &Shape) -> IndexMap<String, Member> {
                 all.entry(name).or_insert(member);
             }
             for (name, member) in &mut all {
-                member.required = ways.iter().all(|way| union(way).get(name).is_some_and(|member| member.required));
+                member.required =
+                    ways.iter().all(|way| union(way).get(name).is_some_and(|member| member.required));
             }
             all
         }

@@ -132,9 +132,11 @@ pub(super) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(Stri
         Part::Text(text) => Some(noun(text)),
         Part::Key(_) => None,
     });
-    listed_in(reply, &last.unwrap_or_default(), 0).or_else(|| match routes::view(reply, false, has_page(operation)) {
-        View::List(list) => Some((list.items.to_owned(), list.item)),
-        _ => None,
+    listed_in(reply, &last.unwrap_or_default(), 0).or_else(|| {
+        match routes::view(reply, false, has_page(operation)) {
+            View::List(list) => Some((list.items.to_owned(), list.item)),
+            _ => None,
+        }
     })
 }
 
@@ -177,7 +179,8 @@ impl Places {
     /// Finds them.
     pub(super) fn of(operations: &[Operation]) -> Self {
         let paths = operations.iter().filter(|operation| operation.method == "GET").map(parts);
-        let opened = paths.filter(|parts| matches!(parts.last(), Some(Part::Key(_)))).map(|parts| form(&parts));
+        let opened =
+            paths.filter(|parts| matches!(parts.last(), Some(Part::Key(_)))).map(|parts| form(&parts));
         let mut places = Self { opened: opened.collect(), ..Self::default() };
         for operation in operations.iter().filter(|operation| operation.method != "POST") {
             places.see(operation);
@@ -185,6 +188,14 @@ impl Places {
         for operation in operations.iter().filter(|operation| operation.method == "POST") {
             places.see_made(operation);
         }
+        // A list of what another place keeps is none of its own.
+        let elsewhere = |found: &Collection| {
+            let own = found.single || found.item.is_some() || found.made;
+            !own && found.record.as_ref().is_some_and(|item| places.listed_of(&found.parts, item).is_some())
+        };
+        let gone: Vec<String> =
+            places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
+        places.all.retain(|path, _| !gone.contains(path));
         places.give_names();
         for index in 0..places.all.len() {
             places.find_above(index);
@@ -306,9 +317,8 @@ impl Places {
         }
         let (wanted, known) = (noun(last), keys(parts));
         let fits = |other: &&Collection| {
-            let last = other.parts.last();
-            let named = matches!(last, Some(Part::Text(text)) if noun(text) == wanted);
-            named
+            other.noun == wanted
+                && matches!(other.parts.last(), Some(Part::Text(_)))
                 && other.opened
                 && other.item.is_some()
                 && form(&other.parts) != form(parts)
@@ -318,12 +328,32 @@ impl Places {
         self.all.get_index_of(&form(&found.parts))
     }
 
+    /// The collection that a list shows: that of the same noun, or one whose records have the schema of its items and
+    /// whose path begins as its own does (`/pets/findByStatus` beside `/pets/{id}`).
+    pub(super) fn listed_of(&self, parts: &[Part], item: &Shape) -> Option<usize> {
+        let same = || {
+            let title = item.title.as_ref()?;
+            let known = keys(parts);
+            let fits = |other: &&Collection| {
+                let schema = other.record.as_ref().is_some_and(|record| record.title.as_ref() == Some(title));
+                let begins = other.parts.first() == parts.first();
+                schema && begins && other.opened && keys(&other.parts).iter().all(|key| known.contains(key))
+            };
+            let own = self.all.get(&form(parts)).is_some_and(|own| own.item.is_some());
+            let found =
+                self.all.values().filter(fits).min_by_key(|other| other.parts.len()).filter(|_| !own)?;
+            self.all.get_index_of(&form(&found.parts))
+        };
+        self.same_elsewhere(parts).or_else(same)
+    }
+
     /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
     /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
     pub(super) fn made_in(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
+        let wanted = noun(last);
         let fits = |other: &&Collection| {
-            let named = matches!(other.parts.last(), Some(Part::Text(text)) if noun(text) == noun(last));
+            let named = other.noun == wanted && matches!(other.parts.last(), Some(Part::Text(_)));
             named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
         };
         let own = self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed);
@@ -346,9 +376,8 @@ impl Places {
                     _ => None,
                 })
                 .collect();
-            let candidates = (1..=words.len().max(1)).map(|count| {
-                words.get(words.len().saturating_sub(count)..).unwrap_or_default().join("_")
-            });
+            let candidates = (1..=words.len().max(1))
+                .map(|count| words.get(words.len().saturating_sub(count)..).unwrap_or_default().join("_"));
             let short = |name: String| name.chars().take(56).collect::<String>();
             let mut names = candidates.map(short).chain((2..).map(|number| {
                 format!("{}_{number}", short(words.last().cloned().unwrap_or_else(|| "record".to_owned())))
@@ -363,9 +392,9 @@ impl Places {
     }
 
     fn is_shown(&self, index: usize) -> bool {
-        self.all.get_index(index).is_some_and(|(_, found)| {
-            !found.single && (found.listed || found.opened || found.made)
-        })
+        self.all
+            .get_index(index)
+            .is_some_and(|(_, found)| !found.single && (found.listed || found.opened || found.made))
     }
 
     /// The shown collection of a noun whose records have keys in paths.
@@ -373,7 +402,10 @@ impl Places {
         let fits = |index: &usize| {
             *index != but
                 && self.is_shown(*index)
-                && self.all.get_index(*index).is_some_and(|(_, found)| found.noun == wanted && found.item.is_some())
+                && self
+                    .all
+                    .get_index(*index)
+                    .is_some_and(|(_, found)| found.noun == wanted && found.item.is_some())
         };
         let all = (0..self.all.len()).filter(fits);
         all.min_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()))
@@ -453,7 +485,9 @@ impl Places {
                 found.key = identifier(&name);
                 // A path's parameter may say more of keys than the member that shows them.
                 let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
-                if told || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind) {
+                if told
+                    || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind)
+                {
                     found.key_shape = shape;
                 }
             } else {

@@ -10,7 +10,7 @@ use crate::build;
 use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
 use crate::phrases;
-use crate::shape::{Kind, Shape};
+use crate::shape::Kind;
 use crate::words::{identifier, is_id};
 
 /// The field that keeps what was sent.
@@ -120,7 +120,8 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
     {
         let known = |index: usize| counts.get(index).copied().flatten().unwrap_or(RECORDS);
         let (min, max) = each(found, known(of), found.uses.map(known));
-        let each = EachDoc { of: other.name.clone(), by: above.field.clone(), min, max, set: IndexMap::new() };
+        let each =
+            EachDoc { of: other.name.clone(), by: above.field.clone(), min, max, set: IndexMap::new() };
         doc.records = RecordsDoc::default();
         doc.each.push(each);
     }
@@ -161,15 +162,18 @@ fn code_of(pattern: &str) -> Option<String> {
     }
     let fits = |text: &str| regex_fits(pattern, text);
     // Numbers as text, with any or with many digits.
-    ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"].into_iter().map(str::to_owned).find(|code| {
-        let with = |digit: char, letter: char| -> String {
-            let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
-            spelt.replace(['x', 'A'], &letter.to_string())
-        };
-        let upper = code.contains('A');
-        let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
-        fits(&with('0', low)) && fits(&with('9', high))
-    })
+    ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"]
+        .into_iter()
+        .map(str::to_owned)
+        .find(|code| {
+            let with = |digit: char, letter: char| -> String {
+                let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
+                spelt.replace(['x', 'A'], &letter.to_string())
+            };
+            let upper = code.contains('A');
+            let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
+            fits(&with('0', low)) && fits(&with('9', high))
+        })
 }
 
 fn regex_fits(pattern: &str, text: &str) -> bool {
@@ -178,15 +182,31 @@ fn regex_fits(pattern: &str, text: &str) -> bool {
     schemas.check(&schema, &json!(text), diorama_seeds::contract::Side::Reply).is_ok()
 }
 
+/// Members by which people call a record, the likeliest first.
+const NAMES: [&str; 8] =
+    ["name", "title", "friendlyname", "displayname", "label", "subject", "username", "fullname"];
+
 /// The scalar members of a record as fields. Keys of other records are chosen when a record is shown.
 fn members(found: &Collection, doc: &mut ResourceDoc) {
     let Some(record) = &found.record else { return };
-    let display = display_member(record).map(str::to_owned);
+    let named = |wanted: &&str| {
+        record
+            .members()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+            .find(|name| plain(name) == **wanted)
+            .cloned()
+    };
+    let display =
+        display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(|name| named(&name)));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
-        let known = doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
+        let known =
+            doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
         let refers = is_id(name) || key_name(name).is_some_and(|(_, ending)| ending == "sid");
-        let scalar = member.shape.is_scalar() && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
+        let scalar = member.shape.is_scalar()
+            && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         if known || refers || !scalar || member.shape.write_only || name.is_empty() {
             continue;
         }
@@ -196,11 +216,16 @@ fn members(found: &Collection, doc: &mut ResourceDoc) {
         (made.pattern, made.default, made.unique) = (None, None, false);
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
-        if display.as_deref() == Some(name.as_str()) && shape.kind == Kind::String && made.kind.as_deref() == Some("string") {
+        if display.as_deref() == Some(name.as_str())
+            && shape.kind == Kind::String
+            && made.kind.as_deref() == Some("string")
+        {
             made.fake = Some(fakes::display(&found.noun_words(), false));
             doc.display = Some(field.clone());
         }
-        if made.kind.as_deref() == Some("string") && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long))) {
+        if made.kind.as_deref() == Some("string")
+            && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))
+        {
             made.free_text = true;
         }
         phrases::name(name, &mut made);

@@ -32,7 +32,9 @@ pub(super) fn members(
             .get(CONTENT_TYPE)
             .and_then(|kind| kind.to_str().ok()?.split_once("boundary="))
             .map(|(_, rest)| rest.split(';').next().unwrap_or(rest).trim_matches('"'))
-            .ok_or_else(|| Problem::new(400, "the body: expected parts, found no boundary in Content-Type"))?;
+            .ok_or_else(|| {
+                Problem::new(400, "the body: expected parts, found no boundary in Content-Type")
+            })?;
         form(contract, parts(body, boundary).into_iter())
     } else {
         Json::String(String::from_utf8_lossy(body).into_owned())
@@ -91,7 +93,8 @@ mod tests {
     #[test]
     fn parts_are_read_with_their_names() {
         let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nTwo\r\nlines\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n\r\n--x--\r\n";
-        let expect = [("title", "Two\r\nlines"), ("file", "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let expect =
+            [("title", "Two\r\nlines"), ("file", "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
         assert_eq!(parts(body.as_bytes(), "x"), expect);
     }
 }
