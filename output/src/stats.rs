@@ -9,11 +9,15 @@
 //! - `duplicate_rate`: share of rows whose set of word 3-shingles has a Jaccard similarity of 0.8 or more with that of
 //!   an earlier row, rows in file order, train first. Words are the tokens made of word characters; a text of fewer than
 //!   three words is one shingle. Computed exactly, see [`duplicates`].
+//! - `guessable`: of the facts of a kind that rows ask for, and of the classes of reasons that they refuse for, the share that
+//!   the most common one is: what somebody passes who always gives it. `weak_checks`: rows that ask for one count, of 1 or
+//!   2, and for nothing else.
 //! - `distinct_apis`: different fingerprints among the APIs of all worlds that rows name. Fingerprints are the caller's.
 //!
 //! Shares are rounded to six decimals.
 
 pub mod duplicates;
+pub mod guess;
 mod sample;
 #[cfg(test)]
 mod tests;
@@ -27,6 +31,7 @@ use crate::folder::{Folder, WorldError};
 use crate::funnel::{Counts, Funnel};
 use crate::rows::ReadError;
 use duplicates::Duplicates;
+use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
 use text::{openings_and_bigrams, words};
 
@@ -63,6 +68,10 @@ pub struct Stats {
     pub archetypes: u64,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
+    /// By kind of check: how many one fixed answer would pass.
+    pub guessable: BTreeMap<String, Guess>,
+    /// Rows that rest on a count of one or two and nothing else.
+    pub weak_checks: u64,
     /// The filter funnel, from the manifest.
     pub funnel: Funnel,
 }
@@ -117,9 +126,13 @@ pub fn measure<E>(
     let mut worlds: BTreeSet<String> = BTreeSet::new();
     let mut texts: BTreeMap<u64, String> = BTreeMap::new();
     let mut duplicates = Duplicates::default();
+    let mut guesses = Guesses::default();
     for (number, row) in (0_u64..).zip(folder.rows()) {
         let row = row?;
         counts.count(&row);
+        if let Ok(checks) = serde_json::from_str(&row.checks) {
+            guesses.add(&checks);
+        }
         let text = row.first_user_turn().unwrap_or_default();
         duplicates.add(&words(text));
         if drawn.contains(&number) {
@@ -138,6 +151,7 @@ pub fn measure<E>(
     }
     let prints: BTreeSet<&String> = known.iter().map(|api| &api.fingerprint).collect();
     let (distinct_2, distinct_first3) = diversity(&draws, &texts);
+    let (guessable, weak_checks) = guesses.finish();
     Ok(Stats {
         dialogues: counts.dialogues,
         domains: counts.domains.len() as u64,
@@ -154,6 +168,8 @@ pub fn measure<E>(
         phenomena: counts.phenomena,
         splits: counts.splits,
         licenses: counts.licenses,
+        guessable,
+        weak_checks,
         funnel: folder.manifest().funnel.clone(),
     })
 }

@@ -57,6 +57,12 @@ fn table(stats: &Stats) -> String {
     line("distinct_2", format!("{:.4}", stats.distinct_2));
     line("distinct_first3", format!("{:.4}", stats.distinct_first3));
     line("duplicate_rate", format!("{:.4}", stats.duplicate_rate));
+    for (kind, guess) in &stats.guessable {
+        let best: String = guess.best.chars().take(40).collect();
+        let share = 100.0 * guess.share;
+        line(&format!("guess {kind}"), format!("{share:.1} % of {} are `{best}`", guess.checks));
+    }
+    line("weak checks", stats.weak_checks.to_string());
     line("proposed", stats.funnel.proposed.to_string());
     for (gate, count) in stats.funnel.dropped_by_gate() {
         line(&format!("  {gate}"), format!("-{count}"));

@@ -5,10 +5,10 @@
 //! and codes that nothing gives are false too. It does not know which facts are asked for beyond their labels.
 
 mod codes;
-mod items;
 mod labels;
 mod leaves;
 mod measured;
+mod subjects;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use diorama_seeds::model::{DomainId, Field, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
-use self::items::Listed;
 use self::labels::Label;
 use self::leaves::Leaf;
 use self::measured::is_measured;
-use super::extract::prose::Prose;
+use self::subjects::Subjects;
+use super::extract::prose::{Prose, Span};
 use super::extract::{Mention, Stance, What};
 use super::measures::Measures;
 use super::stated::{Kind, Shown, unfounded};
-use crate::engine::{Body, Origin};
+use crate::engine::{Body, Origin, RecordChange};
 use crate::session::LogEntry;
 
 pub(super) use self::labels::counted;
@@ -38,8 +38,7 @@ pub(super) struct Known<'a> {
     domains: &'a [DomainId],
     leaves: Vec<Leaf<'a>>,
     labels: Vec<Label<'a>>,
-    /// The lists that the answer names items of.
-    lists: OnceCell<Vec<Listed<'a>>>,
+    subjects: OnceCell<Subjects<'a>>,
 }
 
 /// A number asked for: what it is, in words, and the number.
@@ -79,7 +78,7 @@ impl<'a> Known<'a> {
         asked: &[AskedNumber<'a>],
     ) -> Self {
         let (leaves, labels) = (Vec::new(), Vec::new());
-        let mut known = Self { shown, prose, domains, leaves, labels, lists: OnceCell::new() };
+        let mut known = Self { shown, prose, domains, leaves, labels, subjects: OnceCell::new() };
         if !prose.mentions().is_empty() {
             known.gather(asked);
         }
@@ -108,15 +107,32 @@ impl<'a> Known<'a> {
             let told = || prose.words_at(mention.span());
             if let Some(label) = self.mislabelled(mention) {
                 found.push(format!("{}: the {label} is another", told()));
-            } else if let Some(name) = self.of_another(mention) {
-                found.push(format!("{}: {name} has another", told()));
+            } else if self.is_stale(mention) {
+                found.push(format!("{}: it was so before", told()));
             } else if !self.measures_as(mention) {
                 found.push(format!("{}: it is measured in something else", told()));
             }
         }
+        let swapped = self.subjects().swapped(self);
+        found.extend(swapped.map(|(told, name)| format!("{told}: {name} has another")));
         found.extend(self.misstated());
         found.extend(self.strange_codes().map(|code| format!("{code}: no reply shows it")));
         found
+    }
+
+    /// Another record than those written, which the answer says something was done to. `own` are the calls of the stage.
+    pub(super) fn misnamed(&self, own: &[Arc<LogEntry>], claims: &[Span]) -> Option<String> {
+        let name = self.subjects().misnamed(self, own, claims)?;
+        Some(format!("{name}: nothing was done to it"))
+    }
+
+    fn subjects(&self) -> &Subjects<'a> {
+        self.subjects.get_or_init(|| Subjects::of(self))
+    }
+
+    /// Whether what replies show and the user has said gives the value of a mention.
+    pub(super) fn is_founded(&self, mention: &Mention) -> bool {
+        !unfounded(self.prose, &self.shown).iter().any(|one| one.span == mention.span())
     }
 
     /// Whether an answer is only values of the replies, one after the other, more than are asked for; or a reply as it is.
@@ -164,43 +180,106 @@ impl<'a> Known<'a> {
         })
     }
 
-    /// What an answer says of a record that a reply shows alone: another value of one of its fields than the one that is
-    /// there.
+    /// What an answer says of a record that a reply shows alone, or of all that one lists: another value of a field than the
+    /// one that is there.
     fn misstated(&self) -> Option<String> {
         let (prose, world) = (self.prose, self.shown.base.world());
-        let alone = self.shown.entries.iter().filter(|entry| {
-            entry.reply.is_success() && !entry.reply.body.parts().any(|part| matches!(part, Body::List(_)))
-        });
-        let asserts = |word: &str| {
-            word.len() > 2
-                && prose.find(word).into_iter().any(|span| prose.is_stated(span))
-                && !self.shown.turns.iter().any(|turn| !turn.find(word).is_empty())
+        // A word of two letters says a state only where a clause ends with it: `is on`, not `on Friday`.
+        let ends = |span: Span| {
+            let rest = prose.source().get(span.end..).unwrap_or_default();
+            span.end - span.start > 2
+                || rest.is_empty()
+                || rest.starts_with(['.', ',', ';', '!', ')', '\n'])
+                || [" now", " at the", " right", " and"].iter().any(|next| rest.starts_with(next))
         };
-        // What was changed since is said as it is now.
-        let changed = |resource: ResourceId, key: &Value| {
-            let changes = self.shown.entries.iter().flat_map(|entry| &entry.changes);
-            changes.into_iter().any(|change| (change.resource, &change.key) == (resource, key))
+        // What a rule says is no state: `only a booked one`, `can be cancelled`.
+        let ruled = |word: &str| {
+            let refused = self.shown.entries.iter().filter(|entry| !entry.reply.is_success());
+            let mut rules =
+                refused.filter_map(|entry| entry.api).flat_map(|api| &world.api(api).behaviour.require);
+            rules.any(|rule| rule.message.split(' ').any(|known| known == word))
         };
-        for (value, origin) in alone.flat_map(|entry| entry.reply.body.values()) {
-            let Origin::Field { resource, key, field } = origin else { continue };
-            if changed(*resource, key) {
-                continue;
-            }
-            let declared = world.resource(*resource).field(*field);
-            let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else { continue };
-            let elsewhere = |other: &str| {
-                let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
-                bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))
-            };
-            let spaced = |value: &str| value.replace('_', " ");
-            let wrong = values.iter().find(|other| {
-                &***other != shown && asserts(&spaced(other)) && !elsewhere(other) && !asserts(&spaced(shown))
+        let stated = |word: &str| {
+            let places = if ruled(word) { Vec::new() } else { prose.find_word(word) };
+            places
+                .into_iter()
+                .filter(|span| ends(*span) && prose.is_stated(*span) && !prose.is_possible(*span))
+        };
+        let said = |word: &str| self.shown.turns.iter().any(|turn| !turn.find_word(word).is_empty());
+        let asserts = |word: &str| stated(word).next().is_some() && !said(word);
+        let entries = || self.shown.entries.iter().filter(|entry| entry.reply.is_success());
+        let spaced = |value: &str| value.replace('_', " ");
+        for entry in entries() {
+            let lists = entry.reply.body.parts().filter_map(|part| match part {
+                Body::List(items) => Some(items.len()),
+                _ => None,
             });
-            if let Some(wrong) = wrong {
-                return Some(format!("{wrong}: the {} is {shown}", declared.label));
+            let items = lists.max().unwrap_or(0);
+            for (value, origin) in entry.reply.body.values() {
+                let Origin::Field { resource, key, field } = origin else { continue };
+                let declared = world.resource(*resource).field(*field);
+                let (Type::Enum(values), Some(shown)) = (&declared.schema.kind, value.as_str()) else {
+                    continue;
+                };
+                // What was changed since is said as it is now.
+                if self.is_changed(*resource, key) {
+                    continue;
+                }
+                let elsewhere = |other: &str| {
+                    let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
+                    bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))
+                };
+                let wrong = values.iter().filter(|other| &***other != shown).find(|other| {
+                    let word = spaced(other);
+                    // `All five are on`, of which one is off.
+                    let of_all = || stated(&word).any(|span| prose.speaks_of_all(span));
+                    items > 1 && !self.is_any_changed(*resource) && of_all()
+                        || items < 2 && asserts(&word) && !elsewhere(other) && !asserts(&spaced(shown))
+                });
+                if let Some(wrong) = wrong {
+                    return Some(format!("{wrong}: the {} is {shown}", declared.label));
+                }
             }
         }
         None
+    }
+
+    /// Whether a call has changed a record.
+    fn is_changed(&self, resource: ResourceId, key: &Value) -> bool {
+        let mut changes = self.shown.entries.iter().flat_map(|entry| &entry.changes);
+        changes.any(|change| (change.resource, &change.key) == (resource, key))
+    }
+
+    /// Whether a call has changed a record of a resource.
+    fn is_any_changed(&self, resource: ResourceId) -> bool {
+        let mut changes = self.shown.entries.iter().flat_map(|entry| &entry.changes);
+        changes.any(|change| change.resource == resource)
+    }
+
+    /// Whether a value is what a changed record had before, where the answer does not tell what it has now.
+    fn is_stale(&self, mention: &Mention) -> bool {
+        let clock = self.shown.clock;
+        let is = |value: &Value| Leaf::of(value, None).is(mention, clock);
+        let told = |value: &Value| {
+            self.prose.mentions().iter().any(|mention| Leaf::of(value, None).is(mention, clock))
+        };
+        let changes: Vec<&RecordChange> =
+            self.shown.entries.iter().flat_map(|entry| &entry.changes).collect();
+        let stale = changes.iter().any(|change| {
+            let record =
+                |other: &&&RecordChange| (other.resource, &other.key) == (change.resource, &change.key);
+            let last = changes.iter().rev().find(record).and_then(|last| last.after.as_ref());
+            let (Some(before), Some(now)) = (&change.before, last) else { return false };
+            before.iter().zip(now.iter()).any(|(old, new)| old != new && is(old) && !is(new) && !told(new))
+        });
+        let otherwise = || {
+            self.shown.entries.iter().flat_map(|entry| entry.reply.body.values()).any(|(value, origin)| {
+                let changed =
+                    matches!(origin, Origin::Field { resource, key, .. } if self.is_changed(*resource, key));
+                !changed && Leaf::of(value, None).is(mention, clock)
+            })
+        };
+        stale && !self.is_said(mention) && !otherwise()
     }
 
     /// Whether the user said it.

@@ -82,7 +82,7 @@ pub(super) fn base(word: &str) -> String {
 }
 
 /// The words of an answer, each as [`base`] spells it, and how it speaks of a deed.
-pub(super) struct Deeds(Vec<(String, How)>);
+pub(super) struct Deeds(Vec<(String, How, Span)>);
 
 /// How a word speaks of the deed that it stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ impl Deeds {
             } else {
                 How::Aside
             };
-            (base, how)
+            (base, how, Span { start: token.start as usize, end: token.end as usize })
         });
         Self(spoken.collect())
     }
@@ -131,7 +131,7 @@ impl Deeds {
     /// What is said of the deeds that words stand for.
     pub(super) fn said(&self, words: &[String]) -> Said {
         let mut said = Said::default();
-        for (base, how) in &self.0 {
+        for (base, how, _) in &self.0 {
             let generic = ANY.contains(&base.as_str());
             if !generic && !words.contains(base) {
                 continue;
@@ -147,9 +147,16 @@ impl Deeds {
         said
     }
 
+    /// Where deeds are claimed that words stand for.
+    pub(super) fn places(&self, words: &[String]) -> impl Iterator<Item = Span> {
+        let claimed =
+            self.0.iter().filter(move |(base, how, _)| *how == How::Claimed && words.contains(base));
+        claimed.map(|(.., span)| *span)
+    }
+
     /// Whether the deed that a word stands for is claimed.
     fn claims(&self, word: &str) -> bool {
-        self.0.iter().any(|(base, how)| *how == How::Claimed && base == word)
+        self.0.iter().any(|(base, how, _)| *how == How::Claimed && base == word)
     }
 }
 
@@ -174,6 +181,11 @@ fn is_unable(prose: &Prose) -> bool {
     })
 }
 
+/// Whether the answer says that something failed.
+fn tells_failure(prose: &Prose) -> bool {
+    prose.text().has_any(&words!("failed unsuccessful unsuccessfully"))
+}
+
 fn is_clause_end(token: &Token) -> bool {
     matches!(token.kind, Kind::Symbol(';' | ':' | '—' | '–' | '(' | ')')) || token.hash == word!("but")
 }
@@ -191,9 +203,9 @@ fn is_imagined(token: &Token) -> bool {
     IMAGINED.contains(&token.hash)
 }
 
-/// Said of earlier times: `already`, `earlier`, `before`.
+/// Said of earlier times, or as a rule: `already`, `earlier`, `is done by phone only`.
 fn is_earlier(token: &Token, prose: &Prose) -> bool {
-    const EARLIER: [u64; 5] = words!("already earlier previously still before");
+    const EARLIER: [u64; 6] = words!("already earlier previously still before only");
     let text = prose.text();
     text.tokens.iter().any(|other| other.sentence == token.sentence && EARLIER.contains(&other.hash))
 }
@@ -311,9 +323,12 @@ pub(super) fn untold(
         return None;
     }
     let deeds = said.deeds();
+    let all_went = entries.iter().all(|entry| entry.reply.is_success());
     for api in apis() {
         let own = deeds.said(vocabulary.deeds(world, &api.name));
-        if (own.denied || own.offered || is_unable(prose)) && !own.claimed {
+        if (own.denied || own.offered || is_unable(prose) || (all_went && tells_failure(prose)))
+            && !own.claimed
+        {
             return Some(format!("{} was done, which the answer does not say", api.name));
         }
     }

@@ -17,7 +17,7 @@ use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
 use super::extract::lexicon::{Roles, words};
 use super::extract::prose::Prose;
-use super::extract::tokens::{Kind, Token};
+use super::extract::tokens::{Kind, Text, Token};
 use super::readings::Said;
 use crate::embed::{StaticEmbedder, embedded};
 use crate::engine::Origin;
@@ -26,8 +26,10 @@ use crate::session::LogEntry;
 /// From this cosine on, words may give a reason; set on labelled episodes (docs/grading.md).
 const NEAR: f32 = 0.18;
 /// So much nearer another reason of the same API must be to be taken for it, and one of another API.
-const APART: f32 = 0.02;
+const APART: f32 = 0.08;
 const FAR: f32 = 0.20;
+/// So much nearer still an excuse must be that says nothing.
+const VAGUE: f32 = 0.2;
 /// From this cosine on, it does.
 const SURE: f32 = 0.28;
 
@@ -71,8 +73,10 @@ impl Ground<'_> {
             return Some("the answer says that a call was refused, which none was".to_owned());
         }
         let right = match self.classes {
+            // What no tool can do, or what the agent was told not to, rests on no call: to decline is enough.
+            _ if self.refused().next().is_none() => has_signal(prose) || answer.ending.is_refusal(),
             [] => has_signal(prose),
-            [RefusalClass::NotFound] => self.is_absence(prose),
+            [RefusalClass::NotFound] => self.is_absence(prose) || self.is_missed(prose),
             _ => self.gives_reason(prose),
         };
         (!right).then(|| "the answer does not give the reason for which it could not be done".to_owned())
@@ -87,15 +91,7 @@ impl Ground<'_> {
             "anyth", "entri", "one", "such", "there", "file", "set", "trace", "luck",
         ];
         let text = prose.text();
-        let mut names: Vec<String> = self.subjects.to_vec();
-        let unmet = self.entries.iter().filter(|entry| {
-            RefusalClass::of_status(entry.reply.status) == Some(RefusalClass::NotFound)
-                || entry.reply.is_success()
-        });
-        let sent = unmet.flat_map(|entry| entry.call.arguments.values()).filter_map(|json| json.as_str());
-        let asked_for = sent.filter(|sent| self.user_turns.iter().any(|turn| turn.contains(*sent)));
-        names.extend(asked_for.map(english::fold));
-        names.retain(|name| name.len() > 2);
+        let names = self.names();
         let nouns: Vec<String> = self.nouns();
         let asked: Vec<String> = self
             .user_turns
@@ -134,6 +130,53 @@ impl Ground<'_> {
                             || (!answers && (nouns.contains(&next) || (of_name(&next) && (noun || zero))))
                     })
                 })
+        })
+    }
+
+    /// The names of what was asked about: those of the checks, and what the user said and a call sent.
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.subjects.to_vec();
+        let unmet = self.entries.iter().filter(|entry| {
+            RefusalClass::of_status(entry.reply.status) == Some(RefusalClass::NotFound)
+                || entry.reply.is_success()
+        });
+        let sent = unmet.flat_map(|entry| entry.call.arguments.values()).filter_map(|json| json.as_str());
+        let asked_for = sent.filter(|sent| self.user_turns.iter().any(|turn| turn.contains(*sent)));
+        names.extend(asked_for.map(english::fold));
+        names.retain(|name| name.len() > 2);
+        names
+    }
+
+    /// Whether a part that denies something of what was asked about is nearer to its absence than to any other reason.
+    fn is_missed(&self, prose: &Prose) -> bool {
+        const ABSENT: [&str; 4] = [
+            "it is not on the list",
+            "there is none of that name",
+            "we do not have it",
+            "it does not exist here",
+        ];
+        const OTHERS: [&str; 5] = [
+            "it is not possible",
+            "it is not ready yet",
+            "it does not work",
+            "it is not known why",
+            "it has not been done",
+        ];
+        let Ok(model) = embedded() else { return false };
+        let own = self.refused().flat_map(|(api, _)| api.behaviour.require.iter().map(|rule| &*rule.message));
+        let others: Vec<&str> = own.chain(EXCUSES).chain(OTHERS).collect();
+        let nouns = self.nouns();
+        parts(prose).iter().filter(|part| !is_inability(part)).any(|part| {
+            let denied = Text::of_value(part).tokens.iter().any(denies);
+            let stems: Vec<String> = english::words(part).map(|word| english::stem(&word)).collect();
+            let lower = english::fold(part);
+            let about = stems.iter().any(|stem| nouns.contains(stem))
+                || self.names().iter().any(|name| lower.contains(name.as_str()));
+            let said = self.vector(&model, part, &[]);
+            let nearest = |reasons: &[&str]| {
+                reasons.iter().map(|reason| cosine(&said, &model.vector(reason))).fold(0.0, f32::max)
+            };
+            denied && about && nearest(&ABSENT) > nearest(&others)
         })
     }
 
@@ -176,11 +219,12 @@ impl Ground<'_> {
         let strange = |reason: &&str| !right.iter().any(|known| is_alike(known, reason));
         let own_api =
             self.refused().flat_map(|(api, _)| api.behaviour.require.iter().map(|reason| &*reason.message));
-        let others: Vec<&str> = own_api.chain(EXCUSES).filter(strange).collect();
+        let others: Vec<&str> = own_api.filter(strange).collect();
         let told = parts(prose);
         // Every reason at once is none.
         let restated = |reason: &str| told.iter().any(|part| restates(part, reason));
-        if others.iter().filter(|other| restated(other)).count() > 1 {
+        let telling = |reason: &&&str| Prose::stems_of(reason).len() > 1;
+        if others.iter().chain(&EXCUSES).filter(telling).filter(|other| restated(other)).count() > 1 {
             return false;
         }
         if right.iter().any(|reason| restated(reason)) {
@@ -190,13 +234,18 @@ impl Ground<'_> {
         if denies_finding(prose) {
             return false;
         }
-        if has_signal(prose) && self.tells_the_facts(prose, &right) {
+        // What could not be done is no reason, unless nothing else is said; what follows `because` is.
+        let causes = causes(prose.source());
+        let reasons: Vec<&String> = told.iter().filter(|part| !is_inability(part)).collect();
+        let reasons = match (causes.is_empty(), reasons.is_empty()) {
+            (false, _) => causes.iter().collect(),
+            (true, false) => reasons,
+            (true, true) => told.iter().collect(),
+        };
+        if has_signal(prose) && self.tells_the_facts(&reasons, &right) {
             return true;
         }
         let Ok(model) = embedded() else { return false };
-        // What could not be done is no reason, unless nothing else is said.
-        let reasons: Vec<&String> = told.iter().filter(|part| !is_inability(part)).collect();
-        let reasons = if reasons.is_empty() { told.iter().collect() } else { reasons };
         let shared = shared_stems(right.iter().map(String::as_str).chain(others.iter().copied()));
         let said: Vec<Vec<f32>> = reasons.iter().map(|part| self.vector(&model, part, &shared)).collect();
         let nearest = |reason: &str| {
@@ -204,12 +253,17 @@ impl Ground<'_> {
             said.iter().map(|said| cosine(said, &reason)).fold(0.0, f32::max)
         };
         let own = right.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
-        let other = others.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
-        if own < NEAR || other > own + APART || !has_signal(prose) {
+        let excuse = EXCUSES.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
+        let other = others.iter().map(|reason| nearest(reason)).fold(0.0, f32::max).max(excuse - VAGUE);
+        if other > own + APART || !has_signal(prose) {
             return false;
         }
         if own >= SURE {
             return true;
+        }
+        // Words that are near to no reason may give it all the same, where they say more than that it cannot be done.
+        if own < NEAR && (other >= NEAR || !self.says_more(&reasons)) {
+            return false;
         }
         // The reasons of all the world's APIs: one of them that is much nearer is meant.
         let all = self
@@ -217,17 +271,27 @@ impl Ground<'_> {
             .apis
             .iter()
             .flat_map(|api| api.behaviour.require.iter().map(|reason| &*reason.message));
-        all.filter(strange).map(nearest).fold(0.0, f32::max) <= own + FAR
+        all.filter(strange).map(nearest).fold(0.0, f32::max) <= own.max(NEAR) + FAR
+    }
+
+    /// Whether parts of an answer say something that the user has not said.
+    fn says_more(&self, parts: &[&String]) -> bool {
+        let said: Vec<u64> = self.user_turns.iter().flat_map(|turn| Prose::stems_of(turn)).collect();
+        parts.iter().any(|part| {
+            let new = |stem: &u64| !said.contains(stem);
+            Prose::stems_of(part).iter().filter(|stem| new(stem)).count() > 1
+        })
     }
 
     /// Whether the answer tells the values of the fields that the refusing rule looks at, as replies show them.
-    fn tells_the_facts(&self, prose: &Prose, right: &[String]) -> bool {
-        let words: Vec<String> = prose.words().map(|(word, _)| english::stem(&word.to_lowercase())).collect();
+    fn tells_the_facts(&self, parts: &[&String], right: &[String]) -> bool {
+        let words = parts.iter().flat_map(|part| english::words(part)).map(|word| english::stem(&word));
+        let words: Vec<String> = words.collect();
         let mut rules: Vec<Rule<'_>> = self.refused().flat_map(|(api, status)| rules(api, status)).collect();
         rules.retain(|rule| right.iter().any(|right| is_alike(right, rule.message)));
         let told = |value: &Value| {
             value.as_str().is_some_and(|text| {
-                english::words(text).any(|word| {
+                english::words(text).all(|word| {
                     let stem = english::stem(&word);
                     words.iter().any(|said| *said == stem || is_inflected(said, &stem))
                 })
@@ -303,6 +367,13 @@ fn parts(prose: &Prose) -> Vec<String> {
     told
 }
 
+/// What a text gives as causes.
+fn causes(text: &str) -> Vec<String> {
+    let stops = |c: char| matches!(c, '.' | ';' | '!' | '?' | '\n');
+    let behind = text.split(" because ").skip(1).chain(text.split(" since ").skip(1));
+    behind.map(|rest| rest.split(stops).next().unwrap_or_default().to_owned()).collect()
+}
+
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -376,9 +447,9 @@ fn has_inability(prose: &Prose) -> bool {
 
 /// Whether an answer holds something against the request: it denies, or says what stands in its way.
 fn has_signal(prose: &Prose) -> bool {
-    const OBSTACLES: [u64; 24] = words!(
+    const OBSTACLES: [u64; 28] = words!(
         "all already only instead must need needs required requires too exceeds exceed \
-         over above below limit sorry unfortunately afraid off out full taken than"
+         over above below limit sorry unfortunately afraid off out full taken than against beyond rules policy"
     );
     let word = |token: &&Token| token.kind == Kind::Word;
     has_inability(prose)

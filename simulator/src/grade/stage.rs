@@ -12,7 +12,8 @@ use super::answer::FactState;
 use super::claims::{self, AskedNumber, Known};
 use super::errors::{ErrorClass, GradeError};
 use super::evidence::{Leaves, NewRecords};
-use super::extract::prose::Prose;
+use super::extract::Mention;
+use super::extract::prose::{Prose, Span};
 use super::measures::Measures;
 use super::prepare::{PreparedStage, filled_fact};
 use super::readings::Said;
@@ -81,7 +82,10 @@ impl<'a> Held<'a> {
         };
         let extra = expected.new_names(&episode.changes, episode.attempt.base);
         let Ended { answer, user_turns, .. } = stage.ended;
-        let reading = key.read_text(self.said().prose.text(), answer, user_turns, &episode.clock, &extra);
+        // What replies show as something else is no other value of what is asked.
+        let explained = |mention: &Mention| self.with_known(&[], |known| known.is_founded(mention));
+        let text = self.said().prose.text();
+        let reading = key.read_text(text, answer, user_turns, &episode.clock, &extra, &explained);
         for (top, state) in key.tops.iter().zip(&reading.facts) {
             if *state == FactState::NotStated {
                 let message = format!("the answer does not state the {}", top.about);
@@ -149,7 +153,33 @@ impl<'a> Held<'a> {
             Some(AskedNumber { about, more, value })
         });
         let facts: Vec<AskedNumber<'_>> = facts.collect();
+        let own = stage.own;
+        self.with_known(&facts, |known| {
+            let done = expected.outcome == Outcome::Done;
+            let deeds = done
+                .then(|| deeds::untold(self.said(), own, user_turns, episode.vocabulary, self.new.world))
+                .flatten();
+            let misnamed = done.then(|| {
+                let apis = own.iter().filter(|entry| entry.reply.is_success());
+                let words = apis.flat_map(|entry| episode.vocabulary.deeds(self.new.world, &entry.call.api));
+                let words: Vec<String> = words.cloned().collect();
+                let places: Vec<Span> = self.said().deeds().places(&words).collect();
+                known.misnamed(own, &places)
+            });
+            let lies = known.falsehoods().into_iter().chain(deeds).chain(misnamed.flatten());
+            let mut errors: Vec<_> = lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what)).collect();
+            if known.is_dump(expected.key.atoms.len()) {
+                errors.push(GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned()));
+            }
+            errors
+        })
+    }
+
+    /// What the last message may rest on.
+    fn with_known<T>(&self, facts: &[AskedNumber<'_>], read: impl FnOnce(&Known<'_>) -> T) -> T {
+        let Self { stage, episode, .. } = *self;
         let (said, base) = (self.said(), episode.attempt.base);
+        let user_turns = stage.ended.user_turns;
         let shown = Shown {
             base,
             vocabulary: episode.vocabulary,
@@ -162,16 +192,7 @@ impl<'a> Held<'a> {
         };
         let domains = claims::domains(stage.log, base.world());
         let measures = claims::measures(&said.prose, &shown, &domains);
-        let known = Known::new(Shown { measures: &measures, ..shown }, &said.prose, &domains, &facts);
-        let deeds = (expected.outcome == Outcome::Done)
-            .then(|| deeds::untold(said, stage.own, user_turns, episode.vocabulary, base.world()))
-            .flatten();
-        let lies = known.falsehoods().into_iter().chain(deeds);
-        let mut errors: Vec<_> = lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what)).collect();
-        if known.is_dump(expected.key.atoms.len()) {
-            errors.push(GradeError::new(ErrorClass::Dump, "the answer is a list of values".to_owned()));
-        }
-        errors
+        read(&Known::new(Shown { measures: &measures, ..shown }, &said.prose, &domains, facts))
     }
 
     /// Whether replies up to the end of the stage hold what is stated and what the ending rests on.

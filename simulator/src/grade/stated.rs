@@ -68,6 +68,8 @@ pub fn unfounded(prose: &Prose, seen: &Shown<'_>) -> Vec<Unfounded> {
     judged.chain(strange_names(prose, seen)).collect()
 }
 
+/// So many numbers of replies are added and subtracted.
+const MOST_NUMBERS: usize = 200;
 /// So many are pointed at in words.
 const FEW: f64 = 3.0;
 
@@ -106,6 +108,7 @@ fn lacks(mention: &Mention, prose: &Prose, seen: &Shown<'_>) -> Option<Kind> {
         }
         What::Time(time) => {
             times(seen).any(|known| known == time.time || time.other == Some(known))
+                || times_after(seen).any(|known| known == time.time || time.other == Some(known))
                 || is_duration(time.time, seen)
                 || said_by_user(mention, prose, seen)
         }
@@ -275,7 +278,7 @@ fn shared(items: &[Body]) -> Vec<usize> {
 fn follows(shown: impl Iterator<Item = f64>, seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
     let mut few: Vec<f64> = Vec::new();
     for number in shown {
-        if few.len() < 40 && !few.contains(&number) {
+        if few.len() < MOST_NUMBERS && !few.contains(&number) {
             few.push(number);
         }
     }
@@ -360,10 +363,21 @@ fn dates<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
 
 /// The days that lie as many days after a visible one as a user or a reply says: a departure, three nights on.
 fn days_after<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Date> + 'a {
-    let said = seen.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number);
-    let shown = leaves(seen).filter_map(|(value, _)| value.as_f64());
+    const LENGTHS: [(&str, f64); 4] = [("night", 1.0), ("day", 1.0), ("week", 7.0), ("month", 30.0)];
+    let length = |name: &str| LENGTHS.into_iter().find(|(unit, _)| name.contains(unit)).map(|(_, days)| days);
+    let said = seen.turns.iter().flat_map(move |turn| {
+        turn.numbers().filter_map(move |(number, span)| {
+            let behind = turn.source().get(span.start..)?.split_whitespace().take(3).collect::<String>();
+            Some(number * length(&behind.to_lowercase())?)
+        })
+    });
+    let shown = replies(seen).flat_map(Body::leaves);
+    let shown = shown.filter_map(move |(path, value, _)| Some(value.as_f64()? * length(&path)?));
+    let sent = seen.entries.iter().flat_map(|entry| &entry.call.arguments);
+    let sent = sent.filter_map(move |(name, json)| Some(json.as_f64()? * length(name)?));
     let mut ahead: Vec<i32> = said
         .chain(shown)
+        .chain(sent)
         .filter(|number| number.fract() == 0.0 && (1.0..=60.0).contains(number))
         .map(|number| number as i32)
         .collect();
@@ -388,6 +402,16 @@ fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
         Time::parse(text).or_else(|| zone.parse_instant(text).map(|instant| zone.time_of(instant)))
     });
     std::iter::once(zone.time_of(seen.now)).chain(shown).chain(sent)
+}
+
+/// The times that lie as many minutes after a visible one as a reply shows: the end of a show.
+fn times_after<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
+    let minutes = leaves(seen).filter_map(|(value, _)| value.as_f64());
+    let lengths = minutes.filter(|length| length.fract() == 0.0 && (5.0..=720.0).contains(length));
+    let lengths: Vec<u32> = lengths.map(|length| length as u32 * 60).collect();
+    let after =
+        move |time: Time| lengths.clone().into_iter().map(move |length| Time((time.0 + length) % 86_400));
+    times(seen).flat_map(after)
 }
 
 /// `2:14` for a running time of 134 minutes or seconds.

@@ -129,6 +129,37 @@ fn a_fact_counts_only_with_a_reply_that_holds_it() {
 }
 
 #[test]
+fn a_value_is_said_of_the_record_that_has_it() {
+    let check = |answer: &str, expect: &str| {
+        let calls = [r#"ListDentists {"specialty": "orthodontics"}"#];
+        let episode =
+            Episode { calls: &calls, answer, user: "What does Dr. Ana Silva charge?", outcome: None };
+        assert_eq!(verdict(&fee_of_ana(), episode), expect, "{answer}");
+    };
+    check("Dr. Ana Silva charges €80, Dr. Rui Costa €95.", "ok");
+    check("It's €95 with Dr. Rui Costa and €80 with Dr. Ana Silva.", "ok");
+    check("Dr. Rui Costa charges €80, Dr. Ana Silva €95.", "false_claim");
+    check("It's €80 with Dr. Rui Costa and €95 with Dr. Ana Silva.", "false_claim");
+}
+
+#[test]
+fn what_was_done_was_done_to_the_record_that_was_written() {
+    let variants = json!([{
+        "outcome": "done",
+        "changes": [{"resource": "appointment", "kind": "deleted", "key": {"key": "APT-0003"}}]
+    }]);
+    let check = |answer: &str, expect: &str| {
+        let calls = ["ListAppointments {}", r#"Remove {"appointment_id": "APT-0003"}"#];
+        let episode = Episode { calls: &calls, answer, user: "Remove Tom's appointment.", outcome: None };
+        assert_eq!(verdict(&variants, episode), expect, "{answer}");
+    };
+    check("APT-0003 is removed.", "ok");
+    check("I've removed APT-0003; APT-0001 stays.", "ok");
+    check("I've removed APT-0001.", "false_claim");
+    check("The removal failed.", "false_claim");
+}
+
+#[test]
 fn saying_that_it_is_done_states_no_status() {
     let status = json!([{
         "outcome": "done",

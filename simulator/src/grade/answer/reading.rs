@@ -49,10 +49,11 @@ impl AnswerKey {
     /// Reads an answer.
     #[must_use]
     pub fn read(&self, answer: &str, user_turns: &[String], clock: &Clock) -> AnswerReading {
-        self.read_text(&Text::read(answer), answer, user_turns, clock, &[])
+        self.read_text(&Text::read(answer), answer, user_turns, clock, &[], &|_| false)
     }
 
-    /// Reads an answer whose tokens are there already; `extra` are rivals made in the episode.
+    /// Reads an answer whose tokens are there already; `extra` are rivals made in the episode, and `explained` says what
+    /// is known of something else.
     pub(crate) fn read_text(
         &self,
         text: &Text,
@@ -60,11 +61,12 @@ impl AnswerKey {
         user_turns: &[String],
         clock: &Clock,
         extra: &[(usize, Names)],
+        explained: &dyn Fn(&Mention) -> bool,
     ) -> AnswerReading {
         let (text, hits) = hits::find(self, text, answer, extra);
         let text = &*text;
         let mentions = extract::read(text, clock, &hits::taken(text, &hits));
-        let reader = Reader { key: self, text, answer, clock, hits, mentions };
+        let reader = Reader { key: self, text, answer, clock, hits, mentions, explained };
         reader.run(&mut Echo::new(user_turns, clock, self))
     }
 }
@@ -76,6 +78,7 @@ struct Reader<'a> {
     clock: &'a Clock,
     hits: Vec<Hit>,
     mentions: Vec<Mention>,
+    explained: &'a dyn Fn(&Mention) -> bool,
 }
 
 /// What states an atom.
@@ -422,7 +425,9 @@ impl Reader<'_> {
             if echo.has(mention) {
                 continue;
             }
-            match rival {
+            let told =
+                |top: usize| key.tops.get(top).is_some_and(|top| top.atoms.clone().all(|at| stated[at]));
+            match rival.filter(|top| !told(*top) || !(self.explained)(mention)) {
                 Some(top) => reading.contradictions.push((top, self.words(mention.start, mention.end))),
                 None => unasked += 1,
             }
@@ -489,12 +494,18 @@ impl Reader<'_> {
                 || (atom.goal.takes_bare_numbers()
                     && matches!(&mention.what, What::Number(number) if number.unit.is_none() && number.role == NumberRole::Plain));
             let list = self.key.tops.get(atom.top).is_some_and(|top| top.list);
+            if !like || list || at >= mention.tokens.0 {
+                return None;
+            }
+            if self.text.tokens[at..mention.tokens.0].iter().any(corrects) {
+                return Some(atom.top);
+            }
             // What the sentence says beside the value, the sentence before has said of its own.
             let said = |stem: &u64| {
                 self.text.tokens.iter().any(|token| token.sentence == before.sentence && token.stem == *stem)
             };
             let strange = words.iter().filter(|stem| !said(stem)).count();
-            (like && !list && before.sentence < sentence && strange <= 1 && words.len() <= 3 && is_retraction(self.text, sentence))
+            (before.sentence < sentence && strange <= 1 && words.len() <= 3 && is_retraction(self.text, sentence))
                 .then_some(atom.top)
         })
     }
@@ -628,6 +639,12 @@ fn is_retraction(text: &Text, sentence: u32) -> bool {
     );
     let near = |token: &Token| token.sentence == sentence || token.sentence + 1 == sentence;
     text.tokens.iter().any(|token| near(token) && TAKING_BACK.contains(&token.hash))
+}
+
+/// Words that put another value in the place of the one before.
+fn corrects(token: &Token) -> bool {
+    words!("correction correct wrong mistake mistaken oops scratch wait misread thought thoughts meant")
+        .contains(&token.hash)
 }
 
 /// Numbers that are not meant to tell anything: `one of them`, `option 2`, `the 3rd`.

@@ -24,7 +24,11 @@ impl Known<'_> {
                 && !measures(&word[..3]).1.is_empty()
                 && !word.contains('-')
         };
-        words.filter(move |word| is_code(word) && !self.shows(word) && !amount(word))
+        // `A4` is one where a reply shows `A5`.
+        let replies = self.shown.entries.iter().flat_map(|entry| entry.reply.body.values());
+        let shapes: Vec<String> = replies.filter_map(|(value, _)| shape(value.as_str()?)).collect();
+        let like = move |word: &str| shape(word).is_some_and(|shape| shapes.contains(&shape));
+        words.filter(move |word| (is_code(word) || like(word)) && !self.shows(word) && !amount(word))
     }
 
     fn shows(&self, code: &str) -> bool {
@@ -40,6 +44,26 @@ impl Known<'_> {
         // Mostly it is spelt as it is shown.
         texts().any(|text| text.contains(code)) || texts().any(|text| text.to_lowercase().contains(&lower))
     }
+}
+
+/// How a short code is built: `A9` of `B4`; none for what is none.
+fn shape(word: &str) -> Option<String> {
+    let plain = word.len() <= 8 && word.starts_with(|c: char| c.is_ascii_uppercase());
+    let digits = word.bytes().filter(u8::is_ascii_digit).count();
+    let fits = plain && digits > 0 && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    fits.then(|| {
+        word.chars()
+            .map(|c| {
+                if c.is_ascii_digit() {
+                    '9'
+                } else if c == '-' {
+                    c
+                } else {
+                    'A'
+                }
+            })
+            .collect()
+    })
 }
 
 /// What stands behind and before a code.

@@ -456,7 +456,7 @@ const ROLES: &[(Roles, &str)] = &[
     (Roles::SECOND_PERSON, "you your youre youve youd yours"),
     (
         Roles::WANTING,
-        "asked requested wanted want mentioned said gave provided specified wrote need needed looking request preferred \
+        "asked requested wanted want mentioned said gave provided specified wrote needed looking request preferred \
          meant entered typed suggested thought budget",
     ),
     (

@@ -2,7 +2,7 @@
 //!
 //! What grounding reads of what people and assistants say. It must not know which value is looked for.
 
-use super::lexicon::{Roles, word};
+use super::lexicon::{Roles, word, words};
 use super::tokens::{Kind, Marks, Text, Token};
 use super::units::{Currency, Unit};
 use super::{Clock, Mention, Stance, What, read, stance};
@@ -101,6 +101,14 @@ impl Prose {
         found
     }
 
+    /// [`Self::find`], also for words as small as `on`, which are no names.
+    pub(crate) fn find_word(&self, word: &str) -> Vec<Span> {
+        if word.len() > 3 {
+            return self.find(word);
+        }
+        self.words().filter(|(own, _)| own.eq_ignore_ascii_case(word)).map(|(_, span)| span).collect()
+    }
+
     /// Where names of two words and more stand.
     pub(crate) fn names(&self, names: &Names) -> impl Iterator<Item = Span> {
         (0..self.text.tokens.len()).filter_map(move |at| self.span(at, names.long_at(&self.text, at)?))
@@ -154,6 +162,32 @@ impl Prose {
             let span = Span { start: token.start as usize, end: token.end as usize };
             Some((self.source.get(span.start..span.end)?, span))
         })
+    }
+
+    /// Whether the words before a place, in its sentence, say something of all: `all five are`, `both`.
+    pub(crate) fn speaks_of_all(&self, span: Span) -> bool {
+        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start).unwrap_or(0);
+        let Some(here) = self.text.get(at) else { return false };
+        let mut before =
+            self.text.tokens[..at].iter().rev().take(6).take_while(|one| one.sentence == here.sentence);
+        before.any(|one| words!("all both").contains(&one.hash))
+    }
+
+    /// Whether it is said to be possible, asked for or left open: `can be cancelled`, `either on or off`.
+    pub(crate) fn is_possible(&self, span: Span) -> bool {
+        let at = self.text.tokens.iter().position(|token| token.start as usize >= span.start);
+        let before = self.text.tokens.iter().take(at.unwrap_or(0)).rev().take(4);
+        before
+            .into_iter()
+            .any(|token| words!("can could may must should only works or either").contains(&token.hash))
+    }
+
+    /// Where a sentence stands.
+    pub(crate) fn sentence(&self, number: u32) -> Option<Span> {
+        let mut tokens = self.text.tokens.iter().filter(|token| token.sentence == number);
+        let first = tokens.next()?;
+        let last = tokens.next_back().unwrap_or(first);
+        Some(Span { start: first.start as usize, end: last.end as usize })
     }
 
     /// Whether a word that denies stands shortly before a place, in its sentence.
