@@ -20,7 +20,7 @@ use crate::user::{Heard, Progress, answer};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Conversation {
-    exchanges: Vec<Exchange>,
+    exchanges: Vec<Arc<Exchange>>,
     /// How its stages end.
     #[serde(skip)]
     answers: Answers,
@@ -80,6 +80,16 @@ pub struct Given {
     pub facts: Map<String, Json>,
 }
 
+impl Exchange {
+    fn bytes(&self) -> u64 {
+        let given = &self.given;
+        let facts: usize = given.facts.iter().map(|(name, fact)| name.len() + fact.to_string().len()).sum();
+        let texts = [Some(&self.said), self.answer.as_ref(), given.about.as_ref()];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        (2 * size_of::<Self>() + texts + facts) as u64
+    }
+}
+
 impl Given {
     /// An ending, as its message and what is given with it.
     #[must_use]
@@ -110,7 +120,7 @@ impl Conversation {
 
     /// What was said, in order.
     #[must_use]
-    pub fn exchanges(&self) -> &[Exchange] {
+    pub fn exchanges(&self) -> &[Arc<Exchange>] {
         &self.exchanges
     }
 
@@ -150,7 +160,13 @@ impl Conversation {
 
     /// Adds an exchange.
     pub fn push(&mut self, exchange: Exchange) {
-        self.exchanges.push(exchange);
+        self.exchanges.push(Arc::new(exchange));
+    }
+
+    /// About how many bytes of memory it takes. What forks share is counted for each.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.exchanges.iter().map(|exchange| exchange.bytes()).sum()
     }
 
     /// Forgets what was said after so many calls.

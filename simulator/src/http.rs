@@ -36,6 +36,7 @@ mod target;
 pub mod tasks;
 mod text;
 mod view;
+mod weight;
 mod worlds;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -50,15 +51,18 @@ pub use self::auth::Auth;
 use self::check::Prover;
 use self::metrics::Metrics;
 pub use self::server::serve;
+pub use self::sessions::unguessable;
 use self::sessions::{Sessions, lock};
 pub use self::settings::{
-    MAX_BODY_BYTES, MAX_CALLS, MAX_SESSIONS, Settings, StartError, StateFolder, check_exposure,
+    BODY_TIMEOUT, MAX_BODY_BYTES, MAX_BYTES, MAX_CALLS, MAX_CONNECTIONS, MAX_REPLY_BYTES, MAX_SESSION_BYTES,
+    MAX_SESSIONS, Settings, StartError, StateFolder, check_exposure,
 };
 pub use self::store::StoreError;
 use self::store::{Store, restored};
 use self::surface::Incoming;
 use self::target::Paths;
 use self::tasks::TaskSource;
+use self::weight::Scale;
 use self::worlds::Worlds;
 pub use self::worlds::{Ready, WorldSource};
 use crate::embed::embedded;
@@ -72,6 +76,8 @@ pub struct App {
     search: ApiIndex,
     paths: Paths,
     sessions: Sessions,
+    /// What the sessions hold.
+    scale: Arc<Scale>,
     store: Option<Store>,
     metrics: Metrics,
     settings: Settings,
@@ -97,8 +103,9 @@ impl App {
         let search = ApiIndex::new(apis, embedded().map_err(SearchError::from)?)?;
         let worlds = Worlds::new(worlds)?;
         let store = settings.state.as_ref().map(Store::open).transpose()?;
+        let scale = Arc::new(Scale::default());
         let earlier = match &store {
-            Some(store) => restored(store, &worlds, tasks.as_deref())?,
+            Some(store) => restored(store, &worlds, tasks.as_deref(), &scale)?,
             None => Vec::new(),
         };
         // Sessions that were there before are kept, also when fewer are allowed now.
@@ -111,6 +118,7 @@ impl App {
             search,
             paths: Paths::new()?,
             sessions,
+            scale,
             store,
             metrics: Metrics::default(),
             settings,
@@ -157,15 +165,15 @@ impl App {
         }
     }
 
-    /// Ends the sessions whose leases are over.
+    /// Ends the sessions whose leases are over, and opens a state folder again that could not be written to.
     fn sweep(&self) {
-        for id in self.sessions.over(self.now_ms()) {
-            let forgotten = self.store.as_ref().map(|store| store.forget(&id)).transpose();
-            if let Err(error) = forgotten {
-                tracing::error!(%error, "a session whose lease is over stays in the state folder");
-            }
-            if self.sessions.remove(&id).is_ok() {
-                self.metrics.expired();
+        if let Some(store) = &self.store {
+            store.recover();
+        }
+        for slot in self.sessions.over(self.now_ms()) {
+            match self.close(&slot) {
+                Ok(_) => self.metrics.expired(),
+                Err(problem) => tracing::warn!(why = problem.detail(), "a session whose lease is over stays"),
             }
         }
     }

@@ -95,7 +95,7 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
     let out = folder.path().join("set");
     let ran = diorama(["generate", "--dialogues", "12", "--seed", "5", "--out", out.to_str().unwrap()]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let server = serve(&["--tasks", out.to_str().unwrap()]);
+    let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
     let listed = server.get("/v1/tasks?limit=1000");
     let dataset = Folder::open(&out).unwrap();
     let mut rows = 0;
@@ -208,7 +208,7 @@ fn an_environment_is_the_same_in_process_and_over_http() {
     let out = folder.path().join("set");
     let ran = diorama(["generate", "--dialogues", "16", "--seed", "3", "--out", out.to_str().unwrap()]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let server = serve(&["--tasks", out.to_str().unwrap()]);
+    let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
     let worlds = Worlds::of(&out);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let short = Budget { calls: 4, ..Budget::USUAL };

@@ -21,15 +21,18 @@ use super::check::Gates;
 use super::error::CliError;
 use super::inputs::{Inputs, catalog_worlds};
 use super::openapi::read_document;
-use super::{Done, Streams};
+use super::{Done, Streams, terminal};
 use crate::tasks::DatasetTasks;
 
 /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
 ///
 /// Prints the address once it listens. `POST /v1/sessions` creates a session and gives the base URL of its REST API;
-/// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name. Sessions are
-/// controlled with the header Diorama-Token; without a control token that surface is open, and then only loopback
-/// addresses are listened on. Ends on SIGINT and SIGTERM, after the requests that have begun.
+/// `GET /openapi.json` describes the rest. With nothing given, the catalog's worlds are served by name.
+///
+/// Sessions are controlled with the header Diorama-Token. Without a control token that surface is open: whoever reaches
+/// the port, an agent with HTTP too, can read, reset and grade every session. Then only loopback addresses are listened
+/// on. With --tasks a control token is made and printed, unless one is given or --open is. Ends on SIGINT and SIGTERM,
+/// after the requests that have begun.
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Where worlds come from.
@@ -57,12 +60,27 @@ pub struct Serve {
     /// every user of the machine.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
+    /// With --tasks: leave the experimenter's surface open instead of making a control token.
+    #[arg(long)]
+    pub open: bool,
     /// Sessions at a time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_SESSIONS)]
     pub max_sessions: usize,
     /// Calls of a session between resets; its log is kept whole.
     #[arg(long, value_name = "N", default_value_t = http::MAX_CALLS)]
     pub max_calls: usize,
+    /// Bytes that a session may hold beside its world: changed records, calls, messages.
+    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_SESSION_BYTES)]
+    pub max_session_bytes: u64,
+    /// Bytes that all sessions may hold; what forks share counts once.
+    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BYTES)]
+    pub max_bytes: u64,
+    /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
+    #[arg(long, value_name = "BYTES", default_value_t = http::MAX_REPLY_BYTES)]
+    pub max_reply_bytes: u64,
+    /// Connections at a time.
+    #[arg(long, value_name = "N", default_value_t = http::MAX_CONNECTIONS)]
+    pub max_connections: usize,
     /// Calls of a session in a second; any number unless given.
     #[arg(long, value_name = "N")]
     pub max_calls_per_second: Option<u32>,
@@ -107,6 +125,13 @@ pub enum Log {
     Json,
 }
 
+/// What is said where the experimenter's surface is open.
+const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
+                        grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
+/// What stands before a control token that was made.
+const MADE_TOKEN: &str =
+    "the experimenter's surface asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
+
 /// How long requests that have begun may take once the server is to end.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -128,20 +153,27 @@ impl Serve {
         streams: &mut Streams<'_>,
         shutdown: impl Future<Output = ()> + Send + 'static,
     ) -> Result<Done, CliError> {
-        let token = self.control_token.clone().filter(|token| !token.is_empty());
+        let given = self.control_token.clone().filter(|token| !token.is_empty());
         let address = self.address()?;
-        check_exposure(address.ip(), token.as_deref())?;
+        check_exposure(address.ip(), given.as_deref())?;
+        // Tasks are graded, and whoever is graded may not hold the pen.
+        let made = given.is_none() && self.tasks.is_some() && !self.open;
+        let token = if made { Some(http::unguessable()?) } else { given };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         // Listened on before worlds are read: a port in use is found out at once.
         let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
         let bound = format!("http://{}", listener.local_addr().map_err(failed)?);
         let mut settings = Settings::new(self.public_url.as_deref().unwrap_or(&bound));
-        settings.control_token = token;
+        settings.control_token.clone_from(&token);
         settings.max_sessions = self.max_sessions;
         settings.max_calls = self.max_calls;
         settings.max_calls_per_s = self.max_calls_per_second;
         settings.max_body_bytes = self.max_body;
+        settings.max_session_bytes = self.max_session_bytes;
+        settings.max_bytes = self.max_bytes;
+        settings.max_reply_bytes = self.max_reply_bytes;
+        settings.max_connections = self.max_connections;
         settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
         settings.state = self.state.clone().map(|path| StateFolder { path, fsync: self.fsync });
         settings.auth = match self.auth {
@@ -162,6 +194,14 @@ impl Serve {
         app.prove_with(Box::new(Gates));
         if let Some(listening) = listening.as_object_mut() {
             listening.insert("sessions".to_owned(), json!(app.sessions()));
+            if made {
+                listening.insert("control_token".to_owned(), json!(token));
+            }
+        }
+        match &token {
+            Some(token) if made => terminal::note(streams, &format!("{MADE_TOKEN} {token}")),
+            Some(_) => {}
+            None => terminal::note(streams, NO_TOKEN),
         }
         streams.print(&listening, || format!("listening on {bound}\n"))?;
         runtime.block_on(async move {

@@ -48,13 +48,22 @@ pub enum Bound {
     Record(Record),
 }
 
-/// How many steps an evaluation may still take: one for each node and each record visited. One budget serves all
-/// expressions of a call.
+/// What an evaluation may still take: steps, one for each node and each record visited, and bytes of the texts and
+/// lists that it makes or reads through. One budget serves all expressions of a call.
 #[derive(Debug)]
-pub struct Budget(Cell<u64>);
+pub struct Budget {
+    steps: Cell<u64>,
+    bytes: Cell<u64>,
+}
 
 /// Steps of one call, unless the caller says otherwise.
 pub const DEFAULT_BUDGET: u64 = 200_000;
+/// Bytes of one call, unless the caller says otherwise or it may take very many steps.
+pub const DEFAULT_BYTES: u64 = 16 << 20;
+/// Bytes for each step, where there are very many.
+const STEP_BYTES: u64 = 80;
+/// Bytes that an item of a list counts for beside its own.
+const ITEM_BYTES: u64 = 16;
 
 /// What an evaluation reads.
 #[derive(Clone, Copy)]
@@ -80,6 +89,9 @@ pub enum EvalError {
     /// The steps are used up.
     #[error("the expression takes too many steps; narrow its folds with an equality on a field")]
     Budget,
+    /// The bytes are used up.
+    #[error("the expression makes or reads too many bytes of text; shorten what it joins or repeats")]
+    Bytes,
     /// An integer, decimal, date or instant is out of range.
     #[error("the result of `{0}` is out of range")]
     Overflow(&'static str),
@@ -106,16 +118,28 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of so many steps.
+    /// A budget of so many steps, and of the bytes that go with them.
     #[must_use]
-    pub const fn new(steps: u64) -> Self {
-        Self(Cell::new(steps))
+    pub fn new(steps: u64) -> Self {
+        Self::with_bytes(steps, steps.saturating_mul(STEP_BYTES).max(DEFAULT_BYTES))
+    }
+
+    /// A budget of so many steps and bytes.
+    #[must_use]
+    pub const fn with_bytes(steps: u64, bytes: u64) -> Self {
+        Self { steps: Cell::new(steps), bytes: Cell::new(bytes) }
     }
 
     /// The steps left.
     #[must_use]
     pub fn left(&self) -> u64 {
-        self.0.get()
+        self.steps.get()
+    }
+
+    /// The bytes left.
+    #[must_use]
+    pub fn bytes_left(&self) -> u64 {
+        self.bytes.get()
     }
 
     /// Takes steps: for visits that the engine makes itself (the records a list looks at).
@@ -123,17 +147,39 @@ impl Budget {
     /// # Errors
     /// [`EvalError::Budget`] when there are not so many.
     pub fn take(&self, steps: u64) -> Result<(), EvalError> {
-        match self.0.get().checked_sub(steps) {
-            Some(left) => {
-                self.0.set(left);
-                Ok(())
-            }
-            None => {
-                self.0.set(0);
-                Err(EvalError::Budget)
-            }
+        spend(&self.steps, steps).ok_or(EvalError::Budget)
+    }
+
+    /// Takes the bytes of a value that is about to be made or read through, all the way down: it is counted no further
+    /// than there are bytes left.
+    ///
+    /// # Errors
+    /// [`EvalError::Bytes`] when there are not so many.
+    pub fn take_bytes_of(&self, value: &Value) -> Result<(), EvalError> {
+        match value {
+            Value::String(text) => self.take_bytes(text.len() as u64),
+            Value::List(items) => items.iter().try_for_each(|item| {
+                self.take_bytes(ITEM_BYTES)?;
+                self.take_bytes_of(item)
+            }),
+            Value::Object(members) => members.iter().try_for_each(|(name, value)| {
+                self.take_bytes(ITEM_BYTES + name.len() as u64)?;
+                self.take_bytes_of(value)
+            }),
+            _ => Ok(()),
         }
     }
+
+    fn take_bytes(&self, bytes: u64) -> Result<(), EvalError> {
+        spend(&self.bytes, bytes).ok_or(EvalError::Bytes)
+    }
+}
+
+/// Takes some of what is left; none, and nothing is left, when that is less.
+fn spend(left: &Cell<u64>, wanted: u64) -> Option<()> {
+    let rest = left.get().checked_sub(wanted);
+    left.set(rest.unwrap_or(0));
+    rest.map(|_| ())
 }
 
 impl<'e> Env<'e> {
@@ -231,6 +277,10 @@ impl<'e> Env<'e> {
                 | Operator::Divide
                 | Operator::Remainder => {
                     let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
+                    // Only texts that are joined have bytes: everything else here is a number.
+                    for operand in [&left, &right] {
+                        operand.value().map_or(Ok(()), |value| self.budget.take_bytes_of(value))?;
+                    }
                     Out::Own(arithmetic::apply(*operator, &left, &right)?)
                 }
                 // The step of this node is counted already.
@@ -243,7 +293,10 @@ impl<'e> Env<'e> {
             Node::List(nodes) => {
                 let items: Result<Vec<Value>, EvalError> =
                     nodes.iter().map(|node| self.run(node, frame)?.into_value("a list")).collect();
-                Out::Own(Value::List(items?.into()))
+                let list = Value::List(items?.into());
+                // Items may be shared, but whoever reads or stores the list sees each.
+                self.budget.take_bytes_of(&list)?;
+                Out::Own(list)
             }
         })
     }
@@ -268,10 +321,12 @@ impl<'e> Env<'e> {
                     // The commonest comparisons, of a field with an argument or literal, need no more than this.
                     (Some(left), Some(right)) => {
                         self.budget.take(2)?;
+                        self.look_through(*operator, right)?;
                         Ok(compare::holds(*operator, Some(left), Some(right)))
                     }
                     _ => {
                         let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
+                        right.value().map_or(Ok(()), |right| self.look_through(*operator, right))?;
                         Ok(compare::holds(*operator, left.value(), right.value()))
                     }
                 },
@@ -283,10 +338,16 @@ impl<'e> Env<'e> {
             }),
             Node::Matches(text, pattern) => {
                 let text = self.run(text, frame)?;
+                text.value().map_or(Ok(()), |text| self.budget.take_bytes_of(text))?;
                 Ok(text.value().and_then(Value::as_str).is_some_and(|text| pattern.matches(text)))
             }
             other => self.run(other, frame).map(|out| out.is_true()),
         }
+    }
+
+    /// Takes the bytes of a list in which an item is looked for.
+    fn look_through(&self, operator: Operator, list: &Value) -> Result<(), EvalError> {
+        if operator == Operator::In { self.budget.take_bytes_of(list) } else { Ok(()) }
     }
 
     /// The value of a node that only points at one: a literal, an argument, a field of a variable or of a record

@@ -1,21 +1,36 @@
 //! Values that follow from others: expressions over the fields made before, and over records that are done.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::moment::Clock;
-use crate::expr::eval::{Bound, Budget, Env, EvalError, Records};
+use crate::expr::eval::{Bound, Budget, DEFAULT_BYTES, Env, EvalError, Records};
 use crate::expr::{Expr, Node, Slot};
 use crate::model::{FieldId, Record, ResourceId};
 use crate::value::Value;
 
 /// One expression takes no more steps than this; a record is made in microseconds.
 const BUDGET: u64 = 50_000;
+/// The texts that all expressions of a world make have no more bytes than this.
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// The records of the resources that are done, sorted by key.
 pub(super) struct Done<'a> {
     pub(super) records: &'a [Vec<Record>],
     pub(super) keys: &'a [usize],
+    /// How many bytes expressions may still make, of [`MOST_BYTES`].
+    pub(super) bytes: &'a Cell<u64>,
+}
+
+impl Done<'_> {
+    /// Takes the bytes of a value that becomes part of another.
+    pub(super) fn takes(&self, value: &Value) -> Result<(), EvalError> {
+        let budget = Budget::with_bytes(0, self.bytes.get());
+        let taken = budget.take_bytes_of(value);
+        self.bytes.set(budget.bytes_left());
+        taken
+    }
 }
 
 impl Records for Done<'_> {
@@ -52,7 +67,8 @@ pub(super) fn evaluate(
 ) -> Result<Value, EvalError> {
     let record: Record = Arc::from(values);
     let bound = [Bound::Record(record)];
-    let budget = Budget::new(BUDGET);
+    let given = done.bytes.get().min(DEFAULT_BYTES);
+    let budget = Budget::with_bytes(BUDGET, given);
     let env = Env {
         arguments: &[],
         bound: &bound,
@@ -61,7 +77,9 @@ pub(super) fn evaluate(
         records: done,
         budget: &budget,
     };
-    match env.evaluate(expr)? {
+    let made = env.evaluate(expr);
+    done.bytes.set(done.bytes.get() - (given - budget.bytes_left()));
+    match made? {
         Bound::Value(value) => Ok(value),
         Bound::Record(_) | Bound::Empty => Ok(Value::Null),
     }

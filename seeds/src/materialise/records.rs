@@ -2,6 +2,7 @@
 
 mod field;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use serde_json::Value as Json;
 
 use self::field::{FieldContext, TRIES};
 use super::cast::Cast;
-use super::derive::Done;
+use super::derive::{Done, MOST_BYTES};
 use super::draw::Streams;
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
@@ -41,6 +42,8 @@ pub(super) struct Run<'a> {
     key_fields: Vec<usize>,
     /// References by display value that could not be resolved yet: resource, record, field, what stands there.
     later: Vec<(usize, Value, usize, Given)>,
+    /// How many bytes of text expressions may still make.
+    bytes: Cell<u64>,
 }
 
 /// A record of `each`.
@@ -123,10 +126,11 @@ impl<'a> Fields<'a> {
                     return Err(Finding::error(
                         format!("{}.unique_together[{group}]", self.plan.path),
                         format!(
-                            "found no new {} for record {} of {}; about {possible} different groups are possible",
+                            "found no new {} for record {} of {}{}",
                             enumerate(&names),
                             making.n + 1,
-                            self.size
+                            self.size,
+                            about(possible, "groups")
                         ),
                         "ask for fewer records, or let the fields take more values",
                     ));
@@ -141,6 +145,15 @@ impl<'a> Fields<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// How many different ones are possible, where that is known.
+fn about(possible: u64, what: &str) -> String {
+    if possible == u64::MAX {
+        String::new()
+    } else {
+        format!("; about {possible} different {what} are possible")
     }
 }
 
@@ -160,6 +173,7 @@ impl<'a> Run<'a> {
             done: vec![Vec::new(); resources],
             key_fields: world.resources.iter().map(|resource| resource.key.index()).collect(),
             later: Vec::new(),
+            bytes: Cell::new(MOST_BYTES),
         };
         run.count()?;
         for index in 0..resources {
@@ -312,7 +326,7 @@ impl<'a> Run<'a> {
                 }
                 fixed[field] = true;
             }
-            let done = Done { records: &self.done, keys: &self.key_fields };
+            let done = Done { records: &self.done, keys: &self.key_fields, bytes: &self.bytes };
             let mut making = Making {
                 world: self.world,
                 clock: self.clock(),

@@ -95,7 +95,7 @@ impl Making<'_> {
                 }
                 Value::String(nfc(&text))
             }
-            Maker::Template(pieces) => self.template(pieces, plan, draw),
+            Maker::Template(pieces) => self.template(pieces, plan, draw)?,
             Maker::Pick { of, bounds } => {
                 let point = draw.below(bounds.last().copied().unwrap_or(0));
                 let place = bounds.partition_point(|bound| *bound <= point);
@@ -215,7 +215,7 @@ impl Making<'_> {
         }
     }
 
-    fn template(&mut self, pieces: &[Piece], plan: &FieldPlan, draw: &mut Draw) -> Value {
+    fn template(&mut self, pieces: &[Piece], plan: &FieldPlan, draw: &mut Draw) -> Result<Value, Fault> {
         let mut text = String::new();
         let mut used: Vec<Provider> = Vec::new();
         for piece in pieces {
@@ -223,6 +223,9 @@ impl Making<'_> {
                 Piece::Text(part) => text.push_str(part),
                 Piece::Field(field) => {
                     if let Some(value) = self.values.get(*field).filter(|value| !value.is_missing()) {
+                        if let Err(error) = self.done.takes(value) {
+                            return fault(format!("the template has no value: {error}"), "mend the template");
+                        }
                         text.push_str(&value.to_text(self.clock.zone));
                     }
                 }
@@ -234,7 +237,7 @@ impl Making<'_> {
                 }
             }
         }
-        Value::String(nfc(text.trim()))
+        Ok(Value::String(nfc(text.trim())))
     }
 
     /// A record of the target: not one that the record refers to already, where there is a choice.

@@ -22,12 +22,35 @@ pub(super) struct Table {
     sum: Sum,
     count: usize,
     creates: u64,
+    /// Bytes of what is changed, as [`weight`] counts them.
+    bytes: u64,
+    /// Bytes of all that was ever put here.
+    written: u64,
+}
+
+/// What a changed record takes beside its values: places in the overlay and in the indexes.
+const ENTRY_BYTES: u64 = 256;
+
+/// About how many bytes of memory a changed record takes.
+fn weight(record: Option<&Record>) -> u64 {
+    ENTRY_BYTES + record.map_or(0, |record| record.iter().map(held).sum())
+}
+
+/// About how many bytes of memory a value takes. What several values share is counted for each.
+pub(super) fn held(value: &Value) -> u64 {
+    let own = size_of::<Value>() as u64;
+    own + match value {
+        Value::String(text) => text.len() as u64,
+        Value::List(items) => items.iter().map(held).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() as u64 + held(value)).sum(),
+        _ => 0,
+    }
 }
 
 impl Table {
     pub(super) fn new(sum: Sum, count: usize) -> Self {
         let (changed, found) = (RedBlackTreeMapSync::new_sync(), RedBlackTreeSetSync::new_sync());
-        Self { changed, found, sum, count, creates: 0 }
+        Self { changed, found, sum, count, creates: 0, bytes: 0, written: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -45,6 +68,16 @@ impl Table {
 
     pub(super) const fn count(&self) -> usize {
         self.count
+    }
+
+    /// About how many bytes of memory the changes take.
+    pub(super) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// About how many bytes all changes took that were ever made, undone ones too.
+    pub(super) const fn written(&self) -> u64 {
+        self.written
     }
 
     pub(super) const fn creates(&self) -> u64 {
@@ -104,9 +137,15 @@ impl Table {
         for hash in new.iter().filter(|hash| !old.contains(hash)) {
             self.found.insert_mut((*hash, key.clone()));
         }
+        if let Some(old) = self.changed(key) {
+            self.bytes -= weight(old.as_ref());
+        }
         if kept {
             self.changed.remove_mut(key);
         } else {
+            let bytes = weight(record.as_ref());
+            self.bytes += bytes;
+            self.written += bytes;
             self.changed.insert_mut(key.clone(), record);
         }
     }

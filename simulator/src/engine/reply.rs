@@ -4,6 +4,8 @@ use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::value::{Str, Value, Zone, write_json_string};
 use serde_json::Value as Json;
 
+use super::overlay::held;
+
 /// What a call answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
@@ -167,6 +169,13 @@ impl Body {
             Self::Leaf(value, origin) => Some((value, origin)),
             _ => None,
         })
+    }
+
+    /// About how many bytes of memory the body takes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let leaf = size_of::<Self>() as u64;
+        self.values().map(|(value, _)| leaf + held(value)).sum()
     }
 
     /// All leaves with their paths, in document order.

@@ -25,12 +25,14 @@ pub(super) struct Run<'a> {
     /// The resource of the record that is bound as `record`.
     acted_on: Option<ResourceId>,
     budget: Budget,
-    /// Leaves that the reply may still have.
-    pub(super) leaves_left: usize,
+    /// Leaves and bytes that the reply may still have.
+    pub(super) shown: Budget,
 }
 
 /// Leaves of a reply before it counts as the world's error.
-const MAX_LEAVES: usize = 250_000;
+const MAX_LEAVES: u64 = 250_000;
+/// Bytes of a reply's values, at most.
+pub(super) const MAX_REPLY_BYTES: u64 = 32 << 20;
 
 impl<'a> Run<'a> {
     pub(super) fn new(base: &'a Base, state: &'a State, api: &'a Api, arguments: Vec<Value>) -> Self {
@@ -43,7 +45,7 @@ impl<'a> Run<'a> {
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
             budget: Budget::new(base.budget()),
-            leaves_left: MAX_LEAVES,
+            shown: Budget::with_bytes(MAX_LEAVES, MAX_REPLY_BYTES),
         }
     }
 

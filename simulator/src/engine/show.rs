@@ -8,7 +8,7 @@ use super::eval::Bound;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::{Body, Origin};
-use super::run::Run;
+use super::run::{MAX_REPLY_BYTES, Run};
 
 type Members = Vec<(Str, Body)>;
 
@@ -145,14 +145,24 @@ impl Run<'_> {
     }
 
     fn show_field(&mut self, resource: ResourceId, record: &Record, field: FieldId) -> Outcome<Option<Body>> {
-        self.leaves_left = self
-            .leaves_left
-            .checked_sub(1)
-            .ok_or_else(|| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
-        match record.get(field.index()) {
-            None | Some(Value::Absent) => Ok(None),
+        let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
+        self.count(value.unwrap_or(&Value::Absent))?;
+        match value {
+            None => Ok(None),
             Some(value) => Ok(Some(Body::of(value, &self.origin(resource, record, field)))),
         }
+    }
+
+    /// Counts a value that the reply shows. That it has too many is the world's fault; how long they are may be its
+    /// callers'.
+    fn count(&self, value: &Value) -> Outcome<()> {
+        self.shown.take(1).map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+        self.shown.take_bytes_of(value).map_err(|_| {
+            Refusal::new(
+                422,
+                format!("the reply has more than {MAX_REPLY_BYTES} bytes; ask for fewer records"),
+            )
+        })
     }
 
     fn origin(&self, resource: ResourceId, record: &Record, field: FieldId) -> Origin {
@@ -167,6 +177,7 @@ impl Run<'_> {
             Value::Absent => Value::Null,
             value => value,
         };
+        self.count(&value)?;
         let origin = self.expr_origin(&expr.node)?;
         Ok(Body::of(&value, &origin))
     }

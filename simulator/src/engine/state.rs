@@ -35,6 +35,9 @@ pub struct State {
     names: Arc<[Str]>,
 }
 
+/// About how many bytes of memory a token takes.
+const TOKEN_BYTES: u64 = 256;
+
 /// A token that is out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
@@ -168,6 +171,19 @@ impl State {
             Some(table.found(placed(field, form, wanted(form, value)?)))
         };
         Some(Candidates::Many(Merged::new(key, records, changed)))
+    }
+
+    /// About how many bytes of memory the state takes beside its base. What forks share is counted for each.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let tokens = self.tokens.size() as u64 * TOKEN_BYTES;
+        self.tables.iter().map(Table::bytes).sum::<u64>() + tokens
+    }
+
+    /// About how many bytes all changes took that led here, undone ones too.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.tables.iter().map(Table::written).sum::<u64>() + self.issued * TOKEN_BYTES
     }
 
     /// How many creates of a resource have succeeded.

@@ -1,6 +1,5 @@
 //! What is still to do once a response is made: wait, hang up, or see its event on the disk.
 
-use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,8 +30,8 @@ pub(super) struct Saved(Arc<Mutex<Option<Told>>>);
 /// What the flusher says of an event.
 type Told = oneshot::Receiver<Persisted>;
 
-/// Whether events reached the disk: all that waited together fail together.
-pub(super) type Persisted = Result<(), Arc<fjall::Error>>;
+/// Whether events reached the disk, or why not: all that waited together fail together.
+pub(super) type Persisted = Result<(), String>;
 
 impl Saved {
     pub(super) fn new(told: Told) -> Self {
@@ -43,13 +42,23 @@ impl Saved {
     pub(super) async fn wait(self) -> Result<(), Problem> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(told) = told else { return Ok(()) };
-        let failed =
-            |error: &dyn Display| Problem::new(500, format!("the event could not be written down: {error}"));
-        told.await.map_err(|_| failed(&"the store is gone"))?.map_err(|error| failed(&error))
+        let failed = |why: &str| {
+            let detail = format!(
+                "what was asked for is done and will be there as long as the server runs, but the disk has not \
+                 confirmed it ({why}): it may be lost with the machine"
+            );
+            Problem::new(500, detail).with("done", true)
+        };
+        told.await.map_err(|_| failed("the store is closed"))?.map_err(|why| failed(&why))
     }
 }
 
 impl After {
+    /// Nothing.
+    pub(super) const fn none() -> Self {
+        Self { delay: Duration::ZERO, dropped: false, retry_after: None, saved: Vec::new() }
+    }
+
     /// What faults ask for.
     pub(super) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
         Self {

@@ -3,7 +3,9 @@
 //! Owns who makes which call. Sessions share nothing, and the calls of one are made in their order by one thread, so
 //! the number of threads changes no reply.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::http::Response;
@@ -39,11 +41,60 @@ struct One {
     arguments: Map<String, Json>,
 }
 
-/// What came of a call, as JSON text, and what is to do before it may be told.
-struct Made {
-    place: usize,
-    text: String,
+/// What came of the calls so far, as JSON texts by their places in the request.
+///
+/// Of replies that come to more than the cap, the first ones are told and the others are not. Which those are follows
+/// from their lengths alone, whatever order the calls end in: where there are too many bytes, the last places go first,
+/// and no place that goes can have been among those that fit.
+struct Told {
+    texts: BTreeMap<usize, String>,
+    bytes: u64,
+    most: u64,
+    /// From this place on, replies are withheld.
+    cut: usize,
     after: After,
+}
+
+impl Told {
+    const fn new(most: u64) -> Self {
+        Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: After::none() }
+    }
+
+    fn add(&mut self, place: usize, text: String, after: After) {
+        self.after.join(after);
+        if place >= self.cut {
+            return;
+        }
+        self.bytes += text.len() as u64;
+        self.texts.insert(place, text);
+        while self.bytes > self.most
+            && let Some((place, text)) = self.texts.pop_last()
+        {
+            self.bytes -= text.len() as u64;
+            self.cut = place;
+        }
+    }
+
+    /// The reply to all calls.
+    fn text(self, calls: usize) -> (String, After) {
+        let most = self.most;
+        let detail = format!(
+            "the replies of this request come to more than {most} bytes (--max-reply-bytes): this call was made, and \
+             its reply, which the session's log has, is withheld; make fewer calls at a time"
+        );
+        let mut withheld = text_of(&Problem::new(422, detail).with("limit", most));
+        withheld.push_str(",\"withheld\":true}");
+        let mut body = String::with_capacity(self.bytes as usize + 16 + calls);
+        body.push_str("{\"results\":[");
+        for place in 0..calls {
+            if place > 0 {
+                body.push(',');
+            }
+            body.push_str(self.texts.get(&place).unwrap_or(&withheld));
+        }
+        body.push_str("]}");
+        (body, self.after)
+    }
 }
 
 impl App {
@@ -54,32 +105,23 @@ impl App {
             let detail = format!("`calls`: expected at most {MAX_BATCH}, found {}", calls.len());
             return Err(Problem::new(422, detail).with("parameter", "calls").with("limit", MAX_BATCH as u64));
         }
+        let count = calls.len();
         let sessions = by_session(calls);
+        let told = Mutex::new(Told::new(self.settings.max_reply_bytes));
         let make = |(place, one)| {
             let (text, after) =
                 self.make(one).unwrap_or_else(|problem| (refused(&problem), After::default()));
-            Made { place, text, after }
+            told.lock().unwrap_or_else(PoisonError::into_inner).add(place, text, after);
         };
-        let mut made: Vec<Made> = match sessions.len() {
+        match sessions.len() {
             // Waking another thread takes longer than these.
-            0..=SESSIONS_PER_THREAD => sessions.into_iter().flatten().map(make).collect(),
+            0..=SESSIONS_PER_THREAD => sessions.into_iter().flatten().for_each(make),
             _ => {
                 let sessions = sessions.into_par_iter().with_min_len(SESSIONS_PER_THREAD);
-                sessions.flat_map_iter(|calls| calls.into_iter().map(make)).collect()
+                sessions.for_each(|calls| calls.into_iter().for_each(make));
             }
-        };
-        made.sort_unstable_by_key(|made| made.place);
-        let mut body = String::with_capacity(16 + made.iter().map(|made| made.text.len() + 1).sum::<usize>());
-        body.push_str("{\"results\":[");
-        let mut after = After::default();
-        for made in made {
-            if made.place > 0 {
-                body.push(',');
-            }
-            body.push_str(&made.text);
-            after.join(made.after);
         }
-        body.push_str("]}");
+        let (body, after) = told.into_inner().unwrap_or_else(PoisonError::into_inner).text(count);
         Ok(after.on(text(200, "application/json", body)))
     }
 
@@ -113,9 +155,15 @@ pub(super) fn called(status: u16, body: impl FnOnce(&mut String)) -> String {
 
 /// The result of a call that the server did not make.
 fn refused(problem: &Problem) -> String {
+    let mut text = text_of(problem);
+    text.push_str(",\"refused\":true}");
+    text
+}
+
+/// A problem as a result that is still open.
+fn text_of(problem: &Problem) -> String {
     let mut text = called(problem.status(), |out| out.push_str(&problem.body().to_string()));
     text.pop();
-    text.push_str(",\"refused\":true}");
     text
 }
 

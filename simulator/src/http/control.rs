@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::App;
 use super::negotiate::pages;
-use super::problem::{Problem, reply};
+use super::problem::{Problem, reply, text};
 use super::sessions::{Slot, lock};
 use super::surface::Incoming;
 use super::text::quoted;
@@ -125,11 +125,20 @@ impl App {
         let mut live = lock(slot);
         self.recall(&mut live)?;
         let world = live.world.world();
-        let entries = live.session.log_from(offset).take(limit).zip(offset..);
-        let calls: Vec<Json> =
-            entries.map(|(entry, position)| view::entry(world, position, &entry)).collect();
         let total = live.session.calls();
-        let shown = reply(200, &json!({"total": total, "offset": offset, "calls": calls}));
+        let mut room = self.room("the calls of this page");
+        let mut page = format!("{{\"total\":{total},\"offset\":{offset},\"calls\":[");
+        // One at a time: as trees, a page takes many times the memory of its text.
+        for (entry, position) in live.session.log_from(offset).take(limit).zip(offset..) {
+            let entry = view::entry(world, position, &entry).to_string();
+            room.take(entry.len() as u64)?;
+            if position > offset {
+                page.push(',');
+            }
+            page.push_str(&entry);
+        }
+        page.push_str("]}");
+        let shown = text(200, "application/json", page);
         Ok(pages(shown, request, offset, limit, total))
     }
 

@@ -10,15 +10,16 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::App;
-use super::after::After;
+use super::after::{After, Saved};
 use super::problem::{Problem, reply, text};
-use super::sessions::{Live, Slot, lock};
+use super::sessions::{Live, Slot, held, lock};
 use super::step::unwritten;
-use super::store::{Event, up_to};
+use super::store::Event;
 use super::surface::Incoming;
 use super::tasks::TaskSpec;
 use super::text::quoted;
 use super::view;
+use super::weight::Weight;
 use super::worlds::Ready;
 use crate::conversation::Conversation;
 use crate::engine::tools::SearchVersion;
@@ -86,11 +87,17 @@ impl App {
         };
         let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
         let new = (0..copies).map(|_| {
-            let mut live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms)?;
+            let weight = Weight::new(Arc::clone(&self.scale));
+            let mut live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
             live.said = Conversation::new(asked.answers);
             Ok(live)
         });
-        self.add(new.collect::<Result<_, Problem>>()?, &[])
+        let new = new.collect::<Result<Vec<_>, Problem>>()?;
+        let saved = match &self.store {
+            Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
+            None => None,
+        };
+        self.add(new, saved)
     }
 
     /// The world and the task of a new session.
@@ -121,7 +128,7 @@ impl App {
     }
 
     /// Adds sessions, and says how to reach them.
-    fn add(&self, new: Vec<Live>, shared: &[Event]) -> Result<Response<Body>, Problem> {
+    fn add(&self, new: Vec<Live>, saved: Option<Saved>) -> Result<Response<Body>, Problem> {
         let access =
             |live: &Live| json!({"id": live.id, "base_url": self.base_url(&live.id), "token": live.token});
         let all: Vec<Json> = new.iter().map(access).collect();
@@ -132,11 +139,6 @@ impl App {
             shown.insert("sessions".to_owned(), Json::Array(all));
         }
         let made = new.len();
-        self.sessions.room_for(made)?;
-        let saved = match &self.store {
-            Some(store) => store.create(&new, shared).map_err(|error| unwritten(&error))?,
-            None => None,
-        };
         self.sessions.add(new, self.now_ms())?;
         self.metrics.created(made);
         Ok(After::saving(saved).on(reply(201, &shown)))
@@ -146,21 +148,23 @@ impl App {
         let asked: Fork = request.json()?;
         let copies = copies(asked.n)?;
         self.sessions.room_for(copies as usize)?;
-        let (forks, shared) = {
-            let mut live = lock(slot);
+        let (forks, saved) = {
+            let mut live = held(slot)?;
             if asked.at.is_some() {
                 self.recall(&mut live)?;
             }
-            let first = live.fork(asked.at)?;
+            let mut first = live.fork(asked.at)?;
             let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
-            let shared = match &self.store {
-                Some(store) => store.events(&live.id).map_err(|error| unwritten(&error))?,
-                None => Vec::new(),
+            let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
+            let saved = match &self.store {
+                Some(store) => {
+                    store.fork(&mut live, asked.at, &mut forks).map_err(|error| unwritten(&error))?
+                }
+                None => None,
             };
-            let shared = up_to(shared, asked.at.unwrap_or(usize::MAX));
-            (std::iter::once(first).chain(more).collect::<Vec<_>>(), shared)
+            (forks, saved)
         };
-        self.add(forks, &shared)
+        self.add(forks, saved)
     }
 
     pub(super) fn show_session(&self, slot: &Slot) -> Response<Body> {
@@ -168,19 +172,26 @@ impl App {
         reply(200, &view::session(&live, &self.base_url(&live.id)))
     }
 
-    pub(super) fn delete(&self, id: &str) -> Result<Response<Body>, Problem> {
-        let slot = self.sessions.remove(id)?;
-        // A request that is at the session is let finish, so that nothing is written down after it is gone.
-        lock(&slot).gone = true;
-        let saved = match &self.store {
-            Some(store) => store.forget(id).map_err(|error| unwritten(&error))?,
-            None => None,
-        };
+    pub(super) fn delete(&self, slot: &Slot) -> Result<Response<Body>, Problem> {
+        let saved = self.close(slot)?;
         Ok(After::saving(saved).on(text(204, "application/json", String::new())))
     }
 
+    /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
+    /// written down of it any more.
+    pub(super) fn close(&self, slot: &Slot) -> Result<Option<Saved>, Problem> {
+        let mut live = held(slot)?;
+        let saved = match &self.store {
+            Some(store) => store.forget(&live).map_err(|error| unwritten(&error))?,
+            None => None,
+        };
+        live.gone = true;
+        self.sessions.remove(&live.id)?;
+        Ok(saved)
+    }
+
     pub(super) fn reset(&self, slot: &Slot) -> Result<Response<Body>, Problem> {
-        let mut live = lock(slot);
+        let mut live = held(slot)?;
         let saved = match &self.store {
             Some(store) => store.reset(&live).map_err(|error| unwritten(&error))?,
             None => None,
@@ -192,7 +203,7 @@ impl App {
     pub(super) fn set_clock(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let asked: Clock = request.json()?;
         let mut live = lock(slot);
-        live.takes_calls(&self.settings)?;
+        live.takes_calls(&self.settings, &self.scale)?;
         let clock = moment(&live.world, &asked.clock)?;
         let saved = self.note(&mut live, &Event::Clock(clock.0))?;
         live.session.set_clock(clock);
@@ -202,14 +213,17 @@ impl App {
     /// The lease begins anew with every request; this one can also change how long it is.
     pub(super) fn heartbeat(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let asked: Heartbeat = request.json()?;
-        let mut live = lock(slot);
+        let mut live = held(slot)?;
         let mut saved = None;
         if let Some(lease_ms) = lease_ms(asked.lease_seconds)? {
-            live.lease_ms = lease_ms;
-            slot.set_lease(lease_ms);
+            let before = std::mem::replace(&mut live.lease_ms, lease_ms);
             if let Some(store) = &self.store {
-                saved = store.renew(&live).map_err(|error| unwritten(&error))?;
+                saved = store.renew(&live).map_err(|error| {
+                    live.lease_ms = before;
+                    unwritten(&error)
+                })?;
             }
+            slot.set_lease(lease_ms);
         }
         Ok(After::saving(saved).on(reply(200, &view::session(&live, &self.base_url(&live.id)))))
     }

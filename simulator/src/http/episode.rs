@@ -13,7 +13,7 @@ use super::App;
 use super::after::After;
 use super::batch::called;
 use super::problem::{Problem, reply, text};
-use super::sessions::{Live, Slot, lock};
+use super::sessions::{Live, Slot, held, lock};
 use super::store::Event;
 use super::surface::Incoming;
 use super::tasks::TaskSpec;
@@ -73,18 +73,17 @@ impl App {
     /// Ends the episode; a second call repeats the result.
     pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let last: Last = request.json()?;
-        let mut live = lock(slot);
+        let mut live = held(slot)?;
         if let Some(grade) = &live.grade {
             return Ok(reply(200, grade));
         }
-        self.recall(&mut live)?;
         let task = task_of(&live)?;
         let unfit = |error| {
             Problem::new(500, format!("the checks of task {} do not fit its world: {error}", task.id))
         };
         let prepared =
             Prepared::with(&task.checks, &live.world.base, live.world.vocabulary()).map_err(unfit)?;
-        let log: Vec<Arc<LogEntry>> = live.session.log().collect();
+        let log = self.whole_log(&mut live)?;
         // An episode that was not ended by a message ends here, with nothing said where nothing is given.
         let given = last.answer.is_some() || last.outcome.is_some() || !live.said.is_over();
         // Words that are handed in to be graded are to be read.
@@ -102,9 +101,9 @@ impl App {
             log: &log,
             stages: &stages,
         });
-        self.metrics.graded(grade.success);
         let shown = shown(&grade, &log, progress(&live, &prepared, &log, &stages))?;
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
+        self.metrics.graded(grade.success);
         live.grade = Some(shown.clone());
         Ok(After::saving(saved).on(reply(200, &shown)))
     }
@@ -144,7 +143,7 @@ impl App {
     }
 
     fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(Json, After), Problem> {
-        live.takes_calls(&self.settings)?;
+        live.takes_calls(&self.settings, &self.scale)?;
         let task = task_of(live)?;
         if live.said.is_over() {
             return Ok((json!({"content": null, "done": true}), After::default()));
@@ -153,8 +152,7 @@ impl App {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
             return Err(Problem::new(429, detail).with("limit", MAX_EXCHANGES as u64));
         }
-        self.recall(live)?;
-        let log: Vec<Arc<LogEntry>> = live.session.log().collect();
+        let log = self.whole_log(live)?;
         let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
         let mut shown = json!({"content": exchange.answer, "done": exchange.progress.over});
         // Another stage has opened, which asks for other facts.
@@ -163,6 +161,7 @@ impl App {
         }
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
+        live.weigh_all();
         Ok((shown, After::saving(saved)))
     }
 }

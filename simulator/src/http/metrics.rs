@@ -63,12 +63,13 @@ impl Metrics {
         self.solved.fetch_add(u64::from(success), Relaxed);
     }
 
-    pub(super) fn text(&self, live: usize) -> String {
+    pub(super) fn text(&self, live: usize, held: u64) -> String {
         let mut out = String::new();
         let mut plain = |name: &str, kind: &str, help: &str, value: u64| {
             let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
         };
         plain("diorama_sessions", "gauge", "Sessions now.", live as u64);
+        plain("diorama_sessions_bytes", "gauge", "Bytes that sessions hold beside their worlds.", held);
         plain("diorama_sessions_created_total", "counter", "Sessions created.", self.created.load(Relaxed));
         plain(
             "diorama_sessions_expired_total",

@@ -4,6 +4,8 @@
 
 mod form;
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::http::Response;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
@@ -13,6 +15,7 @@ use self::form::Form;
 use super::App;
 use super::problem::{Problem, reply, text};
 use super::sessions::{Live, Slot, lock};
+use super::step::Room;
 use super::surface::Incoming;
 use super::view;
 use crate::session::LogEntry;
@@ -28,9 +31,10 @@ impl App {
         self.recall(&mut live)?;
         let base = self.base_url(&live.id);
         let by_name = format!("{}/v1/sessions/{}/call", self.settings.public_url, live.id);
+        let room = self.room("the session's calls and replies");
         let (mut response, name) = match &*format {
-            "dialogue" => (reply(200, &dialogue(&live)), "dialogue.json"),
-            "har" => (reply(200, &har(&live, &base, &by_name)), "session.har"),
+            "dialogue" => (reply(200, &dialogue(&live, room)?), "dialogue.json"),
+            "har" => (reply(200, &har(&live, &base, &by_name, room)?), "session.har"),
             "curl" => {
                 (text(200, "text/x-shellscript; charset=utf-8", curl(&live, &base, &by_name)), "session.sh")
             }
@@ -49,7 +53,7 @@ impl App {
 
 /// The messages of a dialogue as far as the episode tells them: what the assistant said beside a call, and its last
 /// message where it was not sent, are for a person to fill in, and are null.
-fn dialogue(live: &Live) -> Json {
+fn dialogue(live: &Live, mut room: Room) -> Result<Json, Problem> {
     let world = live.world.world();
     let task = live.task.as_deref();
     let mut messages = vec![
@@ -66,6 +70,8 @@ fn dialogue(live: &Live) -> Json {
     let mut calls = 0;
     for (position, entry) in live.session.log().enumerate() {
         turn_before(position, &mut messages);
+        let content = entry.reply.to_json(&world.zone);
+        room.take(content.len() as u64)?;
         let id = format!("call_{position}");
         let arguments = Json::Object(entry.call.arguments.clone()).to_string();
         let function = json!({"name": entry.call.api, "arguments": arguments});
@@ -78,7 +84,7 @@ fn dialogue(live: &Live) -> Json {
             "role": "tool",
             "tool_call_id": id,
             "name": entry.call.api,
-            "content": entry.reply.to_json(&world.zone),
+            "content": content,
         }));
         calls = position + 1;
     }
@@ -86,29 +92,36 @@ fn dialogue(live: &Live) -> Json {
     if !live.said.is_over() {
         messages.push(json!({"role": "assistant", "content": null}));
     }
-    json!({
+    Ok(json!({
         "world": live.world.id,
         "world_hash": live.world.hash,
         "seed": live.session.seed(),
         "clock": view::clock(live.session.initial().clock(), &world.zone),
         "zone": world.zone.name(),
         "messages": messages,
-    })
+    }))
 }
 
-fn har(live: &Live, base: &str, by_name: &str) -> Json {
-    let entries: Vec<Json> = live.session.log().map(|entry| har_entry(live, &entry, base, by_name)).collect();
-    json!({
+fn har(live: &Live, base: &str, by_name: &str, mut room: Room) -> Result<Json, Problem> {
+    let entry = |entry: Arc<LogEntry>| har_entry(live, &entry, base, by_name, &mut room);
+    let entries = live.session.log().map(entry).collect::<Result<Vec<_>, _>>()?;
+    Ok(json!({
         "log": {
             "version": "1.2",
             "creator": {"name": "diorama", "version": env!("CARGO_PKG_VERSION")},
             "comment": "Moments are the session's clock.",
             "entries": entries,
         },
-    })
+    }))
 }
 
-fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
+fn har_entry(
+    live: &Live,
+    entry: &LogEntry,
+    base: &str,
+    by_name: &str,
+    room: &mut Room,
+) -> Result<Json, Problem> {
     let world = live.world.world();
     let form = Form::of(world, entry, base, by_name);
     let named = |pairs: &[(String, String)]| -> Vec<Json> {
@@ -116,6 +129,7 @@ fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
     };
     let status = entry.reply.status;
     let said = entry.reply.to_json(&world.zone);
+    room.take(said.len() as u64)?;
     let kind = if entry.reply.is_success() { "application/json" } else { "application/problem+json" };
     let delay = entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
     let mut request = json!({
@@ -131,7 +145,7 @@ fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
     if let (Json::Object(request), Some(body)) = (&mut request, &form.body) {
         request.insert("postData".to_owned(), json!({"mimeType": "application/json", "text": body}));
     }
-    json!({
+    Ok(json!({
         "startedDateTime": view::clock(entry.clock, &world.zone),
         "time": delay,
         "request": request,
@@ -150,7 +164,7 @@ fn har_entry(live: &Live, entry: &LogEntry, base: &str, by_name: &str) -> Json {
         "timings": {"send": 0, "wait": delay, "receive": 0},
         "_api": entry.call.api,
         "_faults": entry.faults,
-    })
+    }))
 }
 
 /// A script that makes the calls again. Keys and tokens are those of the session's seed: on another session of the same

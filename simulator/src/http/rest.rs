@@ -26,7 +26,11 @@ impl App {
         let id = &request.target.id;
         let slot = self.sessions.get(id, self.now_ms())?;
         if request.document().is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
-            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth);
+            // What is to be found by searching is not read off the document.
+            let live = lock(&slot);
+            let sees = |api| live.session.is_visible(api);
+            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth, sees);
+            drop(live);
             let document = Document::new(&document, request);
             return Ok(tagged(document, request.headers));
         }
@@ -94,14 +98,6 @@ impl App {
         let call = Call { api: api.name.to_string(), arguments };
         // Only the call itself keeps others from the session.
         let mut live = lock(slot);
-        // HEAD asks what GET would answer, and leaves no trace.
-        if request.method == Method::HEAD {
-            live.takes_calls(&self.settings)?;
-            let mut fork = live.session.fork();
-            drop(live);
-            let entry = fork.call(&call);
-            return Ok(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone)));
-        }
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
         Ok(after.on(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone))))

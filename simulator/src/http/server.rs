@@ -1,8 +1,9 @@
 //! Connections: reading requests, writing responses, ending in order.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::future::Future;
-use std::io;
+use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONTENT_TYPE, HeaderValue, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{Method, Request, Response};
 use axum::response::IntoResponse;
@@ -20,20 +21,30 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::App;
 use super::after::After;
 use super::mcp::{self, Reached};
 use super::problem::Problem;
-use super::surface::{Action, Incoming, discreet};
-use super::target::Target;
+use super::surface::{Action, Incoming, Surface, discreet, route_of};
+use super::target::{Place, Target};
 
 /// How long a connection may take to send the head of a request, or stay silent between two.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
 /// A line of text that refuses a request, in bytes.
 const MAX_LINE: usize = 4_096;
+/// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
+const LET_FINISH: Duration = Duration::from_secs(1);
+/// Bytes of bodies that are held at a time, while they are read and answered.
+const READING_BYTES: usize = 256 << 20;
+/// What a connection too many is told.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
+    retry-after: 1\r\nconnection: close\r\n\r\n{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\
+    \"status\":503,\"detail\":\"the server has as many connections as it takes (--max-connections); close some\"}";
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
@@ -48,6 +59,8 @@ struct HungUp;
 struct Server {
     app: Arc<App>,
     mcp: mcp::Service,
+    /// As many permits as bytes of bodies may still be held.
+    reading: Semaphore,
 }
 
 /// Serves until `shutdown` is done; requests that have begun are finished.
@@ -59,7 +72,9 @@ pub async fn serve(
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let server = Arc::new(Server { mcp: mcp::service(&app), app });
+    let most = app.settings.max_connections;
+    let reading = Semaphore::new(READING_BYTES);
+    let server = Arc::new(Server { mcp: mcp::service(&app), app, reading });
     let mut http = http1::Builder::new();
     // A date would be the only part of a world's reply that differs from run to run.
     http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -74,6 +89,10 @@ pub async fn serve(
                     tokio::time::sleep(BREATH).await;
                     continue;
                 };
+                if connections.len() >= most {
+                    refuse(stream);
+                    continue;
+                }
                 let _ = stream.set_nodelay(true);
                 let server = Arc::clone(&server);
                 let service = service_fn(move |request| {
@@ -107,14 +126,21 @@ pub async fn serve(
 impl Server {
     async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Body>, HungUp> {
         let (parts, body) = request.into_parts();
-        let limit = self.app.settings.max_body_bytes;
-        let Some(body) = whole(body, limit).await else {
-            let detail = format!("the body: expected at most {limit} bytes, found more");
-            return Ok(Problem::new(413, detail).with("limit", limit as u64).into_response());
+        let target = self.app.paths.target(parts.uri.path());
+        // Who may not come in is told so before their body is read.
+        let (body, _held) = if self.app.admits(&parts, &target) {
+            match self.read(body).await {
+                Ok(read) => read,
+                Err(problem) => return Ok(cut_off(problem)),
+            }
+        } else {
+            let limit = self.app.settings.max_body_bytes;
+            let _ = timeout(LET_FINISH, whole(body, 0, limit, |_| true)).await;
+            (Bytes::new(), None)
         };
         let logged = tracing::enabled!(tracing::Level::INFO)
             .then(|| (parts.method.clone(), discreet(parts.uri.path()), Instant::now()));
-        let response = self.respond(parts, body).await;
+        let response = self.respond(parts, target, body).await;
         if let Some((method, path, began)) = logged {
             let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
             match &response {
@@ -129,8 +155,49 @@ impl Server {
         response
     }
 
-    async fn respond(&self, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
-        let target = self.app.paths.target(parts.uri.path());
+    /// A request's body, and the permits for its bytes.
+    async fn read(
+        &self,
+        body: hyper::body::Incoming,
+    ) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Problem> {
+        let (limit, within) = (self.app.settings.max_body_bytes, self.app.settings.body_timeout);
+        let mut held: Option<SemaphorePermit<'_>> = None;
+        let hold = |bytes: usize| {
+            let permit =
+                u32::try_from(bytes).ok().and_then(|bytes| self.reading.try_acquire_many(bytes).ok());
+            let Some(permit) = permit else { return false };
+            match &mut held {
+                Some(held) => held.merge(permit),
+                None => held = Some(permit),
+            }
+            true
+        };
+        let read = timeout(within, whole(body, limit, limit.saturating_mul(DRAINED), hold)).await;
+        let seconds = within.as_secs();
+        let unread = match read {
+            Ok(Ok(body)) => return Ok((body, held)),
+            Ok(Err(unread)) => unread,
+            Err(_) => {
+                let detail = format!("the body: expected all of it within {seconds} seconds, found less");
+                return Err(Problem::new(408, detail).with("limit_seconds", seconds));
+            }
+        };
+        Err(match unread {
+            Unread::TooLarge => {
+                let detail = format!("the body: expected at most {limit} bytes, found more");
+                Problem::new(413, detail).with("limit", limit as u64)
+            }
+            Unread::Crowded => {
+                let detail = format!("the server holds {READING_BYTES} bytes of bodies already; try again");
+                Problem::new(503, detail).with("limit", READING_BYTES as u64).retry_after(1)
+            }
+            Unread::Broken(error) => {
+                Problem::new(400, format!("the body: expected what its headers say, found {error}"))
+            }
+        })
+    }
+
+    async fn respond(&self, parts: Parts, target: Target, body: Bytes) -> Result<Response<Body>, HungUp> {
         // Its other methods are refused, or answered for browsers, as those of every route.
         if parts.method == Method::POST && target.does(|action| action == Action::Mcp) {
             return self.mcp(&target.id, parts, body).await;
@@ -186,7 +253,36 @@ impl Server {
     }
 }
 
+/// Tells a connection that it is one too many. What does not fit at once is not told.
+fn refuse(stream: TcpStream) {
+    if let Ok(mut stream) = stream.into_std() {
+        let _ = stream.write_all(FULL);
+    }
+}
+
+/// The refusal of a request of which not all was read: nothing more can come on its connection.
+fn cut_off(problem: Problem) -> Response<Body> {
+    let mut response = problem.into_response();
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
 impl App {
+    /// Whether there is somebody to read a request's body: its route is there, and its session or token is known.
+    fn admits(&self, parts: &Parts, target: &Target) -> bool {
+        let known = || self.sessions.get(&target.id, self.now_ms());
+        let routes = match target.place {
+            Place::World(_) => return known().is_ok(),
+            Place::Server(routes) => routes,
+            Place::Nothing => return false,
+        };
+        let Some(route) = route_of(routes, &parts.method) else { return false };
+        let live = if route.of_session() { known().map(Some) } else { Ok(None) };
+        live.is_ok_and(|live| {
+            route.surface != Surface::Control || self.authorise(&parts.headers, live.as_ref()).is_ok()
+        })
+    }
+
     /// Whether a request is answered in microseconds, and nobody else is at its session: a call, above all.
     fn is_quick(&self, target: &Target, path: &str) -> bool {
         target.is_quick(path) && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
@@ -201,7 +297,7 @@ fn is_json(response: &Response<Body>) -> bool {
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
 async fn problem_of(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
-    let said = whole(response.into_body(), MAX_LINE).await.unwrap_or_default();
+    let said = whole(response.into_body(), MAX_LINE, MAX_LINE, |_| true).await.unwrap_or_default();
     Problem::new(status, String::from_utf8_lossy(&said)).into_response()
 }
 
@@ -212,26 +308,46 @@ fn failed() -> Response<Body> {
 /// So many times the limit is read of a body that is too large before its sender is cut off.
 const DRAINED: usize = 16;
 
-/// A body of at most so many bytes. A larger one is read and dropped: a sender that is still writing would not read
-/// the answer.
-pub(super) async fn whole<B>(mut body: B, limit: usize) -> Option<Bytes>
+/// Why a body could not be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// It has more bytes than it may have.
+    TooLarge,
+    /// There is no place for it beside others.
+    Crowded,
+    /// It is not what its headers say, or its sender is gone.
+    Broken(String),
+}
+
+/// A body of at most so many bytes, for which `hold` has a place. A larger one is read up to another limit, and dropped:
+/// a sender that is still writing would not read the answer.
+pub(super) async fn whole<B>(
+    mut body: B,
+    limit: usize,
+    drained: usize,
+    mut hold: impl FnMut(usize) -> bool,
+) -> Result<Bytes, Unread>
 where
-    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B: hyper::body::Body<Data = Bytes, Error: Display> + Unpin,
 {
     if body.is_end_stream() {
-        return Some(Bytes::new());
+        return Ok(Bytes::new());
     }
     let mut first: Option<Bytes> = None;
     let mut more: Vec<u8> = Vec::new();
     let mut seen = 0_usize;
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.ok()?.into_data() else { continue };
+        let frame = frame.map_err(|error| Unread::Broken(error.to_string()))?;
+        let Ok(data) = frame.into_data() else { continue };
         seen = seen.saturating_add(data.len());
-        if seen > limit.saturating_mul(DRAINED) {
-            return None;
+        if seen > drained {
+            return Err(Unread::TooLarge);
         }
         if seen > limit {
             continue;
+        }
+        if !hold(data.len()) {
+            return Err(Unread::Crowded);
         }
         match &first {
             None => first = Some(data),
@@ -243,6 +359,8 @@ where
             }
         }
     }
-    let whole = if more.is_empty() { first.unwrap_or_default() } else { Bytes::from(more) };
-    (seen <= limit).then_some(whole)
+    if seen > limit {
+        return Err(Unread::TooLarge);
+    }
+    Ok(if more.is_empty() { first.unwrap_or_default() } else { Bytes::from(more) })
 }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::problem::Problem;
 use super::settings::Settings;
 use super::tasks::TaskSpec;
+use super::weight::{Scale, Weight};
 use super::worlds::Ready;
 use crate::conversation::Conversation;
 use crate::session::Session;
@@ -28,12 +29,18 @@ pub(super) struct Live {
     pub(super) grade: Option<Json>,
     /// How long it lives when nobody asks for it; 0 is for ever.
     pub(super) lease_ms: u64,
+    /// The name of the events in the store that it shares with the sessions it parted from.
+    pub(super) prefix: Option<String>,
     /// The number of its next event in the store.
     pub(super) next_event: u64,
     /// The number of the next event when the last snapshot was taken.
     pub(super) snapshot_event: u64,
     /// How many of the session's calls are written down, where there is a store.
     pub(super) calls_written: usize,
+    /// What it holds in memory.
+    weight: Weight,
+    /// How much of that was said.
+    said_bytes: u64,
     /// Whether it was deleted while a request waited for it.
     pub(super) gone: bool,
     /// The second of the last call, and the calls in it.
@@ -46,17 +53,22 @@ impl Live {
         session: Session,
         task: Option<Arc<TaskSpec>>,
         lease_ms: u64,
+        weight: Weight,
     ) -> Result<Self, Problem> {
+        let no_random = |error| Problem::new(500, format!("the machine gives no random bytes: {error}"));
         Ok(Self {
+            weight,
+            said_bytes: 0,
             calls_written: session.calls(),
-            id: unguessable()?,
-            token: unguessable()?,
+            id: unguessable().map_err(no_random)?,
+            token: unguessable().map_err(no_random)?,
             world,
             session,
             task,
             said: Conversation::default(),
             grade: None,
             lease_ms,
+            prefix: None,
             next_event: 0,
             snapshot_event: 0,
             gone: false,
@@ -65,16 +77,19 @@ impl Live {
     }
 
     /// Another live session that starts where this one is, or where it was after so many calls.
-    pub(super) fn fork(&self, at: Option<usize>) -> Result<Self, Problem> {
+    pub(super) fn fork(&mut self, at: Option<usize>) -> Result<Self, Problem> {
         let calls = self.session.calls();
         let at = at.unwrap_or(calls);
         if at > calls {
             return Err(Problem::about("at", &format!("a number of calls from 0 to {calls}"), at));
         }
         let session = self.session.fork_at(at);
-        let mut fork = Self::new(Arc::clone(&self.world), session, self.task.clone(), self.lease_ms)?;
+        let weight = if at == calls { self.weight.part() } else { self.weight.apart() };
+        let (world, task) = (Arc::clone(&self.world), self.task.clone());
+        let mut fork = Self::new(world, session, task, self.lease_ms, weight)?;
         fork.said = self.said.clone();
         fork.said.cut(at);
+        fork.weigh_all();
         fork.grade = self.grade.clone().filter(|_| at == calls);
         Ok(fork)
     }
@@ -95,7 +110,10 @@ impl Live {
     pub(super) fn reset(&mut self) {
         self.session.reset();
         self.said.clear();
+        self.said_bytes = 0;
+        self.weight.clear();
         self.grade = None;
+        self.prefix = None;
         (self.next_event, self.snapshot_event, self.calls_written) = (0, 0, 0);
     }
 
@@ -105,7 +123,7 @@ impl Live {
     }
 
     /// Refuses what an episode that has ended, or a session with too long a log, does not take.
-    pub(super) fn takes_calls(&self, settings: &Settings) -> Result<(), Problem> {
+    pub(super) fn takes_calls(&self, settings: &Settings, scale: &Scale) -> Result<(), Problem> {
         if self.gone {
             return Err(no_session(&self.id));
         }
@@ -115,6 +133,21 @@ impl Live {
                 "the episode has been graded and has ended; reset the session or create another",
             ));
         }
+        let (bytes, most) = (self.weight.bytes(), settings.max_session_bytes);
+        if bytes >= most {
+            let detail = format!(
+                "the session holds {bytes} bytes of records, calls and messages, expected fewer than {most} \
+                 (--max-session-bytes); reset it or create another"
+            );
+            return Err(Problem::new(429, detail).with("limit", most));
+        }
+        let (bytes, most) = (scale.held(), settings.max_bytes);
+        if bytes >= most {
+            let detail = format!(
+                "all sessions hold {bytes} bytes, expected fewer than {most} (--max-bytes); delete or reset some"
+            );
+            return Err(Problem::new(429, detail).with("limit", most));
+        }
         let most = settings.max_calls;
         if self.session.calls() >= most {
             let detail =
@@ -122,6 +155,17 @@ impl Live {
             return Err(Problem::new(429, detail).with("limit", most as u64));
         }
         Ok(())
+    }
+
+    /// Weighs the session again, after a call.
+    pub(super) fn weigh(&mut self) {
+        self.weight.set(self.session.bytes() + self.said_bytes);
+    }
+
+    /// Weighs the session again, after something was said.
+    pub(super) fn weigh_all(&mut self) {
+        self.said_bytes = self.said.bytes();
+        self.weigh();
     }
 
     /// Refuses a call that comes too soon after others.
@@ -244,10 +288,10 @@ impl Sessions {
         live.remove(id).ok_or_else(|| no_session(id))
     }
 
-    /// The ids of sessions whose leases are over.
-    pub(super) fn over(&self, now_ms: u64) -> Vec<String> {
+    /// The sessions whose leases are over.
+    pub(super) fn over(&self, now_ms: u64) -> Vec<Arc<Slot>> {
         let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.iter().filter(|(_, slot)| slot.is_over(now_ms)).map(|(id, _)| id.clone()).collect()
+        live.values().filter(|slot| slot.is_over(now_ms)).cloned().collect()
     }
 
     /// All sessions in the order they were made.
@@ -261,6 +305,15 @@ impl Sessions {
     pub(super) fn count(&self) -> usize {
         self.live.read().unwrap_or_else(PoisonError::into_inner).len()
     }
+}
+
+/// The session behind its lock, unless it was deleted while others waited for it.
+///
+/// # Errors
+/// When it is gone.
+pub(super) fn held(slot: &Slot) -> Result<MutexGuard<'_, Live>, Problem> {
+    let live = lock(slot);
+    if live.gone { Err(no_session(&live.id)) } else { Ok(live) }
 }
 
 /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced
@@ -278,9 +331,11 @@ fn no_session(id: &str) -> Problem {
 }
 
 /// 128 bits from the machine, in hexadecimal. The only randomness of the server, and no reply of a world depends on it.
-fn unguessable() -> Result<String, Problem> {
+///
+/// # Errors
+/// When the machine gives none.
+pub fn unguessable() -> std::io::Result<String> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Problem::new(500, format!("the machine gives no random bytes: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -19,8 +19,18 @@ pub struct Settings {
     pub max_sessions: usize,
     /// Bytes of a request's body.
     pub max_body_bytes: usize,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// How long a request's body may take to arrive.
+    pub body_timeout: Duration,
     /// Calls of a session between resets: its log is kept whole.
     pub max_calls: usize,
+    /// Bytes that a session may hold beside its world: changed records, calls, messages.
+    pub max_session_bytes: u64,
+    /// Bytes that all sessions may hold, what forks share counted once.
+    pub max_bytes: u64,
+    /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
+    pub max_reply_bytes: u64,
     /// Calls of a session in a second; any number without it.
     pub max_calls_per_s: Option<u32>,
     /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
@@ -44,8 +54,18 @@ pub struct StateFolder {
 pub const MAX_SESSIONS: usize = 10_000;
 /// Bytes of a request's body, unless told otherwise.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
+/// Connections at a time, unless told otherwise.
+pub const MAX_CONNECTIONS: usize = 4_096;
+/// How long a request's body may take to arrive, unless told otherwise.
+pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Calls of a session between resets, unless told otherwise.
 pub const MAX_CALLS: usize = 10_000;
+/// Bytes that a session may hold, unless told otherwise.
+pub const MAX_SESSION_BYTES: u64 = 64 << 20;
+/// Bytes that all sessions may hold, unless told otherwise.
+pub const MAX_BYTES: u64 = 4 << 30;
+/// Bytes of the reply to a batch or of a page of a log, unless told otherwise.
+pub const MAX_REPLY_BYTES: u64 = 64 << 20;
 
 impl Settings {
     /// The usual bounds, with the experimenter's surface open.
@@ -56,7 +76,12 @@ impl Settings {
             control_token: None,
             max_sessions: MAX_SESSIONS,
             max_body_bytes: MAX_BODY_BYTES,
+            max_connections: MAX_CONNECTIONS,
+            body_timeout: BODY_TIMEOUT,
             max_calls: MAX_CALLS,
+            max_session_bytes: MAX_SESSION_BYTES,
+            max_bytes: MAX_BYTES,
+            max_reply_bytes: MAX_REPLY_BYTES,
             max_calls_per_s: None,
             lease: None,
             auth: Auth::default(),

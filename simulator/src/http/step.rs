@@ -14,7 +14,7 @@ use crate::session::LogEntry;
 impl App {
     /// Makes a call. Where it cannot be written down it has not been made.
     pub(super) fn step(&self, live: &mut Live, call: &Call) -> Result<(Arc<LogEntry>, After), Problem> {
-        live.takes_calls(&self.settings)?;
+        live.takes_calls(&self.settings, &self.scale)?;
         live.takes_one_now(&self.settings, self.now_ms())?;
         let before = self.store.as_ref().map(|_| live.session.fork());
         let entry = live.session.call(call);
@@ -28,6 +28,7 @@ impl App {
                 }
             }
         }
+        live.weigh();
         self.metrics.called(entry.reply.status);
         for fault in &entry.faults {
             self.metrics.fired(fault.kind);
@@ -42,7 +43,28 @@ impl App {
         recall(store, live).map_err(|error| {
             tracing::error!(%error, "the state folder");
             Problem::new(500, format!("the session's calls cannot be made again: {error}"))
-        })
+        })?;
+        live.weigh();
+        Ok(())
+    }
+
+    /// All calls of a session with what came of them, where that is not more than may be looked at together.
+    pub(super) fn whole_log(&self, live: &mut Live) -> Result<Vec<Arc<LogEntry>>, Problem> {
+        self.recall(live)?;
+        let mut room = self.room("the session's calls and replies");
+        live.session
+            .log()
+            .map(|entry| {
+                room.take(entry.reply.body.bytes())?;
+                Ok(entry)
+            })
+            .collect()
+    }
+
+    /// Room for as many bytes as one reply may have.
+    pub(super) const fn room(&self, of: &'static str) -> Room {
+        let most = self.settings.max_reply_bytes;
+        Room { of, most, left: most }
     }
 
     /// Writes down what happens to a session, before it does.
@@ -52,8 +74,41 @@ impl App {
     }
 }
 
+/// What a reply may still have.
+pub(super) struct Room {
+    of: &'static str,
+    most: u64,
+    left: u64,
+}
+
+impl Room {
+    /// Takes some of it.
+    ///
+    /// # Errors
+    /// When there is not so much: the problem names the cap.
+    pub(super) fn take(&mut self, bytes: u64) -> Result<(), Problem> {
+        let Some(left) = self.left.checked_sub(bytes) else {
+            let Self { of, most, .. } = self;
+            let detail = format!(
+                "{of} come to more than {most} bytes (--max-reply-bytes); ask for fewer at a time with offset and limit"
+            );
+            return Err(Problem::new(422, detail).with("limit", *most));
+        };
+        self.left = left;
+        Ok(())
+    }
+}
+
 /// What was asked for could not be written down, and has not been done.
 pub(super) fn unwritten(error: &StoreError) -> Problem {
-    tracing::error!(%error, "the state folder");
-    Problem::new(500, "the state folder cannot be written to, so nothing was done; see the server's log")
+    match error {
+        StoreError::Unwritable { .. } => {
+            let detail = format!("{error}, so nothing is done; the server goes on by itself once it can");
+            Problem::new(503, detail).retry_after(1)
+        }
+        error => {
+            tracing::error!(%error, "the state folder");
+            Problem::new(500, "the state folder cannot be read, so nothing was done; see the server's log")
+        }
+    }
 }

@@ -1,69 +1,47 @@
 //! Sessions on disk: an append-only log of accepted events for each, from which the engine makes them again.
 //!
 //! A session's head (world, seed, faults, versions) stands under its id, its events under its id and a number. A reset
-//! takes its events out again; a fork shares its parent's as one prefix, stored once under its hash. All of one change
-//! is one atomic batch, and a batch has left the process before its request is answered: it survives the end of the
-//! process. With `fsync` it survives the end of the machine: one flush serves all requests that wait for it.
+//! takes its events out again. When sessions part, the events that they have in common become a prefix that all of them
+//! name, and a prefix names the one before it: what forks share is stored once, and shared again after a restart. All of
+//! one change is one atomic batch, and a batch has left the process before its request is answered: it survives the end
+//! of the process. With `fsync` it survives the end of the machine: one flush serves all requests that wait for it.
 //!
 //! Now and then a snapshot of where a session stands is written beside its events (`snapshot`), from which a restart
-//! goes on.
+//! goes on. How many events each session has is counted beside the database (`counts`), so that what is lost is noticed.
+//! A folder that cannot be written to is opened again once it can (`health`).
 
+mod counts;
+mod error;
+mod health;
+mod opened;
 mod restore;
 mod snapshot;
 
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use diorama_seeds::ending::Answers;
 use diorama_seeds::task::Call;
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::PersistMode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use tokio::sync::oneshot;
 
-use super::after::{Persisted, Saved};
+pub use self::error::StoreError;
+pub(super) use self::restore::{recall, restored};
+
+use self::counts::Counts;
+use self::error::{damaged, json, parse};
+use self::health::{Health, Undo, probe};
+use self::opened::{Opened, Space};
+use super::after::Saved;
 use super::sessions::Live;
 use super::settings::StateFolder;
 use crate::conversation::Exchange;
 use crate::engine::ENGINE_VERSION;
 use crate::fault::Rule;
 
-pub(super) use self::restore::{recall, restored};
-
-/// Bytes of what was last written that are held in memory, for each of four keyspaces.
-const MEMTABLE_BYTES: u64 = 8 << 20;
-
 /// The version of what is written.
 const FORMAT: u32 = 2;
-
-/// Why sessions cannot be written down or read again.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The store itself.
-    #[error("the state folder: {0}")]
-    Store(#[from] fjall::Error),
-    /// An entry that is not what this version writes.
-    #[error("the state folder: {what} cannot be read: {found}; start with another --state folder")]
-    Damaged {
-        /// Which entry.
-        what: String,
-        /// What is wrong with it.
-        found: String,
-    },
-    /// A session that this server cannot continue.
-    #[error("session {id} of the state folder was recorded with {expected}, found {found}; {hint}")]
-    Other {
-        /// The session, in short.
-        id: String,
-        /// What it needs.
-        expected: String,
-        /// What there is.
-        found: String,
-        /// What to do.
-        hint: &'static str,
-    },
-}
 
 /// What a session starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,7 +60,7 @@ pub(super) struct Head {
     faults: Vec<Rule>,
     token: String,
     lease_ms: u64,
-    /// The hash of the events it shares with the session it was forked from.
+    /// The name of the events it shares with the sessions it parted from.
     prefix: Option<String>,
 }
 
@@ -100,18 +78,46 @@ pub(super) enum Event {
     Graded(Json),
 }
 
+/// Events that several sessions share, kept under the hash of their text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Kept")]
+struct Prefix {
+    /// The prefix before it.
+    parent: Option<String>,
+    events: Vec<Event>,
+}
+
+/// Prefixes as they are written, by this version and by the one that knew no parents.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Kept {
+    Alone(Vec<Event>),
+    Linked { parent: Option<String>, events: Vec<Event> },
+}
+
+impl From<Kept> for Prefix {
+    fn from(kept: Kept) -> Self {
+        match kept {
+            Kept::Alone(events) => Self { parent: None, events },
+            Kept::Linked { parent, events } => Self { parent, events },
+        }
+    }
+}
+
 /// Where sessions are written down.
 pub(super) struct Store {
-    database: Database,
-    heads: Keyspace,
-    events: Keyspace,
-    prefixes: Keyspace,
-    snapshots: Keyspace,
-    sync: Option<Sender<oneshot::Sender<Persisted>>>,
+    path: PathBuf,
+    fsync: bool,
+    /// None while the folder cannot be opened again.
+    opened: RwLock<Option<Opened>>,
+    counts: Counts,
+    health: Arc<Health>,
+    /// Held by who opens the folder again.
+    recovering: Mutex<()>,
 }
 
 impl Head {
-    pub(super) fn of(live: &Live, prefix: Option<String>) -> Self {
+    pub(super) fn of(live: &Live) -> Self {
         Self {
             format: FORMAT,
             engine: ENGINE_VERSION.to_owned(),
@@ -125,7 +131,7 @@ impl Head {
             faults: live.session.faults().map(|faults| faults.rules().to_vec()).unwrap_or_default(),
             token: live.token.clone(),
             lease_ms: live.lease_ms,
-            prefix,
+            prefix: live.prefix.clone(),
         }
     }
 }
@@ -133,124 +139,278 @@ impl Head {
 impl Store {
     /// Opens the store of a folder, or makes one.
     pub(super) fn open(folder: &StateFolder) -> Result<Self, StoreError> {
-        let database = open(&folder.path)?;
-        let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES);
-        let keyspace = |name: &str| database.keyspace(name, options);
-        let (heads, events, prefixes) = (keyspace("heads")?, keyspace("events")?, keyspace("prefixes")?);
-        let snapshots = keyspace("snapshots")?;
-        let sync = folder.fsync.then(|| {
-            let (ask, asked) = channel();
-            let database = database.clone();
-            std::thread::spawn(move || flush(&database, &asked));
-            ask
-        });
-        Ok(Self { database, heads, events, prefixes, snapshots, sync })
+        let StateFolder { path, fsync } = folder.clone();
+        let health = Arc::new(Health::default());
+        std::fs::create_dir_all(&path).map_err(|error| StoreError::opening(&path, &error))?;
+        let opened = Opened::new(&path, fsync.then_some(&health))?;
+        let counts = Counts::open(&path).map_err(|error| StoreError::opening(&path, &error))?;
+        let opened = RwLock::new(Some(opened));
+        Ok(Self { path, fsync, opened, counts, health, recovering: Mutex::default() })
     }
 
-    /// Writes new sessions down, which share the events of a parent.
-    pub(super) fn create(&self, new: &[Live], shared: &[Event]) -> Result<Option<Saved>, StoreError> {
-        let mut batch = self.database.batch();
-        let mut prefix = None;
-        if !shared.is_empty() {
-            let text = json(&shared, "events")?;
-            let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-            batch.insert(&self.prefixes, hash.as_str(), text.as_str());
-            prefix = Some(hash);
+    /// Why the folder cannot be written to now, if it cannot.
+    pub(super) fn ailing(&self) -> Option<StoreError> {
+        self.health.why().map(|why| StoreError::Unwritable { path: self.path.clone(), why })
+    }
+
+    /// Reads the store.
+    fn read<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
+        match opened.as_ref() {
+            Some(opened) => work(opened),
+            None => Err(self.ailing().unwrap_or(StoreError::Closed)),
         }
-        // A long prefix is made again by none of the forks.
-        if let (Some(first), true) = (new.first(), shared.len() as u64 >= snapshot::EVERY)
-            && let Some((name, text)) = Self::shared_snapshot(&Head::of(first, prefix.clone()), first)?
-        {
-            batch.insert(&self.snapshots, name.as_str(), text.as_str());
+    }
+
+    /// Changes the store. Where that fails, what it touches will be put back as it was before the store is used again:
+    /// nothing was done.
+    fn write<T>(
+        &self,
+        touched: impl FnOnce(&Opened) -> Result<Vec<(Space, Vec<u8>)>, StoreError>,
+        work: impl FnOnce(&Opened) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Some(ailing) = self.ailing() {
+            return Err(ailing);
         }
-        for live in new {
-            let head = json(&Head::of(live, prefix.clone()), "a head")?;
-            batch.insert(&self.heads, live.id.as_str(), head.as_str());
+        self.read(|opened| match work(opened) {
+            Err(StoreError::Store(error)) => {
+                let as_before = |(space, key): (Space, Vec<u8>)| {
+                    let value = opened.space(space).get(&key)?.map(|value| value.to_vec());
+                    Ok(Undo { space, key, value })
+                };
+                let undo = touched(opened).and_then(|touched| touched.into_iter().map(as_before).collect());
+                let undo = undo.unwrap_or_else(|error| {
+                    tracing::error!(%error, "what a failed change touches cannot be read");
+                    Vec::new()
+                });
+                let why =
+                    probe(&self.path).err().map_or_else(|| error::told(&error), |full| full.to_string());
+                self.health.break_down(&why, undo);
+                Err(StoreError::Unwritable { path: self.path.clone(), why })
+            }
+            done => done,
+        })
+    }
+
+    /// Opens the folder again where it could not be written to and can be now.
+    pub(super) fn recover(&self) {
+        let Ok(_one) = self.recovering.try_lock() else { return };
+        if self.health.why().is_none() || probe(&self.path).is_err() {
+            return;
         }
-        batch.commit()?;
-        Ok(self.saved())
+        let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
+        // The database is closed before it is opened: it is locked against others.
+        drop(opened.take());
+        let again = Opened::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
+            self.health.undo(|undo| again.put_back(undo))?;
+            Ok(again)
+        });
+        match again {
+            Ok(again) => {
+                *opened = Some(again);
+                self.health.recovered();
+                tracing::warn!("the state folder can be written to again");
+            }
+            Err(error) => tracing::warn!(%error, "the state folder cannot be opened again yet"),
+        }
+    }
+
+    /// Writes new sessions down.
+    pub(super) fn create(&self, new: &[Live]) -> Result<Option<Saved>, StoreError> {
+        self.write(
+            |_| Ok(new.iter().map(|live| (Space::Heads, live.id.as_bytes().to_vec())).collect()),
+            |opened| {
+                let mut batch = opened.database.batch();
+                for live in new {
+                    let head = json(&Head::of(live), "a head")?;
+                    batch.insert(&opened.heads, live.id.as_str(), head.as_str());
+                }
+                self.counts.reserve(new.len()).map_err(fjall::Error::Io)?;
+                batch.commit()?;
+                new.iter().for_each(|live| self.counts.set(&live.id, 0));
+                Ok(opened.saved())
+            },
+        )
+    }
+
+    /// Writes forks of a session down, which start where it was after so many calls, or where it is. The events that
+    /// they share become a prefix, the session's own too where nothing of it is left out.
+    pub(super) fn fork(
+        &self,
+        live: &mut Live,
+        at: Option<usize>,
+        forks: &mut [Live],
+    ) -> Result<Option<Saved>, StoreError> {
+        let here = at.is_none_or(|at| at == live.session.calls());
+        let (shared, own) = self.read(|opened| self.shared(opened, live, at.filter(|_| !here)))?;
+        let named = match &shared {
+            Prefix { parent, events } if events.is_empty() => (parent.clone(), None),
+            prefix => {
+                let text = json(prefix, "events")?;
+                (Some(blake3::hash(text.as_bytes()).to_hex().to_string()), Some(text))
+            }
+        };
+        let (name, text) = named;
+        forks.iter_mut().for_each(|fork| fork.prefix.clone_from(&name));
+        let rebased = here && text.is_some();
+        let before = live.prefix.clone();
+        if rebased {
+            live.prefix.clone_from(&name);
+        }
+        let touched = |_: &Opened| {
+            let heads = forks.iter().map(|fork| (Space::Heads, fork.id.as_bytes().to_vec()));
+            let parent = [(Space::Heads, live.id.as_bytes().to_vec()), snapshot_of(&live.id)];
+            Ok(heads.chain(parent).chain(own.iter().map(|key| (Space::Events, key.clone()))).collect())
+        };
+        let done = self.write(touched, |opened| {
+            let mut batch = opened.database.batch();
+            if let (Some(name), Some(text)) = (&name, &text) {
+                batch.insert(&opened.prefixes, name.as_str(), text.as_str());
+            }
+            for live in forks.iter().chain(rebased.then_some(&*live)) {
+                let head = json(&Head::of(live), "a head")?;
+                batch.insert(&opened.heads, live.id.as_str(), head.as_str());
+            }
+            self.counts.reserve(forks.len()).map_err(fjall::Error::Io)?;
+            if rebased {
+                own.iter().for_each(|key| batch.remove(&opened.events, key.as_slice()));
+                batch.remove(&opened.snapshots, live.id.as_str());
+                // Before they are gone: the count is never above what there is.
+                self.counts.set(&live.id, 0);
+            }
+            batch.commit()?;
+            forks.iter().for_each(|fork| self.counts.set(&fork.id, 0));
+            Ok(opened.saved())
+        });
+        match &done {
+            Ok(_) if rebased => (live.next_event, live.snapshot_event) = (0, 0),
+            Ok(_) => {}
+            Err(_) => {
+                live.prefix = before;
+                self.counts.set(&live.id, live.next_event);
+            }
+        }
+        done
+    }
+
+    /// What forks of a session share with it, all of it or up to so many calls, and the keys of its own events.
+    fn shared(
+        &self,
+        opened: &Opened,
+        live: &Live,
+        at: Option<usize>,
+    ) -> Result<(Prefix, Vec<Vec<u8>>), StoreError> {
+        let own = opened.events_from(&live.id, 0)?;
+        let keys = (0..own.len() as u64).map(|number| key(&live.id, number)).collect();
+        let Some(at) = at else { return Ok((Prefix { parent: live.prefix.clone(), events: own }, keys)) };
+        let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;
+        let mut events: Vec<Event> = before.iter().flat_map(|(_, prefix)| prefix.events.clone()).collect();
+        events.extend(own);
+        let mut events = up_to(events, at);
+        // As much of it as stands in whole prefixes is shared with them.
+        let (mut parent, mut whole) = (None, 0);
+        for (name, prefix) in before {
+            let end = whole + prefix.events.len();
+            if events.get(whole..end) != Some(prefix.events.as_slice()) {
+                break;
+            }
+            (parent, whole) = (Some(name), end);
+        }
+        events.drain(..whole);
+        Ok((Prefix { parent, events }, keys))
     }
 
     /// Writes a session's head down again, as its lease is another.
     pub(super) fn renew(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
-        let prefix = self.head(&live.id)?.and_then(|head| head.prefix);
-        let head = json(&Head::of(live, prefix), "a head")?;
-        self.heads.insert(live.id.as_str(), head.as_str())?;
-        Ok(self.saved())
+        self.write(
+            |_| Ok(vec![(Space::Heads, live.id.as_bytes().to_vec())]),
+            |opened| {
+                let head = json(&Head::of(live), "a head")?;
+                opened.heads.insert(live.id.as_str(), head.as_str())?;
+                Ok(opened.saved())
+            },
+        )
     }
 
     /// Writes an event of a session down.
     pub(super) fn append(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, StoreError> {
         let text = json(event, "an event")?;
-        self.events.insert(key(&live.id, live.next_event), text.as_str())?;
+        let (id, number) = (live.id.clone(), live.next_event);
+        let saved = self.write(
+            |_| Ok(vec![(Space::Events, key(&id, number))]),
+            |opened| {
+                opened.events.insert(key(&id, number), text.as_str())?;
+                self.counts.set(&id, number + 1);
+                Ok(opened.saved())
+            },
+        )?;
         live.next_event += 1;
         if matches!(event, Event::Call(..)) {
             live.calls_written += 1;
             self.snapshot_if_due(live);
         }
-        Ok(self.saved())
+        Ok(saved)
     }
 
     /// Takes out all that happened to a session since it began.
     pub(super) fn reset(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
-        let mut batch = self.database.batch();
-        for entry in self.events.prefix(live.id.as_str()) {
-            batch.remove(&self.events, entry.key()?);
-        }
-        batch.remove(&self.snapshots, live.id.as_str());
-        let head = json(&Head::of(live, None), "a head")?;
-        batch.insert(&self.heads, live.id.as_str(), head.as_str());
-        batch.commit()?;
-        Ok(self.saved())
+        self.without(live, Some(&Head { prefix: None, ..Head::of(live) }))
     }
 
     /// Takes a session out.
-    pub(super) fn forget(&self, id: &str) -> Result<Option<Saved>, StoreError> {
-        let mut batch = self.database.batch();
-        for entry in self.events.prefix(id) {
-            batch.remove(&self.events, entry.key()?);
+    pub(super) fn forget(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+        self.without(live, None)
+    }
+
+    /// Takes a session's events out, and puts this head in the place of its own.
+    fn without(&self, live: &Live, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
+        let id = live.id.as_str();
+        let done = self.write(
+            |opened| {
+                let mut touched = vec![(Space::Heads, id.as_bytes().to_vec()), snapshot_of(id)];
+                for entry in opened.events.prefix(id) {
+                    touched.push((Space::Events, entry.key()?.to_vec()));
+                }
+                Ok(touched)
+            },
+            |opened| {
+                let mut batch = opened.database.batch();
+                for entry in opened.events.prefix(id) {
+                    batch.remove(&opened.events, entry.key()?);
+                }
+                batch.remove(&opened.snapshots, id);
+                match head {
+                    Some(head) => batch.insert(&opened.heads, id, json(head, "a head")?.as_str()),
+                    None => batch.remove(&opened.heads, id),
+                }
+                // Before they are gone: the count is never above what there is.
+                match head {
+                    Some(_) => self.counts.set(id, 0),
+                    None => self.counts.clear(id),
+                }
+                batch.commit()?;
+                Ok(opened.saved())
+            },
+        );
+        if done.is_err() {
+            self.counts.set(id, live.next_event);
         }
-        batch.remove(&self.snapshots, id);
-        batch.remove(&self.heads, id);
-        batch.commit()?;
-        Ok(self.saved())
+        done
     }
 
     /// What happened to a session, oldest first.
-    pub(super) fn events(&self, id: &str) -> Result<Vec<Event>, StoreError> {
-        let mut events: Vec<Event> = match self.head(id)?.and_then(|head| head.prefix) {
-            Some(hash) => {
-                let text = self.prefixes.get(&hash)?.ok_or_else(|| damaged(id, "its prefix is missing"))?;
-                parse(&text, id)?
-            }
-            None => Vec::new(),
-        };
-        events.extend(self.events_from(id, 0)?);
-        Ok(events)
-    }
-
-    /// The events of a session's own from the one of this number on.
-    fn events_from(&self, id: &str, first: u64) -> Result<Vec<Event>, StoreError> {
-        let entries = self.events.range(key(id, first)..=key(id, u64::MAX));
-        entries.map(|entry| parse(&entry.value()?, id)).collect()
-    }
-
-    fn head(&self, id: &str) -> Result<Option<Head>, StoreError> {
-        self.heads.get(id)?.map(|text| parse(&text, id)).transpose()
-    }
-
-    /// The promise that what was just written reaches the disk, where that was asked for.
-    fn saved(&self) -> Option<Saved> {
-        let ask = self.sync.as_ref()?;
-        let (tell, told) = oneshot::channel();
-        // A flusher that is gone leaves the promise unkept, and the waiting request fails.
-        let _ = ask.send(tell);
-        Some(Saved::new(told))
+    pub(super) fn events(&self, live: &Live) -> Result<Vec<Event>, StoreError> {
+        self.read(|opened| {
+            let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;
+            let mut events: Vec<Event> = before.into_iter().flat_map(|(_, prefix)| prefix.events).collect();
+            events.extend(opened.events_from(&live.id, 0)?);
+            Ok(events)
+        })
     }
 }
 
 /// The events up to and with so many calls. Of what follows the last call that is kept, turns of the user stay.
-pub(super) fn up_to(events: Vec<Event>, calls: usize) -> Vec<Event> {
+fn up_to(events: Vec<Event>, calls: usize) -> Vec<Event> {
     let all = events.iter().filter(|event| matches!(event, Event::Call(..))).count();
     if calls >= all {
         return events;
@@ -269,34 +429,10 @@ pub(super) fn up_to(events: Vec<Event>, calls: usize) -> Vec<Event> {
     kept
 }
 
-fn open(path: &Path) -> Result<Database, StoreError> {
-    // Two threads serve the compaction of a few small keyspaces; the cache is for reads, which only restarts make.
-    Ok(Database::builder(path).worker_threads(2).cache_size(8 << 20).open()?)
-}
-
-/// Flushes for all who wait, until nobody can ask any more.
-fn flush(database: &Database, asked: &Receiver<oneshot::Sender<Persisted>>) {
-    while let Ok(first) = asked.recv() {
-        let waiting: Vec<_> = std::iter::once(first).chain(asked.try_iter()).collect();
-        let done = database.persist(PersistMode::SyncData).map_err(Arc::new);
-        for tell in waiting {
-            let _ = tell.send(done.clone());
-        }
-    }
-}
-
 fn key(id: &str, number: u64) -> Vec<u8> {
     [id.as_bytes(), &number.to_be_bytes()].concat()
 }
 
-fn json(value: &impl Serialize, what: &str) -> Result<String, StoreError> {
-    serde_json::to_string(value).map_err(|error| damaged(what, &error.to_string()))
-}
-
-fn parse<T: serde::de::DeserializeOwned>(text: &[u8], id: &str) -> Result<T, StoreError> {
-    serde_json::from_slice(text).map_err(|error| damaged(id, &error.to_string()))
-}
-
-fn damaged(what: &str, found: &str) -> StoreError {
-    StoreError::Damaged { what: what.chars().take(8).collect(), found: found.to_owned() }
+fn snapshot_of(id: &str) -> (Space, Vec<u8>) {
+    (Space::Snapshots, id.as_bytes().to_vec())
 }

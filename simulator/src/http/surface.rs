@@ -14,7 +14,10 @@ use super::auth::same;
 use super::negotiate::{Document, acceptable, is_json, media_type, options, tagged};
 use super::problem::{Problem, reply, text};
 use super::sessions::{Slot, lock};
+use super::step::unwritten;
+use super::store::Store;
 use super::target::{Form, Place, Target};
+use super::text::decode;
 
 /// A request whose body has been read.
 pub(super) struct Incoming<'a> {
@@ -196,6 +199,19 @@ const fn route(
     Route { method, path, surface, action, summary }
 }
 
+impl Route {
+    /// Whether its path names a session.
+    pub(super) fn of_session(&self) -> bool {
+        self.path.starts_with("/v1/sessions/{id}")
+    }
+}
+
+/// The route of a method, among those of one path.
+pub(super) fn route_of(routes: &'static [Route], method: &Method) -> Option<&'static Route> {
+    let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
+    routes.iter().find(|route| route.method == wanted)
+}
+
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 pub(super) const CONTROL_HEADER: &str = "diorama-token";
 
@@ -260,11 +276,15 @@ impl App {
             Place::Server(routes) => routes,
             Place::Nothing => {
                 let shown: String = request.uri.path().chars().take(200).collect();
-                return Err(Problem::new(404, format!("no route fits {shown}; see /openapi.json")));
+                return Err(Problem::new(
+                    404,
+                    format!(
+                        "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
+                    ),
+                ));
             }
         };
-        let wanted = if request.method == Method::HEAD { "GET" } else { request.method.as_str() };
-        if let Some(route) = routes.iter().find(|route| route.method == wanted) {
+        if let Some(route) = route_of(routes, request.method) {
             return self.act(route, request);
         }
         let mut allow: Vec<&str> = routes.iter().map(|route| route.method).collect();
@@ -286,13 +306,9 @@ impl App {
                 "the query string: expected percent-encoded UTF-8, found other bytes",
             ));
         }
-        let live = if route.path.starts_with("/v1/sessions/{id}") {
-            Some(self.sessions.get(id, self.now_ms()))
-        } else {
-            None
-        };
+        let live = if route.of_session() { Some(self.sessions.get(id, self.now_ms())) } else { None };
         if route.surface == Surface::Control {
-            self.authorise(request, live.as_ref().and_then(|live| live.as_ref().ok()))?;
+            self.authorise(request.headers, live.as_ref().and_then(|live| live.as_ref().ok()))?;
         }
         let live = live.transpose()?;
         let none = || Problem::new(500, "the route has no session");
@@ -305,10 +321,15 @@ impl App {
             Action::Ready if self.ending.load(Relaxed) => {
                 Err(Problem::new(503, "the server is ending; ask another").retry_after(1))
             }
-            Action::Ready => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
-            Action::Metrics => {
-                Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count())))
-            }
+            Action::Ready => match self.store.as_ref().and_then(Store::ailing) {
+                Some(error) => Err(unwritten(&error)),
+                None => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
+            },
+            Action::Metrics => Ok(text(
+                200,
+                "text/plain; version=0.0.4",
+                self.metrics.text(self.sessions.count(), self.scale.held()),
+            )),
             Action::Document | Action::Yaml => Ok(tagged(
                 Document::new(&super::manage::document(&self.settings.public_url), request),
                 request.headers,
@@ -321,7 +342,7 @@ impl App {
             Action::Sessions => self.list_sessions(request),
             Action::Create => self.create(request),
             Action::Show => Ok(self.show_session(of()?)),
-            Action::Delete => self.delete(id),
+            Action::Delete => self.delete(of()?),
             Action::Reset => self.reset(of()?),
             Action::Fork => self.fork(of()?, request),
             Action::Clock => self.set_clock(of()?, request),
@@ -342,9 +363,9 @@ impl App {
     }
 
     /// Lets the experimenter in: with the server's token, or with a session's own for that session.
-    fn authorise(&self, request: &Incoming<'_>, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
+    pub(super) fn authorise(&self, headers: &HeaderMap, live: Option<&Arc<Slot>>) -> Result<(), Problem> {
         let Some(token) = &self.settings.control_token else { return Ok(()) };
-        let given = request.headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
+        let given = headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
         let given = given
             .ok_or_else(|| Problem::new(401, "this needs the control token in the header Diorama-Token"))?;
         if same(given, token) || live.is_some_and(|live| same(given, &lock(live).token)) {
@@ -386,11 +407,12 @@ fn host_name(host: &str) -> &str {
 
 /// A path as logs may show it: ids of sessions are keys to them, and are cut.
 pub(super) fn discreet(path: &str) -> String {
-    let cut = |segment: &str| match segment {
-        long if long.len() == 32 && long.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            format!("{}...", long.get(..8).unwrap_or_default())
+    let cut = |segment: &str| {
+        let plain = decode(segment).unwrap_or(segment.into());
+        if plain.len() == 32 && plain.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return format!("{}...", plain.get(..8).unwrap_or_default());
         }
-        other => other.chars().take(200).collect(),
+        segment.chars().take(200).collect()
     };
     path.split('/').map(cut).collect::<Vec<_>>().join("/")
 }

@@ -32,13 +32,14 @@ impl Session {
         }
     }
 
-    /// A session that goes on where another one stood that had started as this one did. It has no log: who reads it
+    /// A session that goes on where another one stood that had started as this one did, and shares with this one what is
+    /// the same. It has no log: who reads it
     /// has to make the calls again. None when what was kept does not fit.
     pub(crate) fn resumed(&self, kept: &KeptSession) -> Option<Self> {
         let mut session = self.clone();
-        session.state = self.initial.resumed(&self.base, &kept.state)?;
+        session.state = self.state.resumed(&self.base, &kept.state)?;
         session.before = match &kept.before {
-            Some(before) => self.initial.resumed(&self.base, before)?,
+            Some(before) => session.state.resumed(&self.base, before)?,
             None => session.state.clone(),
         };
         session.visible = match &kept.visible {

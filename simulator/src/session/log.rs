@@ -29,6 +29,10 @@ pub(super) enum Log {
         asked: VectorSync<Asked>,
         /// Where the session stood before every 256th.
         marks: VectorSync<Mark>,
+        /// About how many bytes of memory both take, what the session holds anyway aside.
+        bytes: u64,
+        /// How many had been written when the last mark was made.
+        written: u64,
     },
     /// Only how many there were: the calls are another session's, which are made again.
     Counted(usize),
@@ -63,6 +67,12 @@ impl Asked {
         }
     }
 
+    /// About how many bytes of memory it takes.
+    fn bytes(&self) -> u64 {
+        let name = self.api.as_ref().err().map_or(0, |name| name.len());
+        (2 * size_of::<Self>() + name + self.arguments.len()) as u64
+    }
+
     fn call(&self, base: &Base) -> Call {
         let api = match &self.api {
             Ok(api) => base.world().api(*api).name.to_string(),
@@ -87,7 +97,15 @@ impl Log {
     }
 
     pub(super) fn brief() -> Self {
-        Self::Brief { asked: VectorSync::new_sync(), marks: VectorSync::new_sync() }
+        Self::Brief { asked: VectorSync::new_sync(), marks: VectorSync::new_sync(), bytes: 0, written: 0 }
+    }
+
+    /// About how many bytes of memory a brief log takes.
+    pub(super) const fn bytes(&self) -> u64 {
+        match self {
+            Self::Brief { bytes, .. } => *bytes,
+            Self::Whole(_) | Self::Counted(_) => 0,
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -102,11 +120,18 @@ impl Log {
     pub(super) fn push(&mut self, entry: &Arc<LogEntry>, mark: impl FnOnce() -> Mark) {
         match self {
             Self::Whole(entries) => entries.push_back_mut(Arc::clone(entry)),
-            Self::Brief { asked, marks } => {
+            Self::Brief { asked, marks, bytes, written } => {
                 if asked.len().is_multiple_of(BETWEEN_MARKS) {
-                    marks.push_back_mut(mark());
+                    let mark = mark();
+                    // A mark keeps alive what was changed since the one before it, and no more than all there was.
+                    let all = mark.state.written();
+                    *bytes += mark.state.bytes().min(all.saturating_sub(*written));
+                    *written = all;
+                    marks.push_back_mut(mark);
                 }
-                asked.push_back_mut(Asked::of(entry));
+                let call = Asked::of(entry);
+                *bytes += call.bytes();
+                asked.push_back_mut(call);
             }
             Self::Counted(calls) => *calls += 1,
         }
@@ -138,6 +163,13 @@ impl Session {
     #[must_use]
     pub fn calls(&self) -> usize {
         self.log.len()
+    }
+
+    /// About how many bytes of memory the session takes beside its base: records, tokens and the calls of a brief log.
+    /// What forks share is counted for each.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.state.bytes() + self.log.bytes()
     }
 
     /// The clock and the call of each entry, which nothing is made again for.
@@ -180,7 +212,7 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Arc<LogEntry>> {
         let entry = match &self.session.log {
             Log::Whole(entries) => Arc::clone(entries.get(self.next)?),
-            Log::Brief { asked, marks } => {
+            Log::Brief { asked, marks, .. } => {
                 let wanted = asked.get(self.next)?;
                 let session = self.session;
                 let again = self.again.get_or_insert_with(|| Box::new(session.near(self.next, marks)));

@@ -39,6 +39,7 @@ impl<'e> Env<'e> {
                     let out = self.run(argument, frame)?;
                     let value = out.scalar("concat")?;
                     if !value.is_missing() {
+                        self.budget.take_bytes_of(value)?;
                         text.push_str(&value.to_text(self.zone));
                     }
                 }
@@ -56,6 +57,10 @@ impl<'e> Env<'e> {
             let condition =
                 matches!(function, Function::Contains | Function::StartsWith | Function::EndsWith);
             return Ok(if condition { Out::Own(Value::Bool(false)) } else { Out::NULL });
+        }
+        // What is made of a text or list is about as long as it is.
+        for argument in std::iter::once(&first).chain(&second) {
+            argument.value().map_or(Ok(()), |value| self.budget.take_bytes_of(value))?;
         }
         let rest = arguments.get(2..).unwrap_or_default();
         let value = match second {

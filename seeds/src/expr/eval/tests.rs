@@ -232,6 +232,41 @@ fn conditions_over_items_carry_their_index() {
 }
 
 #[test]
+fn bytes_are_bounded_as_steps_are() {
+    let clinic = Clinic::new();
+    let with = |value: &Value| {
+        let mut arguments = clinic.arguments();
+        *arguments.last_mut().unwrap() = value.clone();
+        arguments
+    };
+    // What a world does that doubles a text, or a list, by one `let` after another.
+    let doubled = |source: &str| {
+        let expr = compile(source, &mut clinic.scope()).unwrap();
+        let mut value = Value::string("twelve bytes");
+        for _ in 0..40 {
+            match clinic.env(&with(&value), &[], &Budget::default()).evaluate(&expr) {
+                Ok(Bound::Value(next)) => value = next,
+                Ok(other) => panic!("{other:?}"),
+                Err(error) => return (error, value),
+            }
+        }
+        panic!("{source}: never too long");
+    };
+    for source in ["concat(args.extra, args.extra)", "args.extra + args.extra", "[args.extra, args.extra]"] {
+        let (error, longest) = doubled(source);
+        assert_eq!(error, EvalError::Bytes, "{source}");
+        assert!(longest.to_text(&clinic.zone).len() as u64 <= DEFAULT_BYTES, "{source}");
+    }
+    // What is only read through counts, too.
+    let arguments = with(&Value::string(&"a".repeat(1 << 20)));
+    let budget = Budget::default();
+    let env = clinic.env(&arguments, &[], &budget);
+    let expr = compile("contains(string(args.extra), 'b')", &mut clinic.scope()).unwrap();
+    let times = (0..).take_while(|_| env.evaluate(&expr).is_ok()).count();
+    assert_eq!(times, 7, "twice a MiB each time, and a byte, of {DEFAULT_BYTES}");
+}
+
+#[test]
 fn many_records_are_tested_without_rebinding() {
     let clinic = Clinic::new();
     let expr = compile("item.doctor_id == args.doctor_id && item.paid > 1", &mut clinic.scope()).unwrap();

@@ -3,6 +3,7 @@
 //! Values keep their types here, so that nothing has to be parsed against a schema; what is read is still checked
 //! against the base, and its digest says whether it is the state that was written.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use diorama_seeds::model::{DomainId, Record, ResourceId};
@@ -106,29 +107,49 @@ impl State {
         self.tables.iter().map(Table::changes).sum()
     }
 
-    /// The state that was kept, of a session that started in this one; none when it does not fit the base or is not
-    /// what it says it is.
+    /// The state that was kept, of a session that started as this one's did; none when it does not fit the base or is not
+    /// what it says it is. What is the same in both is shared.
     pub(crate) fn resumed(&self, base: &Base, kept: &KeptState) -> Option<Self> {
         let world = base.world();
         let mut state = self.clone();
         let mut scratch = Vec::new();
         state.clock = Instant(kept.clock);
-        for table in &kept.tables {
-            let fields = world.resources.get(usize::from(table.resource))?.fields.len();
-            for (key, record) in &table.changed {
+        for (position, ours) in self.tables.iter().enumerate() {
+            let resource = ResourceId(position as u16);
+            let fields = world.resources.get(position)?.fields.len();
+            let theirs = kept.tables.iter().find(|table| usize::from(table.resource) == position);
+            let changed = theirs.into_iter().flat_map(|table| &table.changed);
+            let changed: BTreeMap<Value, &Option<Vec<Kept>>> =
+                changed.map(|(key, record)| Some((key.value()?, record))).collect::<Option<_>>()?;
+            for key in ours.keys().filter(|key| !changed.contains_key(key)) {
+                state.put(base, resource, key, base.find(resource, key).cloned(), &mut scratch);
+            }
+            for (key, record) in changed {
                 let record = match record {
                     Some(values) if values.len() != fields => return None,
                     Some(values) => Some(values.iter().map(Kept::value).collect::<Option<Record>>()?),
                     None => None,
                 };
-                state.put(base, ResourceId(table.resource), &key.value()?, record, &mut scratch);
+                if ours.changed(&key) != Some(&record) {
+                    state.put(base, resource, &key, record, &mut scratch);
+                }
             }
-            Arc::make_mut(&mut state.tables).get_mut(usize::from(table.resource))?.set_creates(table.creates);
+            let creates = theirs.map_or(0, |table| table.creates);
+            if ours.creates() != creates {
+                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates);
+            }
+        }
+        let known: BTreeSet<&str> = kept.tokens.iter().map(|token| &*token.text).collect();
+        for text in self.tokens.keys().filter(|text| !known.contains(&***text)) {
+            state.revoke(text);
         }
         for token in &kept.tokens {
             world.domains.get(usize::from(token.domain))?;
             let (user, expires) = (token.user.value()?, Instant(token.expires));
-            state.issue(token.text.as_str().into(), Token { domain: DomainId(token.domain), user, expires });
+            let known = Token { domain: DomainId(token.domain), user, expires };
+            if state.token(&token.text) != Some(&known) {
+                state.issue(token.text.as_str().into(), known);
+            }
         }
         state.issued = kept.issued;
         (state.digest().to_string() == kept.digest).then_some(state)

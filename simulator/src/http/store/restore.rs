@@ -1,102 +1,220 @@
 //! Sessions from their heads, snapshots and events: the engine makes the calls since the snapshot again, and each must
 //! end as it did.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 
-use super::{Event, FORMAT, Head, Store, StoreError, damaged, parse};
+use super::opened::Opened;
+use super::{Event, FORMAT, Head, Store, StoreError, damaged, json, parse};
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::engine::tools::SearchVersion;
 use crate::fault::Faults;
 use crate::http::sessions::Live;
 use crate::http::tasks::{TaskSource, TaskSpec};
+use crate::http::weight::{Scale, Weight};
 use crate::http::worlds::{Ready, Worlds};
 use crate::session::{Session, SessionOptions};
 
 /// All sessions of a store, in the order of their ids.
+///
+/// # Errors
+/// Also when something is missing that was written once.
 pub(in crate::http) fn restored(
     store: &Store,
     worlds: &Worlds,
     tasks: Option<&dyn TaskSource>,
+    scale: &Arc<Scale>,
 ) -> Result<Vec<Live>, StoreError> {
-    let mut all = Vec::new();
-    let (mut prefixes, mut shared) = (BTreeSet::new(), BTreeSet::new());
-    for entry in store.heads.iter() {
-        let (id, text) = entry.into_inner()?;
-        let id = String::from_utf8_lossy(&id).into_owned();
-        let head: Head = parse(&text, &id)?;
-        prefixes.extend(head.prefix.clone());
-        shared.extend(head.shared_name()?);
-        all.push(restore(store, worlds, tasks, &id, head)?);
-    }
-    // Prefixes that no session needs any more.
-    for entry in store.prefixes.iter() {
-        let hash = entry.key()?;
-        if !prefixes.contains(&*String::from_utf8_lossy(&hash)) {
-            store.prefixes.remove(hash)?;
-        }
-    }
-    for entry in store.snapshots.iter() {
-        let name = entry.key()?;
-        let text = String::from_utf8_lossy(&name).into_owned();
-        if !shared.contains(&text) && !store.heads.contains_key(&name)? {
-            store.snapshots.remove(name)?;
-        }
-    }
+    // A damaged file makes the database's own reader panic at places.
+    let all = catch_unwind(AssertUnwindSafe(|| {
+        store.read(|opened| {
+            let mut heads = Vec::new();
+            for entry in opened.heads.iter() {
+                let (id, text) = entry.into_inner()?;
+                let id = String::from_utf8_lossy(&id).into_owned();
+                heads.push((parse::<Head>(&text, &id)?, id));
+            }
+            complete(store, opened, &heads)?;
+            let mut roots = Roots { opened, worlds, tasks, scale, known: HashMap::new() };
+            let mut all = Vec::with_capacity(heads.len());
+            for (head, id) in heads {
+                all.push(restore(&mut roots, &id, head)?);
+            }
+            tidy(opened, &all)?;
+            Ok(all)
+        })
+    }));
+    let broken = || StoreError::opening(&store.path, &"a file of it is damaged");
+    let all = all.unwrap_or_else(|_| Err(broken())).map_err(|error| match error {
+        StoreError::Store(error) => StoreError::of_opening(&store.path, &error),
+        other => other,
+    })?;
+    let counted = store.counts.restart(all.iter().map(|live| (live.id.as_str(), live.next_event)));
+    counted.map_err(|error| StoreError::opening(&store.path, &error))?;
     Ok(all)
 }
 
-fn restore(
-    store: &Store,
-    worlds: &Worlds,
-    tasks: Option<&dyn TaskSource>,
-    id: &str,
-    head: Head,
-) -> Result<Live, StoreError> {
-    let snapshot = store.latest(id, &head)?;
-    same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
-    same(id, "engine version", &head.engine, ENGINE_VERSION)?;
-    let search = SearchVersion::named(&head.search);
-    let ours = search.unwrap_or_default().name();
-    same(id, "search version", &head.search, ours)?;
-    let (world, task) = setting(worlds, tasks, id, &head)?;
-    same(id, &format!("world `{}` of hash", head.world), &head.world_hash, &world.hash)?;
-    let options = SessionOptions {
-        seed: head.seed,
-        clock: Some(Instant(head.clock)),
-        visible: task.as_ref().map(|task| task.visible.clone()),
-        search,
-    };
-    let faults = Faults::new(head.faults).map_err(|error| damaged(id, &error.to_string()))?;
-    let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
-    let mut live = Live::new(world, session, task, head.lease_ms)
-        .map_err(|_| damaged(id, "the machine gives no random bytes"))?;
-    live.id = id.to_owned();
-    live.token = head.token;
-    live.said = Conversation::new(head.answers);
+/// How many sessions that lack something are named.
+const NAMED: usize = 3;
+
+/// Refuses a store that has fewer sessions or events than were counted.
+fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<(), StoreError> {
+    let counted = store.counts.read().map_err(|error| StoreError::opening(&store.path, &error))?;
+    let known: HashSet<&str> = heads.iter().map(|(_, id)| id.as_str()).collect();
+    let (mut events, mut lacking, mut sessions) = (0, 0, 0);
+    let mut named = Vec::new();
+    for (id, expected) in &counted {
+        events += expected;
+        let mut found = 0;
+        for entry in opened.events.prefix(id.as_str()) {
+            found += u64::from(number(&entry.key()?, id)? == found);
+        }
+        let gone = !known.contains(id.as_str());
+        if gone || found < *expected {
+            sessions += 1;
+            lacking += if gone { *expected } else { expected - found };
+            let short: String = id.chars().take(8).collect();
+            let left = if gone { "is gone".to_owned() } else { format!("has {found} of {expected} events") };
+            named.push(format!("{short} {left}"));
+        }
+    }
+    if named.is_empty() {
+        return Ok(());
+    }
+    let more = if sessions > NAMED { ", ..." } else { "" };
+    named.truncate(NAMED);
+    let all = counted.len();
+    let what =
+        format!("{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})", named.join(", "));
+    Err(StoreError::Missing { path: store.path.clone(), what })
+}
+
+/// Takes out what no session needs any more: prefixes, and snapshots of sessions that are gone.
+fn tidy(opened: &Opened, all: &[Live]) -> Result<(), StoreError> {
+    let mut needed = HashSet::new();
+    for live in all {
+        let mut next = live.prefix.clone();
+        while let Some(name) = next.filter(|name| !needed.contains(name)) {
+            next = opened.prefix(&name, &live.id)?.parent;
+            needed.insert(name);
+        }
+    }
+    for entry in opened.prefixes.iter() {
+        let name = entry.key()?;
+        if !needed.contains(&*String::from_utf8_lossy(&name)) {
+            opened.prefixes.remove(name)?;
+        }
+    }
+    for entry in opened.snapshots.iter() {
+        let name = entry.key()?;
+        if !opened.heads.contains_key(&name)? {
+            opened.snapshots.remove(name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where sessions start: fresh ones of each kind, and those after each prefix, made once for all that share them.
+struct Roots<'a> {
+    opened: &'a Opened,
+    worlds: &'a Worlds,
+    tasks: Option<&'a dyn TaskSource>,
+    scale: &'a Arc<Scale>,
+    known: HashMap<String, Live>,
+}
+
+impl Roots<'_> {
+    /// A session that stands where one of this head does before its own events.
+    fn start(&mut self, id: &str, head: &Head) -> Result<Live, StoreError> {
+        // Of all sessions that start so; whose they are makes no difference.
+        let named = |prefix: Option<String>| {
+            json(&Head { token: String::new(), lease_ms: 0, prefix, ..head.clone() }, "a head")
+        };
+        let mut waiting = Vec::new();
+        let mut next = head.prefix.clone();
+        while let Some(name) = next {
+            let place = named(Some(name.clone()))?;
+            if self.known.contains_key(&place) {
+                next = Some(name);
+                break;
+            }
+            let prefix = self.opened.prefix(&name, id)?;
+            next = prefix.parent.clone();
+            waiting.push((place, prefix.events));
+        }
+        let mut last = named(next)?;
+        if !self.known.contains_key(&last) {
+            let fresh = self.fresh(id, head)?;
+            self.known.insert(last.clone(), fresh);
+        }
+        while let Some((place, events)) = waiting.pop() {
+            let mut live = self.fork(id, &last)?;
+            for event in events {
+                replay(&mut live, id, event)?;
+            }
+            live.weigh_all();
+            self.known.insert(place.clone(), live);
+            last = place;
+        }
+        self.fork(id, &last)
+    }
+
+    fn fork(&mut self, id: &str, place: &str) -> Result<Live, StoreError> {
+        let root = self.known.get_mut(place).ok_or_else(|| damaged(id, "it has no start"))?;
+        root.fork(None).map_err(|problem| damaged(id, problem.detail()))
+    }
+
+    /// A session in which nothing has happened.
+    fn fresh(&self, id: &str, head: &Head) -> Result<Live, StoreError> {
+        same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
+        same(id, "engine version", &head.engine, ENGINE_VERSION)?;
+        let search = SearchVersion::named(&head.search);
+        let ours = search.unwrap_or_default().name();
+        same(id, "search version", &head.search, ours)?;
+        let (world, task) = setting(self.worlds, self.tasks, id, head)?;
+        same(id, &format!("world `{}` of hash", head.world), &head.world_hash, &world.hash)?;
+        let options = SessionOptions {
+            seed: head.seed,
+            clock: Some(Instant(head.clock)),
+            visible: task.as_ref().map(|task| task.visible.clone()),
+            search,
+        };
+        let faults = Faults::new(head.faults.clone()).map_err(|error| damaged(id, &error.to_string()))?;
+        let session = Session::new(Arc::clone(&world.base), options).with_faults(faults).with_brief_log();
+        let mut live = Live::new(world, session, task, head.lease_ms, Weight::new(Arc::clone(self.scale)))
+            .map_err(|problem| damaged(id, problem.detail()))?;
+        live.said = Conversation::new(head.answers);
+        Ok(live)
+    }
+}
+
+fn restore(roots: &mut Roots<'_>, id: &str, head: Head) -> Result<Live, StoreError> {
+    let snapshot = roots.opened.latest(id, &head)?;
+    let mut live = roots.start(id, &head)?;
     let resumed = snapshot.and_then(|snapshot| Some((live.session.resumed(&snapshot.session)?, snapshot)));
-    let events = match resumed {
+    let first = match resumed {
         Some((session, snapshot)) => {
             (live.session, live.said, live.grade) =
                 (session, snapshot.said.with_answers(head.answers), snapshot.grade);
             live.snapshot_event = snapshot.events;
-            store.events_from(id, snapshot.events)?
+            snapshot.events
         }
-        None => store.events(id)?,
-    };
-    for event in events {
-        replay(&mut live, event)?;
-    }
-    live.calls_written = live.session.calls();
-    let last = store.events.prefix(id).next_back();
-    live.next_event = match last {
-        Some(entry) => number(&entry.key()?, id)? + 1,
         None => 0,
     };
+    let events = roots.opened.events_from(id, first)?;
+    live.next_event = first + events.len() as u64;
+    for event in events {
+        replay(&mut live, id, event)?;
+    }
+    live.calls_written = live.session.calls();
+    live.weigh_all();
+    (live.id, live.token, live.prefix, live.lease_ms) =
+        (id.to_owned(), head.token, head.prefix, head.lease_ms);
     Ok(live)
 }
 
@@ -107,7 +225,7 @@ pub(in crate::http) fn recall(store: &Store, live: &mut Live) -> Result<(), Stor
     }
     let mut session = live.session.fork();
     session.reset();
-    for event in store.events(&live.id)? {
+    for event in store.events(live)? {
         match event {
             Event::Call(call, status) => again(&mut session, &live.id, &call, status)?,
             Event::Clock(clock) => session.set_clock(Instant(clock)),
@@ -127,9 +245,9 @@ fn again(session: &mut Session, id: &str, call: &Call, status: u16) -> Result<()
     same(id, &what, &status.to_string(), &entry.reply.status.to_string())
 }
 
-fn replay(live: &mut Live, event: Event) -> Result<(), StoreError> {
+fn replay(live: &mut Live, id: &str, event: Event) -> Result<(), StoreError> {
     match event {
-        Event::Call(call, status) => again(&mut live.session, &live.id, &call, status)?,
+        Event::Call(call, status) => again(&mut live.session, id, &call, status)?,
         Event::Clock(clock) => live.session.set_clock(Instant(clock)),
         Event::Said(exchange) => live.said.push(exchange),
         Event::Graded(grade) => live.grade = Some(grade),

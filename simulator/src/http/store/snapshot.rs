@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Head, Store, StoreError, json, key};
+use super::opened::Opened;
+use super::{Head, Store, StoreError, json, key, snapshot_of};
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::http::sessions::Live;
@@ -30,7 +31,7 @@ pub(super) struct Snapshot {
     format: u32,
     engine: String,
     world_hash: String,
-    /// How many events of the session's own there were, those of its prefix aside.
+    /// How many events of the session's own there were; it stands for those of its prefix, too.
     pub(super) events: u64,
     pub(super) said: Conversation,
     pub(super) grade: Option<Json>,
@@ -85,47 +86,29 @@ impl Store {
             return;
         }
         let events = live.next_event;
-        let written = Snapshot::text(live, events)
-            .and_then(|text| Ok(self.snapshots.insert(live.id.as_str(), text.as_str())?));
+        let written = Snapshot::text(live, events).and_then(|text| {
+            let insert = |opened: &Opened| Ok(opened.snapshots.insert(live.id.as_str(), text.as_str())?);
+            self.write(|_| Ok(vec![snapshot_of(&live.id)]), insert)
+        });
         match written {
             Ok(()) => live.snapshot_event = events,
             Err(error) => tracing::warn!(%error, "a snapshot could not be written"),
         }
     }
+}
 
-    /// The snapshot that forks of one session share, and the name it is kept under.
-    pub(super) fn shared_snapshot(head: &Head, live: &Live) -> Result<Option<(String, String)>, StoreError> {
-        let Some(name) = head.shared_name()? else { return Ok(None) };
-        Ok(Some((name, Snapshot::text(live, 0)?)))
-    }
-
-    /// The newest snapshot of a session that holds, of its own or of what it was forked from.
+impl Opened {
+    /// The snapshot of a session, if there is one that holds.
     pub(super) fn latest(&self, id: &str, head: &Head) -> Result<Option<Snapshot>, StoreError> {
-        if let Some(bytes) = self.snapshots.get(id)?
-            && let Some(snapshot) = Snapshot::read(&bytes, head)
-            && self.has_event(id, snapshot.events)?
-        {
-            return Ok(Some(snapshot));
-        }
-        let Some(name) = head.shared_name()? else { return Ok(None) };
-        let shared = self.snapshots.get(name)?;
-        Ok(shared.and_then(|bytes| Snapshot::read(&bytes, head)).filter(|snapshot| snapshot.events == 0))
+        let Some(snapshot) = self.snapshots.get(id)?.and_then(|bytes| Snapshot::read(&bytes, head)) else {
+            return Ok(None);
+        };
+        Ok(self.has_event(id, snapshot.events)?.then_some(snapshot))
     }
 
     /// Whether a session has had so many events.
     fn has_event(&self, id: &str, count: u64) -> Result<bool, StoreError> {
         let Some(last) = count.checked_sub(1) else { return Ok(true) };
         Ok(self.events.contains_key(key(id, last))?)
-    }
-}
-
-impl Head {
-    /// A name for what all forks of a session with this head share; none where it was not forked.
-    pub(super) fn shared_name(&self) -> Result<Option<String>, StoreError> {
-        if self.prefix.is_none() {
-            return Ok(None);
-        }
-        let plain = Self { token: String::new(), lease_ms: 0, ..self.clone() };
-        Ok(Some(blake3::hash(json(&plain, "a head")?.as_bytes()).to_hex().to_string()))
     }
 }

@@ -1,0 +1,124 @@
+//! How many events each session has, in a file beside the database.
+//!
+//! A database that lost the end of its journal looks as if nothing had been there. This file is written after the
+//! database, and before it where events are taken out, so that a count is never above what was there when the process was
+//! killed: a session with fewer events than counted has lost some.
+
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// The name of the file.
+pub(super) const FILE: &str = "events.count";
+/// A place holds an id of 32 characters, and one more than its events as 8 bytes; 0 is a free place.
+const PLACE: usize = 40;
+const ID: usize = 32;
+
+/// The counts of all sessions.
+pub(super) struct Counts(Mutex<Places>);
+
+struct Places {
+    file: File,
+    of: HashMap<String, u64>,
+    free: Vec<u64>,
+    end: u64,
+}
+
+impl Counts {
+    /// Opens the file of a folder, or makes one.
+    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+        let path = folder.join(FILE);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        Ok(Self(Mutex::new(Places { file, of: HashMap::new(), free: Vec::new(), end: 0 })))
+    }
+
+    /// The sessions that are counted, each with its events.
+    pub(super) fn read(&self) -> io::Result<Vec<(String, u64)>> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = Vec::new();
+        places.file.seek(SeekFrom::Start(0))?;
+        places.file.read_to_end(&mut bytes)?;
+        let mut found = Vec::new();
+        for place in bytes.chunks_exact(PLACE) {
+            let (id, count) = place.split_at(ID);
+            let count = count.try_into().map_or(0, u64::from_be_bytes);
+            if let (Some(count), Ok(id)) = (count.checked_sub(1), std::str::from_utf8(id)) {
+                found.push((id.to_owned(), count));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Starts anew with these sessions.
+    pub(super) fn restart<'a>(&self, counts: impl Iterator<Item = (&'a str, u64)>) -> io::Result<()> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (places.of, places.free, places.end) = (HashMap::new(), Vec::new(), 0);
+        let mut bytes = Vec::new();
+        for (id, count) in counts {
+            let end = places.end;
+            places.of.insert(id.to_owned(), end);
+            places.end += 1;
+            bytes.extend(place(id, count + 1));
+        }
+        // What is there already is of the same sessions or of none, so that being cut off here loses no count.
+        places.file.seek(SeekFrom::Start(0))?;
+        places.file.write_all(&bytes)?;
+        places.file.set_len(bytes.len() as u64)?;
+        places.file.sync_all()
+    }
+
+    /// Sees to it that there are places for so many sessions more, so that setting their counts cannot fail.
+    pub(super) fn reserve(&self, more: usize) -> io::Result<()> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lacking = more.saturating_sub(places.free.len());
+        let end = places.end;
+        places.file.seek(SeekFrom::Start(end * PLACE as u64))?;
+        places.file.write_all(&vec![0; lacking * PLACE])?;
+        places.end += lacking as u64;
+        places.free.extend(end..end + lacking as u64);
+        Ok(())
+    }
+
+    /// Sets the count of a session.
+    pub(super) fn set(&self, id: &str, events: u64) {
+        self.put(id, events + 1);
+    }
+
+    /// Takes a session out.
+    pub(super) fn clear(&self, id: &str) {
+        self.put(id, 0);
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = places.of.remove(id);
+        places.free.extend(place);
+    }
+
+    fn put(&self, id: &str, count: u64) {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = places.of.get(id).copied();
+        let Some(at) = known.or_else(|| places.free.pop()) else { return };
+        if known.is_none() {
+            places.of.insert(id.to_owned(), at);
+        }
+        let start = at * PLACE as u64;
+        // A count that is not written is too low, which only lets a loss go unnoticed.
+        let written =
+            places.file.seek(SeekFrom::Start(start)).and_then(|_| places.file.write_all(&place(id, count)));
+        if let Err(error) = written {
+            tracing::warn!(%error, "the count of a session's events cannot be written");
+        }
+    }
+}
+
+fn place(id: &str, count: u64) -> [u8; PLACE] {
+    let mut place = [0; PLACE];
+    let bytes = id.as_bytes();
+    for (to, from) in place.iter_mut().take(ID).zip(bytes) {
+        *to = *from;
+    }
+    for (to, from) in place.iter_mut().skip(ID).zip(count.to_be_bytes()) {
+        *to = from;
+    }
+    place
+}

@@ -1,0 +1,116 @@
+//! Why sessions cannot be written down or read again, in words that say what to do.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Why sessions cannot be written down or read again.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder cannot be opened.
+    #[error(
+        "the state folder {} cannot be opened: {why}; restore it from a copy, or start with another --state folder",
+        path.display()
+    )]
+    Opening {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The folder is another server's.
+    #[error("the state folder {} is in use by another server; end that one, or start with another --state folder", path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The database itself.
+    #[error("the state folder: {}", told(.0))]
+    Store(#[from] fjall::Error),
+    /// The folder cannot be written to for the time being.
+    #[error("the state folder {} cannot be written to ({why})", path.display())]
+    Unwritable {
+        /// The folder.
+        path: PathBuf,
+        /// What the machine says.
+        why: String,
+    },
+    /// The folder is not open.
+    #[error("the state folder is not open")]
+    Closed,
+    /// What was written once is not there.
+    #[error(
+        "the state folder {} lacks what was written to it: {what}. A file of it was cut short, damaged or deleted, or the \
+         machine stopped while it ran without --fsync. Restore the folder from a copy, or delete {} to go on with \
+         what is left",
+        path.display(),
+        path.join(super::counts::FILE).display()
+    )]
+    Missing {
+        /// The folder.
+        path: PathBuf,
+        /// How much, and of which sessions.
+        what: String,
+    },
+    /// An entry that is not what this version writes.
+    #[error("the state folder: {what} cannot be read: {found}; start with another --state folder")]
+    Damaged {
+        /// Which entry.
+        what: String,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// A session that this server cannot continue.
+    #[error("session {id} of the state folder was recorded with {expected}, found {found}; {hint}")]
+    Other {
+        /// The session, in short.
+        id: String,
+        /// What it needs.
+        expected: String,
+        /// What there is.
+        found: String,
+        /// What to do.
+        hint: &'static str,
+    },
+}
+
+impl StoreError {
+    pub(super) fn opening(path: &Path, why: &dyn std::fmt::Display) -> Self {
+        Self::Opening { path: path.to_owned(), why: why.to_string() }
+    }
+
+    pub(super) fn of_opening(path: &Path, error: &fjall::Error) -> Self {
+        match error {
+            fjall::Error::Locked => Self::Locked { path: path.to_owned() },
+            error => Self::opening(path, &told(error)),
+        }
+    }
+}
+
+/// What an error of the database says to people who do not know it.
+pub(super) fn told(error: &fjall::Error) -> String {
+    use fjall::Error::{InvalidVersion, Io, JournalRecovery, Locked, Poisoned};
+    match error {
+        Io(error) => error.to_string(),
+        Poisoned => "an earlier write failed".to_owned(),
+        Locked => "it is in use by another server".to_owned(),
+        JournalRecovery(_) => "its journal is damaged".to_owned(),
+        InvalidVersion(_) => {
+            "another version of the program wrote it, or its version file is damaged".to_owned()
+        }
+        _ => "a file of it is damaged or missing".to_owned(),
+    }
+}
+
+pub(super) fn json(value: &impl Serialize, what: &str) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| damaged(what, &error.to_string()))
+}
+
+pub(super) fn parse<T: DeserializeOwned>(text: &[u8], id: &str) -> Result<T, StoreError> {
+    serde_json::from_slice(text).map_err(|error| damaged(id, &error.to_string()))
+}
+
+pub(super) fn damaged(what: &str, found: &str) -> StoreError {
+    StoreError::Damaged { what: what.chars().take(8).collect(), found: found.to_owned() }
+}

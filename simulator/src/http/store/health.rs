@@ -1,0 +1,77 @@
+//! Whether the state folder can be written to, and what is to be put back before it is used again.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::StoreError;
+use super::opened::Space;
+
+/// So much has to fit into the folder before it is opened again.
+const PROBE_BYTES: usize = 256 << 10;
+
+/// What a failed change touched, as it was before.
+pub(super) struct Undo {
+    pub(super) space: Space,
+    pub(super) key: Vec<u8>,
+    pub(super) value: Option<Vec<u8>>,
+}
+
+/// Whether the folder can be written to.
+#[derive(Default)]
+pub(super) struct Health {
+    ailing: AtomicBool,
+    broken: Mutex<Broken>,
+}
+
+#[derive(Default)]
+struct Broken {
+    why: String,
+    undo: Vec<Undo>,
+}
+
+impl Health {
+    /// What the machine says where the folder cannot be written to.
+    pub(super) fn why(&self) -> Option<String> {
+        let broken = || self.broken.lock().unwrap_or_else(PoisonError::into_inner).why.clone();
+        self.ailing.load(Relaxed).then(broken)
+    }
+
+    /// Notes that a change failed.
+    pub(super) fn break_down(&self, why: &str, undo: Vec<Undo>) {
+        let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.ailing.swap(true, Relaxed) {
+            tracing::error!(why, "the state folder cannot be written to");
+            why.clone_into(&mut broken.why);
+        }
+        broken.undo.extend(undo);
+    }
+
+    /// Puts back what failed changes touched.
+    pub(super) fn undo(
+        &self,
+        put_back: impl FnOnce(&[Undo]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        put_back(&broken.undo)?;
+        broken.undo.clear();
+        Ok(())
+    }
+
+    /// Notes that the folder can be written to again.
+    pub(super) fn recovered(&self) {
+        self.ailing.store(false, Relaxed);
+    }
+}
+
+/// Whether a file of some size fits into a folder, all the way to the disk.
+pub(super) fn probe(folder: &Path) -> io::Result<()> {
+    let path = folder.join("probe");
+    let tried = std::fs::File::create(&path).and_then(|mut file| {
+        file.write_all(&vec![1; PROBE_BYTES])?;
+        file.sync_all()
+    });
+    let removed = std::fs::remove_file(&path);
+    tried.and(removed)
+}

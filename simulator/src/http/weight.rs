@@ -1,0 +1,139 @@
+//! How many bytes sessions hold, what forks share counted once.
+//!
+//! A session's weight is what it holds beside its world. When sessions part, what they hold in common becomes a weight
+//! of its own, which is taken off the scale with the last session that shares it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What all sessions of a server hold.
+#[derive(Debug, Default)]
+pub(super) struct Scale(AtomicU64);
+
+impl Scale {
+    /// Bytes.
+    pub(super) fn held(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+}
+
+/// What one session holds.
+#[derive(Debug)]
+pub(super) struct Weight {
+    scale: Arc<Scale>,
+    /// What it shares with sessions that it parted from.
+    shared: Option<Arc<Shared>>,
+    own: u64,
+}
+
+#[derive(Debug)]
+struct Shared {
+    scale: Arc<Scale>,
+    below: Option<Arc<Self>>,
+    own: u64,
+    /// With all below.
+    all: u64,
+}
+
+impl Weight {
+    pub(super) const fn new(scale: Arc<Scale>) -> Self {
+        Self { scale, shared: None, own: 0 }
+    }
+
+    /// Bytes, shared ones too.
+    pub(super) fn bytes(&self) -> u64 {
+        self.own + self.shared()
+    }
+
+    fn shared(&self) -> u64 {
+        self.shared.as_ref().map_or(0, |shared| shared.all)
+    }
+
+    /// Says how many bytes the session holds now, shared ones too.
+    pub(super) fn set(&mut self, bytes: u64) {
+        let own = bytes.saturating_sub(self.shared());
+        self.scale.0.fetch_add(own, Relaxed);
+        self.scale.0.fetch_sub(self.own, Relaxed);
+        self.own = own;
+    }
+
+    /// The weight of a session that holds the same, and shares all of it.
+    pub(super) fn part(&mut self) -> Self {
+        if self.own > 0 {
+            let (own, all) = (self.own, self.bytes());
+            let below = self.shared.take();
+            self.shared = Some(Arc::new(Shared { scale: Arc::clone(&self.scale), below, own, all }));
+            self.own = 0;
+        }
+        Self { scale: Arc::clone(&self.scale), shared: self.shared.clone(), own: 0 }
+    }
+
+    /// The weight of a session that shares nothing with this one.
+    pub(super) fn apart(&self) -> Self {
+        Self::new(Arc::clone(&self.scale))
+    }
+
+    /// Lets go of everything, as a session that goes back to its start does.
+    pub(super) fn clear(&mut self) {
+        self.set(0);
+        self.shared = None;
+    }
+}
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.scale.0.fetch_sub(self.own, Relaxed);
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.scale.0.fetch_sub(self.own, Relaxed);
+        // Forks of forks of forks are let go of one by one: as many calls within each other need a long stack.
+        let mut below = self.below.take();
+        while let Some(mut last) = below.and_then(Arc::into_inner) {
+            below = last.below.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shared_is_counted_once_and_let_go_with_the_last() {
+        let scale = Arc::new(Scale::default());
+        let mut first = Weight::new(Arc::clone(&scale));
+        first.set(1_000);
+        let mut forks: Vec<Weight> = (0..50).map(|_| first.part()).collect();
+        assert_eq!((scale.held(), forks[7].bytes()), (1_000, 1_000));
+        for fork in &mut forks {
+            fork.set(1_010);
+        }
+        assert_eq!(scale.held(), 1_500);
+        let nested = forks[3].part();
+        first.clear();
+        assert_eq!((scale.held(), first.bytes(), nested.bytes()), (1_500, 0, 1_010));
+        // A session that holds less than it shared shares it all the same.
+        forks[4].set(5);
+        assert_eq!((scale.held(), forks[4].bytes()), (1_490, 1_000));
+        drop(forks);
+        assert_eq!(scale.held(), 1_010, "of the nested one");
+        drop(nested);
+        assert_eq!(scale.held(), 0);
+    }
+
+    #[test]
+    fn a_long_line_of_forks_ends() {
+        let scale = Arc::new(Scale::default());
+        let mut last = Weight::new(Arc::clone(&scale));
+        for number in 1..=200_000 {
+            last.set(number);
+            last = last.part();
+        }
+        assert_eq!(scale.held(), 200_000);
+        drop(last);
+        assert_eq!(scale.held(), 0);
+    }
+}
