@@ -58,8 +58,10 @@ pub struct Budget {
 
 /// Steps of one call, unless the caller says otherwise.
 pub const DEFAULT_BUDGET: u64 = 200_000;
-/// Bytes of one call, unless the caller says otherwise: 80 for each step.
+/// Bytes of one call, unless the caller says otherwise or it may take very many steps.
 pub const DEFAULT_BYTES: u64 = 16 << 20;
+/// Bytes for each step, where there are very many.
+const STEP_BYTES: u64 = 80;
 /// Bytes that an item of a list counts for beside its own.
 const ITEM_BYTES: u64 = 16;
 
@@ -116,10 +118,10 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of so many steps, and of [`DEFAULT_BYTES`].
+    /// A budget of so many steps, and of the bytes that go with them.
     #[must_use]
-    pub const fn new(steps: u64) -> Self {
-        Self::with_bytes(steps, DEFAULT_BYTES)
+    pub fn new(steps: u64) -> Self {
+        Self::with_bytes(steps, steps.saturating_mul(STEP_BYTES).max(DEFAULT_BYTES))
     }
 
     /// A budget of so many steps and bytes.

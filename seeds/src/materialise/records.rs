@@ -126,10 +126,11 @@ impl<'a> Fields<'a> {
                     return Err(Finding::error(
                         format!("{}.unique_together[{group}]", self.plan.path),
                         format!(
-                            "found no new {} for record {} of {}; about {possible} different groups are possible",
+                            "found no new {} for record {} of {}{}",
                             enumerate(&names),
                             making.n + 1,
-                            self.size
+                            self.size,
+                            about(possible, "groups")
                         ),
                         "ask for fewer records, or let the fields take more values",
                     ));
@@ -144,6 +145,15 @@ impl<'a> Fields<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// How many different ones are possible, where that is known.
+fn about(possible: u64, what: &str) -> String {
+    if possible == u64::MAX {
+        String::new()
+    } else {
+        format!("; about {possible} different {what} are possible")
     }
 }
 

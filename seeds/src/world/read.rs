@@ -175,6 +175,7 @@ fn message_of(error: &serde_saphyr::Error) -> String {
         "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
             "expected a whole number from 0".to_owned()
         }
+        tab if tab.starts_with("tabs disallowed") => "found a tab, expected spaces before a key".to_owned(),
         "invalid bool" | "invalid boolean" => "expected true or false".to_owned(),
         _ => message.to_owned(),
     }

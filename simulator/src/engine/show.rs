@@ -165,11 +165,12 @@ impl Run<'_> {
     /// Counts a value that the reply shows. That it has too many is the world's fault; how long they are may be its
     /// callers'.
     fn count(&self, value: &Value) -> Outcome<()> {
-        self.shown
-            .take(1)
-            .map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+        self.shown.take(1).map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
         self.shown.take_bytes_of(value).map_err(|_| {
-            Refusal::new(422, format!("the reply has more than {MAX_REPLY_BYTES} bytes; ask for fewer records"))
+            Refusal::new(
+                422,
+                format!("the reply has more than {MAX_REPLY_BYTES} bytes; ask for fewer records"),
+            )
         })
     }
 

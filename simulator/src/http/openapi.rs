@@ -21,13 +21,16 @@ use crate::engine::tools::tool_schema;
 /// The document of a world. `server` is the absolute URL that its paths are below.
 #[must_use]
 pub fn document(world: &World, server: &str) -> Json {
-    described(world, server, Auth::default())
+    described(world, server, Auth::default(), |_| true)
 }
 
-/// The document of a world whose security is checked so far.
-pub(super) fn described(world: &World, server: &str, auth: Auth) -> Json {
+/// The document of the APIs of a world that may be seen, where its security is checked so far.
+pub(super) fn described(world: &World, server: &str, auth: Auth, sees: impl Fn(ApiId) -> bool) -> Json {
     let mut paths = Map::new();
     for (position, api) in world.apis.iter().enumerate() {
+        if !sees(ApiId(position as u16)) {
+            continue;
+        }
         let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
         let item = paths.entry(format!("{base}{}", api.path)).or_insert_with(|| json!({}));
         if let Json::Object(item) = item {

@@ -26,7 +26,11 @@ impl App {
         let id = &request.target.id;
         let slot = self.sessions.get(id, self.now_ms())?;
         if request.document().is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
-            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth);
+            // What is to be found by searching is not read off the document.
+            let live = lock(&slot);
+            let sees = |api| live.session.is_visible(api);
+            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth, sees);
+            drop(live);
             let document = Document::new(&document, request);
             return Ok(tagged(document, request.headers));
         }

@@ -163,7 +163,8 @@ impl Server {
         let (limit, within) = (self.app.settings.max_body_bytes, self.app.settings.body_timeout);
         let mut held: Option<SemaphorePermit<'_>> = None;
         let hold = |bytes: usize| {
-            let permit = u32::try_from(bytes).ok().and_then(|bytes| self.reading.try_acquire_many(bytes).ok());
+            let permit =
+                u32::try_from(bytes).ok().and_then(|bytes| self.reading.try_acquire_many(bytes).ok());
             let Some(permit) = permit else { return false };
             match &mut held {
                 Some(held) => held.merge(permit),

@@ -183,7 +183,8 @@ impl Store {
                     tracing::error!(%error, "what a failed change touches cannot be read");
                     Vec::new()
                 });
-                let why = probe(&self.path).err().map_or_else(|| error::told(&error), |full| full.to_string());
+                let why =
+                    probe(&self.path).err().map_or_else(|| error::told(&error), |full| full.to_string());
                 self.health.break_down(&why, undo);
                 Err(StoreError::Unwritable { path: self.path.clone(), why })
             }

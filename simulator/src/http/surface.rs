@@ -17,6 +17,7 @@ use super::sessions::{Slot, lock};
 use super::step::unwritten;
 use super::store::Store;
 use super::target::{Form, Place, Target};
+use super::text::decode;
 
 /// A request whose body has been read.
 pub(super) struct Incoming<'a> {
@@ -283,7 +284,12 @@ impl App {
             Place::Server(routes) => routes,
             Place::Nothing => {
                 let shown: String = request.uri.path().chars().take(200).collect();
-                return Err(Problem::new(404, format!("no route fits {shown}; see /openapi.json")));
+                return Err(Problem::new(
+                    404,
+                    format!(
+                        "no route fits {shown}; see /openapi.json, and for the API of a world /s/{{id}}/openapi.json with a session's id"
+                    ),
+                ));
             }
         };
         if let Some(route) = route_of(routes, request.method) {
@@ -308,11 +314,7 @@ impl App {
                 "the query string: expected percent-encoded UTF-8, found other bytes",
             ));
         }
-        let live = if route.of_session() {
-            Some(self.sessions.get(id, self.now_ms()))
-        } else {
-            None
-        };
+        let live = if route.of_session() { Some(self.sessions.get(id, self.now_ms())) } else { None };
         if route.surface == Surface::Control {
             self.authorise(request.headers, live.as_ref().and_then(|live| live.as_ref().ok()))?;
         }
@@ -331,9 +333,11 @@ impl App {
                 Some(error) => Err(unwritten(&error)),
                 None => Ok(reply(200, &serde_json::json!({"status": "ready"}))),
             },
-            Action::Metrics => {
-                Ok(text(200, "text/plain; version=0.0.4", self.metrics.text(self.sessions.count(), self.scale.held())))
-            }
+            Action::Metrics => Ok(text(
+                200,
+                "text/plain; version=0.0.4",
+                self.metrics.text(self.sessions.count(), self.scale.held()),
+            )),
             Action::Document | Action::Yaml => Ok(tagged(
                 Document::new(&super::manage::document(&self.settings.public_url), request),
                 request.headers,
@@ -412,11 +416,12 @@ fn host_name(host: &str) -> &str {
 
 /// A path as logs may show it: ids of sessions are keys to them, and are cut.
 pub(super) fn discreet(path: &str) -> String {
-    let cut = |segment: &str| match segment {
-        long if long.len() == 32 && long.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-            format!("{}...", long.get(..8).unwrap_or_default())
+    let cut = |segment: &str| {
+        let plain = decode(segment).unwrap_or(segment.into());
+        if plain.len() == 32 && plain.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return format!("{}...", plain.get(..8).unwrap_or_default());
         }
-        other => other.chars().take(200).collect(),
+        segment.chars().take(200).collect()
     };
     path.split('/').map(cut).collect::<Vec<_>>().join("/")
 }

@@ -6,6 +6,7 @@ use super::super::draw::Streams;
 use super::super::maker::{Fault, Maker};
 use super::super::plan::ResourcePlan;
 use super::super::value::{Making, missing, varies_alone};
+use super::about;
 use crate::model::Resource;
 use crate::value::Value;
 
@@ -79,9 +80,9 @@ impl FieldContext<'_> {
             (Some(fault), Some(_)) if !fault.message.is_empty() => Err(fault),
             _ => Err(Fault {
                 message: format!(
-                    "found no new value for record {} of {size}; about {possible} different values are possible in this \
-                     unique field",
-                    making.n + 1
+                    "found no new value for record {} of {size} in this unique field{}",
+                    making.n + 1,
+                    about(possible, "values")
                 ),
                 fix: "ask for fewer records, or let the field take more values".to_owned(),
             }),

@@ -3,7 +3,7 @@
 //! Values keep their types here, so that nothing has to be parsed against a schema; what is read is still checked
 //! against the base, and its digest says whether it is the state that was written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use diorama_seeds::model::{DomainId, Record, ResourceId};
@@ -114,40 +114,34 @@ impl State {
         let mut state = self.clone();
         let mut scratch = Vec::new();
         state.clock = Instant(kept.clock);
-        for position in 0..state.tables.len() {
+        for (position, ours) in self.tables.iter().enumerate() {
             let resource = ResourceId(position as u16);
+            let fields = world.resources.get(position)?.fields.len();
             let theirs = kept.tables.iter().find(|table| usize::from(table.resource) == position);
-            let theirs = theirs.map(|table| table.changed.iter().map(|(key, _)| key.value()));
-            let theirs: BTreeSet<Value> = theirs.into_iter().flatten().collect::<Option<_>>()?;
-            let ours = state.tables.get(position)?.keys().filter(|key| !theirs.contains(key));
-            for key in ours.cloned().collect::<Vec<_>>() {
-                let frozen = base.find(resource, &key).cloned();
-                state.put(base, resource, &key, frozen, &mut scratch);
+            let changed = theirs.into_iter().flat_map(|table| &table.changed);
+            let changed: BTreeMap<Value, &Option<Vec<Kept>>> =
+                changed.map(|(key, record)| Some((key.value()?, record))).collect::<Option<_>>()?;
+            for key in ours.keys().filter(|key| !changed.contains_key(key)) {
+                state.put(base, resource, key, base.find(resource, key).cloned(), &mut scratch);
             }
-            let creates = kept.tables.iter().find(|table| usize::from(table.resource) == position);
-            let creates = creates.map_or(0, |table| table.creates);
-            if state.creates(resource) != creates {
-                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates);
-            }
-        }
-        for table in &kept.tables {
-            let fields = world.resources.get(usize::from(table.resource))?.fields.len();
-            for (key, record) in &table.changed {
+            for (key, record) in changed {
                 let record = match record {
                     Some(values) if values.len() != fields => return None,
                     Some(values) => Some(values.iter().map(Kept::value).collect::<Option<Record>>()?),
                     None => None,
                 };
-                let key = key.value()?;
-                let known = state.tables.get(usize::from(table.resource))?.changed(&key);
-                if known != Some(&record) {
-                    state.put(base, ResourceId(table.resource), &key, record, &mut scratch);
+                if ours.changed(&key) != Some(&record) {
+                    state.put(base, resource, &key, record, &mut scratch);
                 }
             }
+            let creates = theirs.map_or(0, |table| table.creates);
+            if ours.creates() != creates {
+                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates);
+            }
         }
-        let gone = state.tokens.keys().filter(|text| !kept.tokens.iter().any(|token| *token.text == ***text));
-        for text in gone.cloned().collect::<Vec<_>>() {
-            state.revoke(&text);
+        let known: BTreeSet<&str> = kept.tokens.iter().map(|token| &*token.text).collect();
+        for text in self.tokens.keys().filter(|text| !known.contains(&***text)) {
+            state.revoke(text);
         }
         for token in &kept.tokens {
             world.domains.get(usize::from(token.domain))?;

@@ -103,10 +103,8 @@ impl Counts {
         }
         let start = at * PLACE as u64;
         // A count that is not written is too low, which only lets a loss go unnoticed.
-        let written = places
-            .file
-            .seek(SeekFrom::Start(start))
-            .and_then(|_| places.file.write_all(&place(id, count)));
+        let written =
+            places.file.seek(SeekFrom::Start(start)).and_then(|_| places.file.write_all(&place(id, count)));
         if let Err(error) = written {
             tracing::warn!(%error, "the count of a session's events cannot be written");
         }

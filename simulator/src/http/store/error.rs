@@ -90,13 +90,15 @@ impl StoreError {
 
 /// What an error of the database says to people who do not know it.
 pub(super) fn told(error: &fjall::Error) -> String {
-    use fjall::Error::{Io, InvalidVersion, JournalRecovery, Locked, Poisoned};
+    use fjall::Error::{InvalidVersion, Io, JournalRecovery, Locked, Poisoned};
     match error {
         Io(error) => error.to_string(),
         Poisoned => "an earlier write failed".to_owned(),
         Locked => "it is in use by another server".to_owned(),
         JournalRecovery(_) => "its journal is damaged".to_owned(),
-        InvalidVersion(_) => "another version of the program wrote it, or its version file is damaged".to_owned(),
+        InvalidVersion(_) => {
+            "another version of the program wrote it, or its version file is damaged".to_owned()
+        }
         _ => "a file of it is damaged or missing".to_owned(),
     }
 }

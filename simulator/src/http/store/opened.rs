@@ -1,8 +1,8 @@
 //! The database of a state folder while it is open.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use fjall::{Database, Keyspace, KeyspaceCreateOptions};

@@ -89,10 +89,8 @@ fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<
     let more = if sessions > NAMED { ", ..." } else { "" };
     named.truncate(NAMED);
     let all = counted.len();
-    let what = format!(
-        "{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})",
-        named.join(", ")
-    );
+    let what =
+        format!("{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})", named.join(", "));
     Err(StoreError::Missing { path: store.path.clone(), what })
 }
 
@@ -215,7 +213,8 @@ fn restore(roots: &mut Roots<'_>, id: &str, head: Head) -> Result<Live, StoreErr
     }
     live.calls_written = live.session.calls();
     live.weigh_all();
-    (live.id, live.token, live.prefix, live.lease_ms) = (id.to_owned(), head.token, head.prefix, head.lease_ms);
+    (live.id, live.token, live.prefix, live.lease_ms) =
+        (id.to_owned(), head.token, head.prefix, head.lease_ms);
     Ok(live)
 }
 

@@ -95,7 +95,6 @@ impl Store {
             Err(error) => tracing::warn!(%error, "a snapshot could not be written"),
         }
     }
-
 }
 
 impl Opened {
