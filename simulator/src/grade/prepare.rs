@@ -101,9 +101,11 @@ impl PreparedVariant {
         if variant.stages.is_empty() {
             return Err(CheckError::NoStage(position));
         }
-        // A refusal for a named reason is told apart from doing nothing, and from refusing anything.
+        // A refusal of what no tool does, or a rule forbids, needs no reply to rest on.
         let shows = |stage: &StageCheck| {
-            !stage.answer.is_empty() || !stage.evidence.is_empty() || !stage.refusal.is_empty()
+            let declines =
+                |class: &RefusalClass| matches!(class, RefusalClass::NoTool | RefusalClass::Forbidden);
+            !stage.answer.is_empty() || !stage.evidence.is_empty() || stage.refusal.iter().any(declines)
         };
         if variant.changes.is_empty() && !variant.stages.iter().any(shows) {
             return Err(CheckError::PassesAnything(position));

@@ -74,7 +74,11 @@ impl Ground<'_> {
         }
         let right = match self.classes {
             // What no tool can do, or what the agent was told not to, rests on no call: to decline is enough.
-            _ if self.refused().next().is_none() => has_signal(prose) || answer.ending.is_refusal(),
+            _ if self.refused().next().is_none() => {
+                has_inability(prose)
+                    || answer.ending.is_refusal()
+                    || (has_signal(prose) && !answer.ending.is_question())
+            }
             [] => has_signal(prose),
             [RefusalClass::NotFound] => self.is_absence(prose) || self.is_missed(prose),
             _ => self.gives_reason(prose),

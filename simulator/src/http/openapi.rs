@@ -158,7 +158,8 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         };
         let description = schema.as_object_mut().and_then(|schema| schema.shift_remove("description"));
         limits::split(&mut schema);
-        let list = schema.get("type").and_then(Json::as_str) == Some("array");
+        let is = |kind| schema.get("type").and_then(Json::as_str) == Some(kind);
+        let (list, object) = (is("array"), is("object"));
         let mut entry = json!({
             "name": name,
             "in": place,
@@ -167,6 +168,12 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         });
         if let Json::Object(entry) = &mut entry {
             entry.extend(description.map(|text| ("description".to_owned(), text)));
+            if object && place == "query" {
+                // Spread over several names it could not be told from other parameters: it is sent as JSON.
+                if let Some(schema) = entry.shift_remove("schema") {
+                    entry.insert("content".to_owned(), json!({"application/json": {"schema": schema}}));
+                }
+            }
             if list && place == "query" {
                 entry.insert("style".to_owned(), json!("form"));
                 entry.insert("explode".to_owned(), json!(false));
