@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use diorama_output::disk;
 use diorama_output::manifest::Manifest;
-use diorama_output::row::Dialogue;
+use diorama_output::row::{Dialogue, Role};
 use diorama_output::rows::{RowFile, RowWriter};
 use diorama_tests::{Ran, diorama, files, shared_data};
 use serde_json::Value as Json;
@@ -280,7 +280,7 @@ fn tampering_is_found_and_named() {
 
     let answer = fresh("answer");
     let id = rewrite(&answer, |row| {
-        let last = row.messages.len() - 2;
+        let last = row.messages.iter().rposition(|message| message.role == Role::Tool).unwrap();
         row.messages[last].content = Some("{\"status\":\"fine\"}".to_owned());
     });
     check(&answer, &id);

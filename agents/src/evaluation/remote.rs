@@ -3,8 +3,7 @@
 //! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
 //! the task but what the agent's surface serves is ever here.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use diorama_seeds::task::Call;
@@ -26,8 +25,6 @@ pub struct SessionServer {
     url: String,
     /// What is sent in `Diorama-Token`, where the server asks for it.
     token: Option<String>,
-    /// The schemas of replies, by the hash of the world.
-    schemas: Mutex<HashMap<String, Arc<Schemas>>>,
 }
 
 /// Schemas of replies by the name of the API, as the session's document has them.
@@ -38,10 +35,12 @@ pub struct RemoteEnvironment {
     http: reqwest::Client,
     /// `{server}/v1/sessions/{id}`.
     session: String,
+    /// `{server}/s/{id}/openapi.json`, which has the APIs that are visible by now.
+    document: String,
     view: View,
     budget: Budget,
     started: Instant,
-    schemas: Arc<Schemas>,
+    schemas: Schemas,
 }
 
 /// The header of the experimenter's token.
@@ -73,7 +72,6 @@ struct Called {
 #[derive(Deserialize)]
 struct Made {
     id: String,
-    world_hash: String,
 }
 
 impl SessionServer {
@@ -84,7 +82,7 @@ impl SessionServer {
     pub fn new(url: &str, token: Option<String>) -> Result<Self, EnvironmentError> {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
         let url = url.trim_end_matches('/').to_owned();
-        Ok(Self { http, url, token, schemas: Mutex::default() })
+        Ok(Self { http, url, token })
     }
 
     /// Whether the server can be reached and lets the experimenter in: how many tasks it serves.
@@ -115,16 +113,7 @@ impl SessionServer {
         let wanted = json!({"task": task, "seed": seed, "answers": answers, "faults": faults.rules()});
         let request = self.authorised(self.http.post(format!("{}/v1/sessions", self.url)));
         let made: Made = answer(request.json(&wanted).send().await).await?;
-        let known = self.known().get(&made.world_hash).cloned();
-        let schemas = match known {
-            Some(schemas) => schemas,
-            None => {
-                let read = Arc::new(schemas(&self.http, &self.url, &made.id).await?);
-                self.known().insert(made.world_hash, Arc::clone(&read));
-                read
-            }
-        };
-        RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, schemas, budget).await
+        RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, budget).await
     }
 
     /// Ends the episode of a session: the server's verdict. The session is deleted.
@@ -146,15 +135,11 @@ impl SessionServer {
             None => request,
         }
     }
-
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Schemas>>> {
-        self.schemas.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The schemas of the replies to success, from the document of a session.
-async fn schemas(http: &reqwest::Client, server: &str, id: &str) -> Result<Schemas, EnvironmentError> {
-    let document: Json = answer(http.get(format!("{server}/s/{id}/openapi.json")).send().await).await?;
+async fn schemas(http: &reqwest::Client, document: &str) -> Result<Schemas, EnvironmentError> {
+    let document: Json = answer(http.get(document).send().await).await?;
     let items = document.get("paths").and_then(Json::as_object).into_iter().flatten();
     let operations = items.filter_map(|(_, item)| item.as_object()).flatten();
     let schema = |operation: &Json| {
@@ -174,15 +159,13 @@ impl RemoteEnvironment {
     pub async fn join(server: &str, id: &str, budget: Budget) -> Result<Self, EnvironmentError> {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
         let server = server.trim_end_matches('/');
-        let schemas = Arc::new(schemas(&http, server, id).await?);
-        Self::enter(http, server, id, schemas, budget).await
+        Self::enter(http, server, id, budget).await
     }
 
     async fn enter(
         http: reqwest::Client,
         server: &str,
         id: &str,
-        schemas: Arc<Schemas>,
         budget: Budget,
     ) -> Result<Self, EnvironmentError> {
         let session = format!("{server}/v1/sessions/{id}");
@@ -193,7 +176,9 @@ impl RemoteEnvironment {
             tools: task.tools,
             over: false,
         };
-        Ok(Self { http, session, view, budget, started: Instant::now(), schemas })
+        let document = format!("{server}/s/{id}/openapi.json");
+        let schemas = schemas(&http, &document).await?;
+        Ok(Self { http, session, document, view, budget, started: Instant::now(), schemas })
     }
 
     fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
@@ -211,6 +196,7 @@ impl RemoteEnvironment {
         let reply = Reply { status: called.status, body: called.body };
         if call.api == TOOL_SEARCHER {
             self.view.found(&reply.body);
+            self.schemas = schemas(&self.http, &self.document).await?;
         }
         self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
         Ok(reply)

@@ -104,9 +104,12 @@ def pythonic(text, tools):
         # A parameter may have the name of a word of Python's own.
         body = re.sub(r"(?<=[(\s])(%s)(?==)" % "|".join(keyword.kwlist), r"\1__", body)
         for call in ast.parse(body, mode="eval").body.elts:
-            # Lists and objects are written as JSON, whose literals Python knows by other names.
-            words = {"true": True, "false": False, "null": None}
-            value = lambda node: words[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
+            # Lists, objects and the literals that Python knows by other names are JSON; strings are Python's.
+            def value(node):
+                text = ast.get_source_segment(body, node)
+                bare = text.startswith("'") or text in ("True", "False", "None")
+                return ast.literal_eval(node) if bare else json.loads(text)
+
             calls.append((call.func.id, {word.arg.removesuffix("__"): value(word.value) for word in call.keywords}))
     return calls
 
