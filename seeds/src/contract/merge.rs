@@ -34,12 +34,12 @@ impl Schemas {
 
     fn take_in(&self, flat: &mut Flat, schema: &Json, depth: u32) {
         let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
-        if let Some(name) = reference(schema) {
-            if flat.names.iter().filter(|known| *known == name).count() < 2 {
-                flat.names.push(name.to_owned());
-                if let Some(target) = self.target(schema) {
-                    self.take_in(flat, target, depth + 1);
-                }
+        if let Some(name) = reference(schema)
+            && flat.names.iter().filter(|known| *known == name).count() < 2
+        {
+            flat.names.push(name.to_owned());
+            if let Some(target) = self.target(schema) {
+                self.take_in(flat, target, depth + 1);
             }
         }
         for (key, value) in members {

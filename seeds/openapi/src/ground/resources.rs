@@ -198,8 +198,7 @@ fn members(found: &Collection, doc: &mut ResourceDoc) {
             .find(|name| plain(name) == **wanted)
             .cloned()
     };
-    let display =
-        display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(|name| named(&name)));
+    let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
