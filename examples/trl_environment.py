@@ -137,9 +137,10 @@ def environments(server, split=None, limit=1000):
     """A class for each world by its name, and a row for each task: `prompt`, `environment`, `task`."""
     token = os.environ.get("DIORAMA_CONTROL_TOKEN")
     control = {"Diorama-Token": token} if token else {}
-    listed = requests.get(f"{server}/v1/tasks", params={"limit": limit}, headers=control, timeout=120).json()
+    listed = requests.get(f"{server}/v1/tasks", params={"limit": limit}, headers=control, timeout=120)
+    listed.raise_for_status()
     classes, rows = {}, []
-    for task in listed["tasks"]:
+    for task in listed.json()["tasks"]:
         if split and task["split"] != split:
             continue
         made = requests.post(f"{server}/v1/sessions", json={"task": task["id"]}, headers=control, timeout=120).json()

@@ -5,13 +5,16 @@
 
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
-use diorama_seeds::task::Call;
+use diorama_proof::GateReport;
+use diorama_seeds::answer::AnswerPart;
+use diorama_seeds::model;
+use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Prepared};
 use serde_json::Value as Json;
 
 use crate::episode::{EpisodeError, Task, Worlds};
-use crate::synthesis::row::{depth, nested};
+use crate::synthesis::row::{depth, home, nested, rc_level};
 
 /// What does not hold of a row.
 #[derive(Debug, thiserror::Error)]
@@ -60,7 +63,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     tools(row, &task, &world)?;
     let mut session = task.session(&world, task.episode.session_seed)?;
     same("initial_state_hash", &row.initial_state_hash, &session.digest().to_string())?;
-    let zone = world.base.world().zone.clone();
+    let base = &world.base;
+    let zone = base.world().zone.clone();
     let mut replies = task.replies.iter();
     for event in &task.episode.events {
         let Event::Call(index) = event else { continue };
@@ -81,9 +85,9 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     same("final_state_hash", &row.final_state_hash, &session.digest().to_string())?;
     messages(row, &task)?;
     same("gold_plan", row.gold_plan.as_deref().unwrap_or_default(), &nested(&task.gold))?;
-    if row.depth != depth(&task.gold) {
-        return Err(column("depth", format!("found {}, expected {}", row.depth, depth(&task.gold))));
-    }
+    labels(row, &task, base.world())?;
+    answers(&task)?;
+    gates(&task)?;
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| Unproven::Checks(error.to_string()))?;
@@ -104,6 +108,94 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     // Of a request that is declined without a call, the words are the whole solution.
     if !task.gold.is_empty() && prepared.grade(&idle).success {
         return Err(Unproven::Checks("the words pass them without a call".to_owned()));
+    }
+    Ok(())
+}
+
+/// What is said of a row in short is what its calls give.
+fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unproven> {
+    let depth = depth(&task.gold);
+    if row.depth != depth {
+        return Err(column("depth", format!("found {}, expected {depth}", row.depth)));
+    }
+    if row.rc_level != rc_level(depth) {
+        return Err(column("rc_level", format!("found {:?}, expected {:?}", row.rc_level, rc_level(depth))));
+    }
+    let home = home(world, &task.gold);
+    if (&*row.domain, &*row.archetype) != (&*home.name, &*home.archetype) {
+        let what = format!("found {}, expected {}, that of the last call", row.domain, home.name);
+        return Err(column("domain", what));
+    }
+    let searches = task.gold.iter().any(|call| call.api == TOOL_SEARCHER);
+    if searches == (row.ability == Ability::Call) {
+        let what = if searches { "a search" } else { "no search" };
+        return Err(column("ability", format!("found {what} among the calls, expected otherwise")));
+    }
+    Ok(())
+}
+
+/// The reference answers are what the messages say: their texts stand there in order, and their places are in replies.
+fn answers(task: &Task) -> Result<(), Unproven> {
+    let wrong = |stage: usize, what: String| column("gold_answer", format!("stage {stage}: {what}"));
+    if task.gold_answer.stages.len() != task.stages.len() {
+        let (found, expected) = (task.gold_answer.stages.len(), task.stages.len());
+        return Err(column("gold_answer", format!("found {found} stages, expected {expected}")));
+    }
+    let replies: Vec<Option<Json>> =
+        task.replies.iter().map(|reply| serde_json::from_str(reply).ok()).collect();
+    for (number, (parts, stage)) in task.gold_answer.stages.iter().zip(&task.stages).enumerate() {
+        let mut rest = &*stage.answer;
+        for part in parts {
+            let (call, path) = match part {
+                AnswerPart::Text(text) => {
+                    let after = rest.split_once(text.trim()).map(|(_, after)| after);
+                    rest = after.ok_or_else(|| {
+                        wrong(number, format!("found `{}`, which the message does not say", text.trim()))
+                    })?;
+                    continue;
+                }
+                AnswerPart::Leaf { call, path, .. } | AnswerPart::Truth { call, path, .. } => (call, path),
+                AnswerPart::Each { call, array, .. } => (call, array),
+            };
+            let reply = replies.get(*call).and_then(Option::as_ref);
+            if reply.and_then(|reply| place(reply, path)).is_none() {
+                return Err(wrong(
+                    number,
+                    format!("found the place `{path}`, which reply {call} does not have"),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The part of a reply at a path such as `items[0].doctor_id`.
+fn place<'a>(reply: &'a Json, path: &str) -> Option<&'a Json> {
+    if path.is_empty() {
+        return Some(reply);
+    }
+    let pointer = path.replace('[', ".").replace(']', "").replace('.', "/");
+    reply.pointer(&if pointer.starts_with('/') { pointer } else { format!("/{pointer}") })
+}
+
+/// What the gates are said to have found could have been found of these calls.
+fn gates(task: &Task) -> Result<(), Unproven> {
+    let GateReport { gold_calls, no_op, damage, grounded, .. } = &task.gates;
+    let arguments: usize = task.gold.iter().map(|call| call.sources.len()).sum();
+    let survived: u32 = damage.values().map(|tally| tally.survived).sum();
+    let killed: u32 = damage.values().map(|tally| tally.killed).sum();
+    let wrong = |what: String| Err(column("gates", what));
+    if *gold_calls as usize != task.gold.len() {
+        return wrong(format!("found {gold_calls} reference calls, expected {}", task.gold.len()));
+    }
+    if *grounded as usize != arguments {
+        return wrong(format!("found {grounded} grounded arguments, expected {arguments}"));
+    }
+    if *no_op == 0 || killed == 0 || survived > 0 {
+        return wrong(format!(
+            "found {no_op} ways of doing nothing, {killed} faults that failed and {survived} that passed, expected some, \
+             some and none"
+        ));
     }
     Ok(())
 }

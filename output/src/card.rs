@@ -102,7 +102,9 @@ fn loader(text: &mut String, manifest: &Manifest) {
         text,
         "## Load\n\n```python\nimport json, datasets\nrows = datasets.load_dataset(\"parquet\", \
          data_files=\"data/{split}-*.parquet\", split=\"train\")\nmessages, tools = rows[0][\"messages\"], \
-         json.loads(rows[0][\"tools\"])\n```\n\nRun it in this folder. `diorama export --format trl` writes the same rows \
+         json.loads(rows[0][\"tools\"])\nfor call in (call for message in messages for call in message[\"tool_calls\"] or []):\n    \
+         call[\"function\"][\"arguments\"] = json.loads(call[\"function\"][\"arguments\"])  # chat templates encode \
+         them\n```\n\nRun it in this folder. `diorama export --format trl` writes the same rows \
          with arguments as mappings. `diorama verify` replays every row.\n"
     );
 }

@@ -20,7 +20,7 @@ pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 
 use crate::disk::{self, DiskError, PartFile};
 use crate::folder::Folder;
-use crate::row::RowFault;
+use crate::row::{RowFault, Split};
 use crate::rows::ReadError;
 
 /// Why a dataset cannot be exported.
@@ -38,6 +38,14 @@ pub enum ExportError {
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),
+    /// A split without rows was asked for.
+    #[error("the dataset has no rows of the split {split}, expected one of those it has: {found}")]
+    NoRows {
+        /// The split.
+        split: Split,
+        /// Those that have rows, with how many.
+        found: String,
+    },
     /// A choice was made that a format has no place for.
     #[error("found --{option}, for which {format} has no place; leave it out")]
     NoPlace {
@@ -68,6 +76,13 @@ pub fn export(folder: &Folder, options: Options, out: &Path) -> Result<Exported,
     let shape = options.shape()?;
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));
+    }
+    let splits = &folder.manifest().counts.splits;
+    if let Some(split) = options.split
+        && splits.get(split.as_str()).is_none_or(|rows| *rows == 0)
+    {
+        let found: Vec<String> = splits.iter().map(|(split, rows)| format!("{split} ({rows})")).collect();
+        return Err(ExportError::NoRows { split, found: found.join(", ") });
     }
     let mut file = PartFile::create(out)?;
     let mut done = Exported::default();

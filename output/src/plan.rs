@@ -86,7 +86,7 @@ pub enum PlanError {
     #[error("found {0} files in a split, expected at most 100000; put more units in a file")]
     TooManyFiles(usize),
     /// A shard is not one.
-    #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K (or from 0) and K up to 10000")]
+    #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K and K up to 10000")]
     Shard(String),
 }
 
@@ -190,12 +190,12 @@ impl Shard {
     /// The only shard of a run that is not sharded.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Shard `index` of `count`; `count`/`count` is the same shard as 0, so that counting from 1 works too.
+    /// Shard `index` of `count`, counted from 1.
     ///
     /// # Errors
     /// When there are no shards, or fewer than `index`.
     pub fn new(index: u32, count: u32) -> Result<Self, PlanError> {
-        if count == 0 || count > 10_000 || index > count {
+        if index == 0 || count > 10_000 || index > count {
             return Err(PlanError::Shard(format!("{index}/{count}")));
         }
         Ok(Self { index: index % count, count })
@@ -221,7 +221,8 @@ impl FromStr for Shard {
 
 impl fmt::Display for Shard {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.index, self.count)
+        let index = if self.index == 0 { self.count } else { self.index };
+        write!(formatter, "{index}/{}", self.count)
     }
 }
 
@@ -281,17 +282,17 @@ mod tests {
     }
 
     #[test]
-    fn shards_share_out_all_files_whether_counted_from_0_or_1() {
+    fn shards_share_out_all_files() {
         let plan = plan(10_020);
-        for shards in [["0/3", "1/3", "2/3"], ["1/3", "2/3", "3/3"]] {
-            let mut files: Vec<usize> = shards
-                .iter()
-                .flat_map(|shard| plan.files_of(shard.parse::<Shard>().unwrap()).map(|file| file.index))
-                .collect();
-            files.sort_unstable();
-            assert_eq!(files, [0, 1, 2, 3, 4, 5]);
+        let mut files = Vec::new();
+        for name in ["1/3", "2/3", "3/3"] {
+            let shard: Shard = name.parse().unwrap();
+            assert_eq!(shard.to_string(), name);
+            files.extend(plan.files_of(shard).map(|file| file.index));
         }
-        for wrong in ["", "1", "4/3", "1/0", "-1/3", "a/b", "1/10001"] {
+        files.sort_unstable();
+        assert_eq!(files, [0, 1, 2, 3, 4, 5]);
+        for wrong in ["", "1", "0/3", "4/3", "1/0", "0/0", "-1/3", "a/b", "1/10001"] {
             let error = wrong.parse::<Shard>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("found shard `{wrong}`, expected I/K")), "{error}");
         }

@@ -333,6 +333,12 @@ pub struct UnknownName {
     pub expected: &'static str,
 }
 
+/// The id of the row of a slot.
+#[must_use]
+pub fn row_id(split: Split, slot: u64) -> String {
+    format!("{split}-{slot:08}")
+}
+
 impl Split {
     /// All splits, in the order of their files.
     pub const ALL: [Self; 2] = [Self::Train, Self::Test];

@@ -109,7 +109,10 @@ fn dataset(folder: &Path) -> PathBuf {
 fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
     let mut command = Command::new(python);
     command.arg(root().join("examples").join(script)).args(["--server", server, "--base-url", model]);
-    command.args(["--model", "scripted", "--tasks", "1000"]).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+        .args(["--model", "scripted", "--tasks", "1000"])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("DIORAMA_CONTROL_TOKEN", "secret");
     let ran = command.output().unwrap();
     assert!(ran.status.success(), "{script}: {}", String::from_utf8_lossy(&ran.stderr));
     let text = String::from_utf8(ran.stdout).unwrap();
@@ -123,7 +126,7 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     let out = dataset(folder.path());
     let (by_opening, by_id) = solutions(&out);
     assert!(by_id.len() >= 10, "{} of the rows have a solution that can be written down", by_id.len());
-    let server = serve(&["--tasks", out.to_str().unwrap()]);
+    let server = serve(&["--tasks", out.to_str().unwrap(), "--control-token", "secret"]);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let model =
         runtime.block_on(ModelServer::start(Script::new(move |body| next(&by_opening, body)))).unwrap();
@@ -156,11 +159,12 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
     };
     let steps: BTreeMap<&String, Vec<Json>> =
         by_id.iter().map(|(id, steps)| (id, steps.iter().map(step).collect())).collect();
-    let server = serve(&["--tasks", out.to_str().unwrap()]);
+    let server = serve(&["--tasks", out.to_str().unwrap(), "--control-token", "secret"]);
     let mut child = Command::new(&python)
         .arg(root().join("tests/data/examples/trl_driver.py"))
         .arg(&server.url)
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("DIORAMA_CONTROL_TOKEN", "secret")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -285,6 +285,64 @@ fn tampering_is_found_and_named() {
     });
     check(&answer, &id);
 
+    // What a recomputed manifest used to hide.
+    let hidden = |name: &str, change: &dyn Fn(&mut Dialogue), expect: &str| {
+        let folder = fresh(name);
+        let id = rewrite(&folder, change);
+        check(&folder, &id);
+        check(&folder, expect);
+    };
+    hidden("level", &|row| row.rc_level = Some(row.rc_level.map_or(2, |level| level % 3 + 1)), "rc_level");
+    hidden(
+        "gold answer",
+        &|row| row.gold_answer = r#"{"stages":[[{"text":"I never said so."}]]}"#.into(),
+        "gold_answer",
+    );
+    hidden("gates", &|row| row.gates = row.gates.replacen("\"gold_calls\":", "\"gold_calls\":4", 1), "gates");
+    hidden("survived", &|row| row.gates = row.gates.replacen("\"survived\":0", "\"survived\":3", 1), "gates");
+    hidden(
+        "seed",
+        &|row| row.provenance = row.provenance.replacen("\"seed\":", "\"seed\":7", 1),
+        "provenance.seed",
+    );
+    hidden(
+        "slot",
+        &|row| row.provenance = row.provenance.replacen("\"slot\":", "\"slot\":1", 1),
+        "the id is",
+    );
+    hidden("domain", &|row| row.domain.push('s'), "domain: found");
+    let swapped = fresh("swapped");
+    let (name, mut all) =
+        rows(&swapped).into_iter().fold((String::new(), Vec::new()), |(_, mut all), (name, row)| {
+            all.push((name.clone(), row));
+            (name, all)
+        });
+    all.retain(|(of, _)| *of == name);
+    all.swap(0, 1);
+    let mut bytes = Vec::new();
+    let mut writer = RowWriter::new(&mut bytes).unwrap();
+    all.into_iter().for_each(|(_, row)| writer.write(row).unwrap());
+    writer.finish().unwrap();
+    std::fs::write(swapped.join(&name), bytes).unwrap();
+    agree(&swapped, &name);
+    check(&swapped, "stands after that of slot");
+    let manifest = |name: &str, change: &dyn Fn(&mut Json), expect: &str| {
+        let folder = fresh(name);
+        let path = folder.join("manifest.json");
+        let mut manifest: Json = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        change(&mut manifest);
+        std::fs::write(&path, serde_json::to_vec_pretty(&manifest).unwrap()).unwrap();
+        check(&folder, expect);
+    };
+    manifest("another seed", &|manifest| manifest["seed"] = 99.into(), "provenance.seed");
+    manifest("proposed", &|manifest| manifest["funnel"]["proposed"] = 9_999_999.into(), "funnel.proposed");
+    manifest("slots", &|manifest| manifest["plan"]["slots"] = 9_999.into(), "plan.slots");
+    manifest(
+        "version",
+        &|manifest| manifest["generator_version"] = "generate/0".into(),
+        "provenance.version",
+    );
+
     let missing = fresh("missing");
     let name = some(&missing, "worlds");
     std::fs::remove_file(missing.join(&name)).unwrap();
@@ -329,6 +387,9 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     assert_eq!(files(&full).len(), 1);
     fails(&["generate", "--out", text(&full.join("notes.txt"))], 1, "notes.txt");
     fails(&["generate", "--out", text(&out), "--shard", "4/3"], 2, "4/3");
+    fails(&["generate", "--out", text(&out), "--shard", "0/3"], 2, "0/3");
+    fails(&["generate", "--out", text(&out), "--threads", "0"], 2, "--threads");
+    fails(&["world", "show", "dentist"], 2, "dental_clinic");
     fails(&["generate", "--out", text(&out), "--dialogues", "0"], 2, "dialogues");
     fails(&["generate", "--out", text(&out), "--nonsense"], 2, "--nonsense");
     fails(&["generate", "--out", text(&out), "--world", "/nowhere/world.yaml"], 1, "/nowhere/world.yaml");

@@ -3,6 +3,7 @@
 pub mod llm;
 
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -66,7 +67,7 @@ pub struct Generate {
     pub resume: bool,
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    pub threads: Option<NonZeroUsize>,
     /// What ToolSearcher does in the dialogues: toolsearch/1 by words, toolsearch/2 by words and meaning.
     #[arg(long, value_enum, default_value_t = ToolSearch::V1, value_name = "VERSION")]
     pub tool_search: ToolSearch,
@@ -200,8 +201,8 @@ impl Generate {
             caller: Box::new(OfflineCaller),
             tester: Box::new(SixGates),
         };
-        let threads =
-            self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, Into::into));
+        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = threads.map_or(1, NonZeroUsize::get);
         let Some(asked) = asked else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
             writer.drive(

@@ -1,5 +1,6 @@
 //! Worlds named on the command line: files, folders of files, OpenAPI documents, or the catalog.
 
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -42,16 +43,23 @@ impl Inputs {
     /// The first file that cannot be read or is wrong.
     pub fn read(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldDoc>, CliError> {
         let mut docs = Vec::new();
-        for path in &self.world {
-            for file in files(path)? {
-                docs.push(read_world(&file)?);
-            }
+        for file in self.world_files()? {
+            docs.push(read_world(&file)?);
         }
         for path in &self.openapi {
             docs.push(self.document(path, streams)?);
         }
         self.name(&mut docs, streams)?;
         Ok(docs)
+    }
+
+    /// The world files that were named, those of folders by name.
+    ///
+    /// # Errors
+    /// When a folder cannot be read, or holds none.
+    pub fn world_files(&self) -> Result<Vec<PathBuf>, CliError> {
+        let all: Result<Vec<_>, _> = self.world.iter().map(|path| files(path)).collect();
+        Ok(all?.concat())
     }
 
     /// Imports one of the OpenAPI documents.
@@ -136,8 +144,19 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
 /// # Errors
 /// When it cannot be read.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
-    std::fs::read(path).map_err(|source| CliError::Read { path: path.to_owned(), source })
+    let read = || {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(io::Error::other(format!("found more than {MOST_BYTES} bytes, expected a document")));
+        }
+        Ok(bytes)
+    };
+    read().map_err(|source| CliError::Read { path: path.to_owned(), source })
 }
+
+/// Bytes of a file that is read whole, at most.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// A file itself, or the world files of a folder by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {

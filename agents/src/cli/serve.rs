@@ -1,5 +1,6 @@
 //! `diorama serve`
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -15,11 +16,14 @@ use diorama_simulator::http::{self, App, Auth, Settings, StateFolder, WorldSourc
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::check::Gates;
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds};
+use super::inputs::{Inputs, catalog_worlds, read_world};
 use super::openapi::read_document;
 use super::{Done, Streams, terminal};
 use crate::tasks::DatasetTasks;
@@ -232,8 +236,13 @@ impl Serve {
 
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldSource>, CliError> {
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
-        let of_files = Inputs { world: self.inputs.world.clone(), ..Inputs::default() };
-        docs.extend(of_files.read(streams)?.into_iter().map(|doc| (doc, String::new())));
+        // Files may hold worlds of one name, as those of a dataset do: those go by the names of their files.
+        let mut files = HashMap::new();
+        for file in self.inputs.world_files()? {
+            let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            files.insert(docs.len(), stem.unwrap_or_default());
+            docs.push((read_world(&file)?, String::new()));
+        }
         for path in &self.inputs.openapi {
             let server_path = openapi::server_path(&read_document(path)?).unwrap_or_default();
             docs.push((self.inputs.document(path, streams)?, server_path));
@@ -248,9 +257,15 @@ impl Serve {
             let all: Vec<WorldDoc> = docs.into_iter().map(|(doc, _)| doc).collect();
             docs = vec![(compose("composed", &all)?, String::new())];
         }
+        let mut names: HashMap<String, usize> = HashMap::new();
+        for (doc, _) in &docs {
+            *names.entry(doc.name.clone()).or_default() += 1;
+        }
         docs.into_iter()
-            .map(|(doc, server_path)| {
-                let id = doc.name.clone();
+            .enumerate()
+            .map(|(place, (doc, server_path))| {
+                let repeated = names.get(&doc.name).is_some_and(|times| *times > 1);
+                let id = files.remove(&place).filter(|_| repeated).unwrap_or_else(|| doc.name.clone());
                 Ok(WorldSource { id, source: Source::new(doc)?, seed: self.seed, server_path })
             })
             .collect()
@@ -259,12 +274,17 @@ impl Serve {
 
 /// Starts the log. A log that is there already, as in tests, stays.
 fn start_log(log: Log) {
-    let level = if log == Log::Off { LevelFilter::WARN } else { LevelFilter::INFO };
-    let builder =
-        tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).with_ansi(false);
+    // What libraries have to say is for those who asked for a log.
+    let (ours, theirs) = match log {
+        Log::Off => (LevelFilter::WARN, LevelFilter::OFF),
+        Log::Text | Log::Json => (LevelFilter::INFO, LevelFilter::WARN),
+    };
+    let targets = Targets::new().with_default(theirs).with_target("diorama", ours);
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let registry = tracing_subscriber::registry();
     let _ = match log {
-        Log::Json => builder.json().flatten_event(true).try_init(),
-        Log::Off | Log::Text => builder.try_init(),
+        Log::Json => registry.with(layer.json().flatten_event(true).with_filter(targets)).try_init(),
+        Log::Off | Log::Text => registry.with(layer.with_filter(targets)).try_init(),
     };
 }
 

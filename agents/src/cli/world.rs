@@ -128,10 +128,19 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
 }
 
 fn find(name: &str) -> Result<WorldDoc, CliError> {
-    if let Some(doc) = catalog_worlds()?.into_iter().find(|doc| doc.name == name) {
-        return Ok(doc);
+    let catalog = catalog_worlds()?;
+    let path = std::path::Path::new(name);
+    if !path.exists() && !catalog.iter().any(|doc| doc.name == name) {
+        let names: Vec<&str> = catalog.iter().map(|doc| &*doc.name).collect();
+        return Err(CliError::Usage(format!(
+            "found no file `{name}`, expected one, or a world of the catalog: {}",
+            names.join(", ")
+        )));
     }
-    super::inputs::read_world(std::path::Path::new(name))
+    match catalog.into_iter().find(|doc| doc.name == name) {
+        Some(doc) => Ok(doc),
+        None => super::inputs::read_world(path),
+    }
 }
 
 fn import_openapi(

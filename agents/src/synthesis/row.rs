@@ -1,10 +1,11 @@
 //! A tested candidate as a row of a dataset.
 
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
-use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall};
+use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
 use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::answer::GoldAnswer;
+use diorama_seeds::model::{Domain, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Serialize;
@@ -31,9 +32,7 @@ pub struct About<'a> {
 pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
     let depth = depth(&grounded.gold);
-    let last = grounded.gold.iter().rev().find_map(|call| model.api_named(&call.api));
-    let home = last.map_or(0, |api| model.api(api).domain.index());
-    let domain = &model.domains[home];
+    let domain = home(model, &grounded.gold);
     let tools = world.base.shown_tools(&grounded.visible);
     let Told { messages, events } = tell(world, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
@@ -50,11 +49,11 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
     };
     let answer = GoldAnswer { stages: grounded.stages.iter().map(|stage| stage.parts.clone()).collect() };
     Dialogue {
-        id: format!("{}-{:08}", about.split, about.provenance.slot),
+        id: row_id(about.split, about.provenance.slot),
         split: about.split,
         ability: about.ability,
         depth,
-        rc_level: (depth >= 2).then(|| (depth - 1).min(3)),
+        rc_level: rc_level(depth),
         phenomena: about.phenomena.iter().map(|name| (*name).to_owned()).collect(),
         world_id: world.id.clone(),
         world_hash: world.hash.clone(),
@@ -78,6 +77,19 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
         },
         provenance: text(about.provenance),
     }
+}
+
+/// The domain that a conversation is about: that of its last call, or the first where there is none.
+#[must_use]
+pub fn home<'a>(world: &'a World, gold: &[GoldCall]) -> &'a Domain {
+    let last = gold.iter().rev().find_map(|call| world.api_named(&call.api));
+    &world.domains[last.map_or(0, |api| world.api(api).domain.index())]
+}
+
+/// Reverse Chain's level: 1 for a depth of 2, 2 for 3, 3 for more.
+#[must_use]
+pub fn rc_level(depth: u32) -> Option<u32> {
+    (depth >= 2).then(|| (depth - 1).min(3))
 }
 
 fn text<T: Serialize>(value: &T) -> String {

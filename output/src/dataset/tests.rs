@@ -89,7 +89,7 @@ fn bytes(folder: &Path) -> BTreeMap<PathBuf, String> {
 
 fn whole() -> (TempDir, BTreeMap<PathBuf, String>) {
     let folder = TempDir::new().unwrap();
-    run(folder.path(), "0/1", 1);
+    run(folder.path(), "1/1", 1);
     let bytes = bytes(folder.path());
     (folder, bytes)
 }
@@ -102,7 +102,7 @@ fn a_folder_has_rows_worlds_card_and_manifest_whatever_the_threads() {
     insta::assert_snapshot!(fs::read_to_string(folder.path().join("README.md")).unwrap());
     let many = TempDir::new().unwrap();
     let out = many.path().join("deep/new");
-    let summary = run(&out, "0/1", 5);
+    let summary = run(&out, "1/1", 5);
     assert_eq!(bytes(&out), one);
     assert_eq!((summary.counts.dialogues, summary.funnel.written), (207, 207));
     assert_eq!((summary.funnel.proposed, summary.funnel.exhausted), (212, 5));
@@ -114,7 +114,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
     let (_, expected) = whole();
     for (interrupt_after, files_left) in [(0, 12), (1, 12), (9, 10), (23, 7)] {
         let folder = TempDir::new().unwrap();
-        let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+        let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
         let made = AtomicU64::new(0);
         let failing = |unit: &Unit| {
             if made.fetch_add(1, Ordering::SeqCst) >= interrupt_after {
@@ -126,7 +126,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
         assert!(matches!(error, DriveError::Unit(_)), "{error}");
         drop(writer);
         assert!(!folder.path().join("manifest.json").exists());
-        let writer = open(folder.path(), "0/1", Start::Resume).unwrap();
+        let writer = open(folder.path(), "1/1", Start::Resume).unwrap();
         assert_eq!(writer.pending().len(), files_left, "finished files are kept");
         writer.drive(3, |unit| make(&writer, unit), |_| {}).unwrap();
         writer.finish().unwrap();
@@ -138,7 +138,7 @@ fn an_interrupted_run_resumes_to_the_same_bytes() {
 fn resuming_makes_changed_files_and_lost_worlds_anew() {
     let (_, expected) = whole();
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap();
     drop(writer);
     let file = |name: &str| folder.path().join(name);
@@ -148,7 +148,7 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     fs::remove_file(file("worlds/test_clinic_0.json")).unwrap();
     fs::write(file("data/train-00006-of-00010.parquet.part"), b"left by a crash").unwrap();
     fs::write(file("worlds/nobody.json"), b"{}").unwrap();
-    let writer = open(folder.path(), "0/1", Start::Resume).unwrap();
+    let writer = open(folder.path(), "1/1", Start::Resume).unwrap();
     let pending: Vec<&str> = writer.pending().iter().map(|file| file.name.as_str()).collect();
     assert_eq!(
         pending,
@@ -162,7 +162,7 @@ fn resuming_makes_changed_files_and_lost_worlds_anew() {
     writer.drive(2, |unit| make(&writer, unit), |_| {}).unwrap();
     writer.finish().unwrap();
     assert_eq!(bytes(folder.path()), expected);
-    let complete = open(folder.path(), "0/1", Start::Resume).unwrap();
+    let complete = open(folder.path(), "1/1", Start::Resume).unwrap();
     assert!(complete.pending().is_empty());
     assert_eq!(complete.finish().unwrap().counts.dialogues, 207);
     assert_eq!(bytes(folder.path()), expected);
@@ -181,21 +181,21 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
     check(
         foreign.path(),
         identity(),
-        "0/1",
+        "1/1",
         Start::Fresh,
         "is not empty (it holds `thesis.tex`); choose a new folder",
     );
-    check(foreign.path(), identity(), "0/1", Start::Resume, "holds `thesis.tex` but no interrupted run");
-    let writer = open(&foreign.path().join("thesis.tex"), "0/1", Start::Fresh).unwrap_err();
+    check(foreign.path(), identity(), "1/1", Start::Resume, "holds `thesis.tex` but no interrupted run");
+    let writer = open(&foreign.path().join("thesis.tex"), "1/1", Start::Fresh).unwrap_err();
     assert!(matches!(writer, DatasetError::NotAFolder(_)));
 
     let begun = TempDir::new().unwrap();
-    drop(open(begun.path(), "0/1", Start::Fresh).unwrap());
+    drop(open(begun.path(), "1/1", Start::Fresh).unwrap());
     let other = Identity { seed: 8, ..identity() };
     check(
         begun.path(),
         other,
-        "0/1",
+        "1/1",
         Start::Resume,
         "another `seed` (found 7, expected 8); use the same settings",
     );
@@ -204,23 +204,23 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
     check(
         begun.path(),
         other,
-        "0/1",
+        "1/1",
         Start::Resume,
         "another `backend` (found \"offline\", expected \"llm\")",
     );
     let mut other = identity();
     other.config.insert("model".into(), json!("m"));
-    check(begun.path(), other, "0/1", Start::Resume, "another `model` (found nothing, expected \"m\")");
+    check(begun.path(), other, "1/1", Start::Resume, "another `model` (found nothing, expected \"m\")");
     check(
         begun.path(),
         identity(),
-        "0/2",
+        "1/2",
         Start::Resume,
-        "another `shard` (found \"0/1\", expected \"0/2\")",
+        "another `shard` (found \"1/1\", expected \"1/2\")",
     );
-    check(begun.path(), identity(), "0/1", Start::Fresh, "is not empty");
-    let writer = open(begun.path(), "0/1", Start::Resume).unwrap();
-    check(begun.path(), identity(), "0/1", Start::Resume, "another process is writing");
+    check(begun.path(), identity(), "1/1", Start::Fresh, "is not empty");
+    let writer = open(begun.path(), "1/1", Start::Resume).unwrap();
+    check(begun.path(), identity(), "1/1", Start::Resume, "another process is writing");
     let error = writer.finish().unwrap_err().to_string();
     assert_eq!(
         error,
@@ -231,7 +231,7 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
 #[test]
 fn rows_that_do_not_fit_the_plan_are_refused() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let plan = plan();
     let [file, unit] = [&plan.files()[0], &plan.files()[1]];
     let check = |rows: UnitRows, expect: &str| {
@@ -272,7 +272,7 @@ fn rows_that_do_not_fit_the_plan_are_refused() {
 #[test]
 fn a_panic_while_a_unit_is_made_ends_the_drive() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let drive = || {
         writer.drive(3, |unit| if unit.index == 6 { panic!("a bug") } else { make(&writer, unit) }, |_| {})
     };
@@ -284,7 +284,7 @@ fn a_panic_while_a_unit_is_made_ends_the_drive() {
 #[test]
 fn a_full_disk_is_named_and_leaves_no_half_file() {
     let folder = TempDir::new().unwrap();
-    let writer = open(folder.path(), "0/1", Start::Fresh).unwrap();
+    let writer = open(folder.path(), "1/1", Start::Fresh).unwrap();
     let name = "data/train-00000-of-00010.parquet";
     std::os::unix::fs::symlink("/dev/full", folder.path().join(format!("{name}.part"))).unwrap();
     let error = writer.drive(1, |unit| make(&writer, unit), |_| {}).unwrap_err().to_string();

@@ -13,7 +13,10 @@ use crate::engine::tests::shop;
 use crate::session::{Session, SessionOptions};
 
 mod batch;
+mod connections;
 mod fits;
+mod kept;
+mod limits;
 mod service;
 mod snapshots;
 mod state;

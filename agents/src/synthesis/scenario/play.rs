@@ -130,6 +130,7 @@ pub fn play(
         calls: Vec::new(),
         named: BTreeMap::new(),
         said: Vec::new(),
+        stage_from: 0,
         hand,
         retrieves: ability != Ability::Call,
         system: system.clone(),
@@ -234,6 +235,8 @@ struct Stage<'a> {
     /// The calls behind a name.
     named: BTreeMap<String, Vec<usize>>,
     said: Vec<String>,
+    /// Where what was said of the present stage begins.
+    stage_from: usize,
     hand: Hand,
     /// Whether tools are found by searching.
     retrieves: bool,
@@ -248,6 +251,7 @@ impl Stage<'_> {
     fn play(&mut self, doc: &ScenarioStageDoc) -> Result<CandidateStage, Unplayed> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
         let user = self.users(&doc.user)?;
+        self.stage_from = self.said.len();
         self.said.push(user.clone());
         let mut turns = Vec::new();
         let mut knows = indexmap::IndexMap::new();
@@ -421,7 +425,7 @@ impl Stage<'_> {
             return true;
         }
         let said = self.said.iter().rev().map(String::as_str).collect();
-        let known = search::Known { said, system: &self.system };
+        let known = search::Known { said, of_stage: self.said.len() - self.stage_from, system: &self.system };
         for keywords in search::attempts(self.world, api, &known, self.rng) {
             if self.shown.contains(&api) {
                 break;

@@ -1,7 +1,7 @@
 //! What an agent searches by that has not read what it searches for.
 //!
-//! A search is a phrase: words of one sentence that the user said, as they follow each other, or a common name of what is
-//! wanted, sooner one whose words were said. The description of an API that no search has shown is never looked at.
+//! A search is a request as the user put it (`cancel the reservation`), or a common name of what is wanted, sooner one whose
+//! words were said. The description of an API that no search has shown is never looked at.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,19 +13,26 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::synthesis::world::UnitWorld;
 
-/// Words of a phrase, at most.
-const MOST_WORDS: usize = 6;
+/// Words after the verb of a request and its article, at most.
+const MOST_NOUNS: usize = 3;
 /// APIs of a domain whose names share a word, at most, for the word to tell them apart.
 const MANY: usize = 4;
 /// What a word of the API's own common names weighs; one of another API's weighs 1.
 const OWN: usize = 2;
 /// Share of the searches that begin with a common name, where its words were said.
 const NAMED_FIRST: f64 = 0.4;
+/// What stands between a verb and the thing that it is asked for.
+const DETERMINERS: [&str; 12] =
+    ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this", "these", "another"];
+/// What an infinitive or an imperative follows.
+const BEFORE_VERBS: [&str; 9] = ["to", "please", "you", "i", "we", "and", "then", "just", "could"];
 
 /// What is known when a search is made.
 pub(super) struct Known<'a> {
     /// What the user has said, the last first.
     pub(super) said: Vec<&'a str>,
+    /// How many of these belong to what is wanted now.
+    pub(super) of_stage: usize,
     /// The system message.
     pub(super) system: &'a str,
 }
@@ -38,7 +45,7 @@ pub(super) fn in_vain(world: &UnitWorld, domain: DomainId, opening: &str) -> Opt
         .flat_map(|(at, _)| &world.family.guide.api(ApiId(at as u16)).search)
         .flat_map(|words| Prose::stems_of(words))
         .collect();
-    phrases(&[opening], |stem| if words.contains(&stem) { OWN } else { 0 }).into_iter().next()
+    requests(&[opening], |stem| if words.contains(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
 /// Keywords to search by, in the order in which they are tried.
@@ -75,15 +82,16 @@ pub(super) fn attempts(
     let common = world.family.guide.api(api).search.iter();
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
     names.shuffle(rng);
+    names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     let unsaid = |name: &String| Prose::stems_of(name).iter().filter(|stem| !seen.contains(stem)).count();
     names.sort_by_key(unsaid);
     let said_names = names.iter().take_while(|name| unsaid(name) == 0).count();
 
-    let (mut tries, words): (Vec<String>, Vec<String>) =
-        phrases(&known.said, weigh).into_iter().partition(|phrase| phrase.contains(' '));
+    let of_stage = known.said.get(..known.of_stage).unwrap_or(&known.said);
+    let mut tries = requests(of_stage, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
     tries.splice(at..at, names.drain(..said_names));
-    tries.extend(words);
+    tries.extend(names.iter().filter_map(|name| said_part(name, &seen)));
     tries.extend(names);
     let mut different: Vec<String> = Vec::new();
     for words in tries {
@@ -103,48 +111,58 @@ fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
     if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
 }
 
-/// The phrases of texts that weigh something, the heaviest first; of two equals the one said first in the list.
-fn phrases(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
+/// The longest run of a name's words that were all said, where two of them mean something.
+fn said_part(name: &str, seen: &HashSet<u64>) -> Option<String> {
+    let words: Vec<&str> = name.split_whitespace().collect();
+    let stems: Vec<Vec<u64>> = words.iter().map(|word| Prose::stems_of(word)).collect();
+    let runs = (0..words.len()).flat_map(|from| (from + 2..=words.len()).map(move |until| from..until));
+    let said = runs.filter(|run| {
+        let of = &stems[run.clone()];
+        let whole = of.first().is_some_and(|s| !s.is_empty()) && of.last().is_some_and(|s| !s.is_empty());
+        whole && of.iter().flatten().all(|stem| seen.contains(stem))
+    });
+    said.max_by_key(|run| (run.len(), std::cmp::Reverse(run.start))).map(|run| words[run].join(" "))
+}
+
+/// What texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
+fn requests(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for text in texts {
-        for part in text.split_inclusive(['.', ',', '!', '?', ':', ';', '(', ')']) {
-            found.extend(phrase(part, &weigh));
+        for part in text.split(['.', ',', '!', '?', ':', ';', '(', ')', '\n']) {
+            let words: Vec<&str> = part.split_whitespace().collect();
+            found.extend((0..words.len()).filter_map(|at| request(&words, at, &weigh)));
         }
     }
     found.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
     found.into_iter().take(2).map(|(_, words)| words).collect()
 }
 
-/// The heaviest run of plain words in a part of a sentence, from a word that weighs to a word that weighs.
-fn phrase(part: &str, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
-    let words: Vec<&str> = part.split_whitespace().collect();
-    let weights: Vec<Option<usize>> =
-        words.iter().enumerate().map(|(at, word)| plain(at, word, &weigh)).collect();
-    let mut best: Option<(usize, &[&str])> = None;
-    for from in 0..words.len() {
-        for until in from + 1..=words.len().min(from + MOST_WORDS) {
-            let Some(run) = weights[from..until].iter().copied().collect::<Option<Vec<usize>>>() else {
-                break;
-            };
-            let whole = run.first() > Some(&0) && run.last() > Some(&0);
-            let weight: usize = run.iter().sum();
-            let alone = run.len() == 1 && weight < OWN;
-            if whole && !alone && best.is_none_or(|(known, _)| weight > known) {
-                best = Some((weight, &words[from..until]));
-            }
-        }
+/// The request whose verb stands at a place: verb, determiner and the nouns up to the next word of another kind.
+fn request(words: &[&str], at: usize, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
+    let lower = |at: usize| words.get(at).map(|word| word.to_lowercase());
+    let among = |at: usize, list: &[&str]| lower(at).is_some_and(|word| list.contains(&word.as_str()));
+    let opens = at == 0 || among(at - 1, &BEFORE_VERBS);
+    if !opens || !among(at + 1, &DETERMINERS) {
+        return None;
     }
-    let (weight, run) = best?;
-    let bare = run.iter().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase());
-    Some((weight, bare.collect::<Vec<_>>().join(" ")))
+    let mut weights = vec![content(words[at]).map(&weigh)?];
+    let mut until = at + 2;
+    while let Some(stem) = words.get(until).and_then(|word| content(word)) {
+        if words[until].starts_with(char::is_uppercase) {
+            return None;
+        }
+        weights.push(weigh(stem));
+        until += 1;
+    }
+    let ends_known = weights.first() > Some(&0) && weights.last() > Some(&0);
+    let weight: usize = weights.iter().sum();
+    let whole = (1..=MOST_NOUNS).contains(&(weights.len() - 1)) && ends_known && weight > OWN;
+    whole.then(|| (weight, words[at..until].join(" ").to_lowercase()))
 }
 
-/// What a plain word weighs: no name, no number.
-fn plain(at: usize, word: &str, weigh: impl Fn(u64) -> usize) -> Option<usize> {
-    let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-    let is_name = at > 0 && bare.starts_with(char::is_uppercase);
-    let plain =
-        !bare.is_empty() && !is_name && bare.chars().all(|c| c.is_alphabetic() || "-'\u{2019}".contains(c));
-    let short = bare.chars().count() < 4;
-    plain.then(|| Prose::stems_of(bare).first().map_or(0, |stem| if short { 0 } else { weigh(*stem) }))
+/// The stem of a plain word that means something.
+fn content(word: &str) -> Option<u64> {
+    let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
+    let stems = Prose::stems_of(word);
+    stems.first().copied().filter(|_| plain && stems.len() == 1)
 }

@@ -1,0 +1,243 @@
+//! What a state folder loses, keeps shared, and does when its disk is full.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::http::sessions::lock;
+
+fn stored(folder: &Path, fsync: bool) -> Result<Arc<App>, StartError> {
+    let mut settings = Settings::new("http://test");
+    settings.state = Some(StateFolder { path: folder.to_owned(), fsync });
+    App::new(vec![catalog_world("shop")], Some(Box::new(OneTask)), settings)
+}
+
+fn make(app: &App, id: &str, name: &str) -> (u16, Json) {
+    let product = json!({"name": name, "price": 2.5, "stock": 1, "kind": "tool"});
+    ask(app, &format!("POST /v1/sessions/{id}/call"), json!({"api": "AddProduct", "arguments": product}))
+}
+
+fn fork(app: &App, id: &str, asked: Json) -> Vec<String> {
+    let (status, forks) = ask(app, &format!("POST /v1/sessions/{id}/fork"), asked);
+    assert_eq!(status, 201, "{forks}");
+    let forks = forks["sessions"].as_array().unwrap();
+    forks.iter().map(|fork| fork["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn calls(app: &App, id: &str) -> u64 {
+    ask(app, &format!("GET /v1/sessions/{id}"), Json::Null).1["calls"].as_u64().unwrap()
+}
+
+#[test]
+fn what_forks_share_is_shared_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = stored(folder.path(), false).unwrap();
+    let first = session(&app, json!({}));
+    (0..300).for_each(|n| assert!(make(&app, &first, &format!("Lamp {n}")).0 < 300));
+    let forks = fork(&app, &first, json!({"n": 50}));
+    make(&app, &forks[0], "Kettle");
+    let nested = fork(&app, &forks[0], json!({"n": 50}));
+    make(&app, &nested[0], "Pan");
+    let earlier = fork(&app, &nested[0], json!({"n": 2, "at": 300}));
+    let held = app.scale.held();
+    assert!(held < 3 * lock(&app.sessions.peek(&first).unwrap()).session.bytes(), "{held}");
+    let ids: Vec<&String> = [&first].into_iter().chain(&forks).chain(&nested).chain(&earlier).collect();
+    let states: Vec<Json> =
+        ids.iter().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/diff"), Json::Null).1).collect();
+    drop(app);
+    let app = stored(folder.path(), false).unwrap();
+    assert!(app.scale.held() <= held, "{} after {held}", app.scale.held());
+    for (id, state) in ids.iter().zip(&states) {
+        assert_eq!(ask(&app, &format!("GET /v1/sessions/{id}/diff"), Json::Null).1, *state);
+    }
+    let same = |a: &str, b: &str| {
+        let slots = [a, b].map(|id| app.sessions.peek(id).unwrap());
+        lock(&slots[0]).session.state().is(lock(&slots[1]).session.state())
+    };
+    assert!(same(&first, &forks[7]) && same(&forks[0], &nested[7]) && same(&earlier[0], &earlier[1]));
+    assert!(!same(&first, &nested[7]));
+    // Logs, too, as they were made again once.
+    assert_eq!(ask(&app, &format!("GET /v1/sessions/{}/log", nested[0]), Json::Null).1["total"], 302);
+    for id in ids {
+        assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
+    }
+    assert_eq!(app.scale.held(), 0);
+}
+
+#[test]
+fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = stored(folder.path(), false).unwrap();
+    let id = session(&app, json!({"task": "t1"}));
+    make(&app, &id, "Lamp");
+    // A request that found the session, and comes to its lock after the delete.
+    let slot = app.sessions.peek(&id).unwrap();
+    assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
+    let (method, uri, headers) = (Method::POST, Uri::from_static("/"), HeaderMap::new());
+    let target = app.paths.target("/");
+    let body = br#"{"lease_seconds": 7}"#;
+    let request = Incoming { method: &method, uri: &uri, headers: &headers, body, target: &target };
+    assert!(app.reset(&slot).is_err() && app.heartbeat(&slot, &request).is_err());
+    let request = Incoming { body: b"{}", ..request };
+    assert!(app.fork(&slot, &request).is_err() && app.grade(&slot, &request).is_err());
+    assert!(app.delete(&slot).is_err());
+    drop((slot, app));
+    assert_eq!(stored(folder.path(), false).unwrap().sessions(), 0);
+}
+
+/// The journals of a folder.
+fn journals(folder: &Path) -> Vec<std::path::PathBuf> {
+    let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found: Vec<_> = all.filter(|path| path.extension().is_some_and(|end| end == "jnl")).collect();
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+#[test]
+fn what_a_folder_has_lost_is_said() {
+    let check = |damage: &dyn Fn(&Path), expected: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let app = stored(folder.path(), false).unwrap();
+        let ids = [session(&app, json!({})), session(&app, json!({}))];
+        for number in 0..4 {
+            ids.iter().for_each(|id| assert!(make(&app, id, &format!("Lamp {number}")).0 < 300));
+        }
+        let gone = session(&app, json!({}));
+        make(&app, &gone, "Pan");
+        ask(&app, &format!("DELETE /v1/sessions/{gone}"), Json::Null);
+        drop(app);
+        damage(folder.path());
+        let error = match stored(folder.path(), false) {
+            Ok(app) => panic!("{expected}: it starts, with {} sessions", app.sessions()),
+            Err(error) => error.to_string(),
+        };
+        assert!(error.contains(expected) && !error.contains("Fjall"), "{error}");
+        assert!(error.contains(&*folder.path().to_string_lossy()), "where: {error}");
+        error
+    };
+    let cut = |folder: &Path| {
+        for journal in journals(folder) {
+            // Journals are made longer than what is in them.
+            let bytes = std::fs::read(&journal).unwrap();
+            let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0) as u64;
+            std::fs::OpenOptions::new().write(true).open(journal).unwrap().set_len(used / 2).unwrap();
+        }
+    };
+    let error = check(&cut, "of 8 events");
+    assert!(error.contains("events.count") && error.contains("of 2 sessions"), "{error}");
+    let removed =
+        |folder: &Path| journals(folder).iter().for_each(|journal| std::fs::remove_file(journal).unwrap());
+    check(&removed, "8 of 8 events, of 2 of 2 sessions");
+    let zeroed = |folder: &Path| {
+        for journal in journals(folder) {
+            let mut bytes = std::fs::read(&journal).unwrap();
+            bytes.iter_mut().skip(200).take(400).for_each(|byte| *byte = 0);
+            std::fs::write(journal, bytes).unwrap();
+        }
+    };
+    check(&zeroed, "state folder");
+
+    // With the counts taken away, it goes on with what is left.
+    let folder = tempfile::tempdir().unwrap();
+    let app = stored(folder.path(), false).unwrap();
+    let id = session(&app, json!({}));
+    make(&app, &id, "Lamp");
+    drop(app);
+    removed(folder.path());
+    assert!(stored(folder.path(), false).is_err());
+    std::fs::remove_file(folder.path().join("events.count")).unwrap();
+    assert_eq!(stored(folder.path(), false).unwrap().sessions(), 0);
+}
+
+/// A small file system of its own, where this process may mount one.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", "size=120m", "tmpfs"]).arg(folder.path()).stderr(Stdio::null());
+        let mounted = mount.status().is_ok_and(|status| status.success());
+        mounted.then(|| Self(folder))
+    }
+
+    /// Leaves so many bytes free.
+    fn fill(&self, free: usize) {
+        let path = self.0.path().join("filler");
+        let mut written = 0;
+        let mut file = std::fs::File::create(&path).unwrap();
+        while std::io::Write::write_all(&mut file, &[1; 65536]).is_ok() {
+            written += 65536;
+        }
+        file.set_len(u64::try_from(written - free).unwrap()).unwrap();
+    }
+
+    fn clear(&self) {
+        std::fs::remove_file(self.0.path().join("filler")).unwrap();
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_got_over() {
+    for fsync in [false, true] {
+        let Some(small) = Small::new() else {
+            println!("skipped: no file system may be mounted here");
+            return;
+        };
+        let folder = small.0.path().join("state");
+        let app = stored(&folder, fsync).unwrap();
+        let ids = [session(&app, json!({})), session(&app, json!({}))];
+        make(&app, &ids[0], "Pan");
+        for round in 0..3 {
+            let before = calls(&app, &ids[1]);
+            small.fill(200_000);
+            let long = "x".repeat(100);
+            let mut accepted = 0;
+            let refused = (0..10_000).find_map(|n| {
+                let (status, reply) = make(&app, &ids[1], &format!("Lamp {round} {n} {long}"));
+                accepted += u64::from(status < 300);
+                (status >= 300).then_some((status, reply))
+            });
+            let (status, problem) = refused.expect("the disk is never full");
+            assert_eq!(status, 503, "{problem}");
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.contains("nothing is done") && detail.contains("No space left"), "{detail}");
+            assert_eq!(ask(&app, "GET /readyz", Json::Null).0, 503);
+            let refuse = |line: String, body: Json| {
+                let (status, problem) = ask(&app, &line, body);
+                assert_eq!(status, 503, "{line}: {problem}");
+            };
+            refuse(format!("DELETE /v1/sessions/{}", ids[0]), Json::Null);
+            refuse(format!("POST /v1/sessions/{}/heartbeat", ids[0]), json!({"lease_seconds": 99}));
+            refuse(format!("POST /v1/sessions/{}/reset", ids[1]), Json::Null);
+            refuse(format!("POST /v1/sessions/{}/fork", ids[1]), Json::Null);
+            refuse("POST /v1/sessions".to_owned(), json!({}));
+            app.sweep();
+            assert_eq!(ask(&app, "GET /readyz", Json::Null).0, 503, "it is still full");
+            let (_, shown) = ask(&app, &format!("GET /v1/sessions/{}", ids[0]), Json::Null);
+            assert_eq!(
+                (&shown["lease_seconds"], &shown["calls"]),
+                (&json!(0), &json!(1)),
+                "nothing was done"
+            );
+            assert_eq!(calls(&app, &ids[1]), before + accepted);
+            small.clear();
+            app.sweep();
+            assert_eq!(ask(&app, "GET /readyz", Json::Null).0, 200);
+            assert!(make(&app, &ids[1], &format!("Kettle {round}")).0 < 300);
+        }
+        let seen = ids.each_ref().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null));
+        drop(app);
+        let app = stored(&folder, fsync).unwrap();
+        assert_eq!(app.sessions(), 2);
+        let again = ids.each_ref().map(|id| ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null));
+        assert_eq!(again, seen);
+    }
+}
