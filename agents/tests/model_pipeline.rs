@@ -21,7 +21,7 @@ use diorama_agents::synthesis::domain::{OfflineApis, OfflineDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
 use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
-use diorama_agents::synthesis::model::slot::Studio;
+use diorama_agents::synthesis::model::studio::Studio;
 use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::synthesis::pipeline::Agents;
 use diorama_agents::synthesis::query::OfflineQuery;

@@ -23,7 +23,7 @@ use crate::cli::terminal;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};
 use crate::synthesis::model::run::{self, Ended};
-use crate::synthesis::model::slot::Studio;
+use crate::synthesis::model::studio::Studio;
 use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;

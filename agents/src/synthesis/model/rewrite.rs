@@ -138,11 +138,11 @@ impl Job<'_> {
     fn line(&self) -> (Speaker, String) {
         match self.spot {
             Spot::User(at) => {
-                let lines = UserLines::of(&self.plan.candidate);
+                let lines = UserLines::of(&self.plan.grounded.candidate);
                 (Speaker::User, lines.iter().nth(at).cloned().unwrap_or_default())
             }
             Spot::Assistant(at) => {
-                (Speaker::Assistant, says(&self.plan.candidate).get(at).cloned().unwrap_or_default())
+                (Speaker::Assistant, says(&self.plan.grounded.candidate).get(at).cloned().unwrap_or_default())
             }
         }
     }
