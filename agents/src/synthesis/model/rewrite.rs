@@ -131,8 +131,7 @@ impl Job<'_> {
                 keep.push(words.to_owned());
             }
         }
-        let speaker = if speaker == Speaker::User { "user" } else { "assistant" };
-        Input { speaker, line, persona: self.persona.to_owned(), keep }
+        Input { speaker: speaker.name(), line, persona: self.persona.to_owned(), keep }
     }
 
     fn line(&self) -> (Speaker, String) {
