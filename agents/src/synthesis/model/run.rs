@@ -82,6 +82,8 @@ struct UnitDone {
     rows: UnitRows,
     lines: Vec<StageLine>,
     world: Option<Arc<UnitWorld>>,
+    /// Why slots that were tried again came to no end.
+    lost: Vec<Lost>,
 }
 
 /// A unit whose slots are in flight.
@@ -192,12 +194,9 @@ impl Flow<'_> {
             let (studio, world) = (Arc::clone(self.studio), Arc::clone(&open.world));
             // The set of tasks is this one's own, and is awaited to its end.
             self.tasks.spawn(async move {
-                let made = world_of(&studio, &world, &unit).await;
-                let outcome = match made {
-                    Ok(world) => {
-                        let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
-                        Ok(slot(studio, world, job).await)
-                    }
+                let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
+                let outcome = match world_of(&studio, &world, &unit).await {
+                    Ok(world) => Ok(slot(studio, world, job).await),
                     Err(error) => Err(error),
                 };
                 Done::Slot(at, Box::new(outcome))
@@ -214,11 +213,12 @@ impl Flow<'_> {
     fn take(&mut self, done: Done) -> Result<(), RunError> {
         match done {
             Done::Unit(at, done) => {
+                done.lost.iter().for_each(|lost| self.hear(Some(lost)));
                 self.ready.insert(at, *done);
             }
             Done::Slot(at, outcome) => {
                 let outcome = (*outcome)?;
-                self.hear(&outcome);
+                self.hear(outcome.unfinished.as_ref());
                 if let Some(open) = self.open.get_mut(&at) {
                     open.left -= 1;
                     open.outcomes.push(outcome);
@@ -251,8 +251,8 @@ impl Flow<'_> {
     }
 
     /// What a slot without an end means for the run.
-    fn hear(&mut self, outcome: &SlotOutcome) {
-        let Some(lost) = &outcome.unfinished else {
+    fn hear(&mut self, unfinished: Option<&Lost>) {
+        let Some(lost) = unfinished else {
             self.silent = 0;
             return;
         };
@@ -321,6 +321,7 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
                 outcome.lines.extend(again.lines);
                 outcome.row = again.row;
             }
+            done.lost.extend(again.unfinished);
         }
         known.extend(outcome.row.as_ref().map(opening));
         done.rows.funnel.add(&outcome.funnel);
@@ -334,7 +335,7 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
 impl UnitDone {
     fn empty(unit: &Unit) -> Self {
         let rows = UnitRows { unit: unit.index, rows: Vec::new(), funnel: Funnel::default() };
-        Self { rows, lines: Vec::new(), world: None }
+        Self { rows, lines: Vec::new(), world: None, lost: Vec::new() }
     }
 }
 
