@@ -21,7 +21,7 @@ use diorama_agents::synthesis::domain::{OfflineApis, OfflineDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
 use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
-use diorama_agents::synthesis::model::slot::Studio;
+use diorama_agents::synthesis::model::studio::Studio;
 use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::synthesis::pipeline::Agents;
 use diorama_agents::synthesis::query::OfflineQuery;
@@ -29,12 +29,12 @@ use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
     Budget, Cassette, CassetteError, ChatError, ChatModel, ChatReply, ChatRequest, Durability, Format,
-    HttpModel, HttpSettings, Identity, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay,
-    RetryPolicy, Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
+    HttpModel, HttpSettings, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy,
+    Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
 };
-use diorama_model_server::{Answer, Fault, Keep, ModelServer, RetryAfter, Script};
+use diorama_model_server::{Answer, Fault, Keep, ModelServer, Script};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
-use diorama_output::manifest::{Identity as RunIdentity, Versions};
+use diorama_output::manifest::{Identity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_seeds::task::Ability;
 use diorama_seeds::world;
@@ -107,7 +107,7 @@ fn writer(recipe: &Recipe, folder: &Path, sizes: PlanSizes, start: Start) -> Dat
     let text = |text: &str| text.to_owned();
     let versions = Versions { engine: text("e"), grader: text("g"), search: text("s"), generator: text("p") };
     let identity =
-        RunIdentity { versions, seed: recipe.seed, config: recipe.config().clone(), benchmark: false };
+        Identity { versions, seed: recipe.seed, config: recipe.config().clone(), benchmark: false };
     let plan = Plan::new(sizes, |unit| recipe.split_of(unit)).unwrap();
     DatasetWriter::open(folder, identity, plan, Options { shard: Shard::WHOLE, start }).unwrap()
 }
@@ -215,24 +215,9 @@ async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
     made
 }
 
-/// Every way in which a server misbehaves.
-const FAULTS: [Fault; 11] = [
-    Fault::RateLimit(RetryAfter::Unsaid),
-    Fault::RateLimit(RetryAfter::Seconds(1)),
-    Fault::Error(500),
-    Fault::Error(503),
-    Fault::Cut,
-    Fault::CutBody,
-    Fault::CutJson,
-    Fault::NoChoices,
-    Fault::WrongSchema,
-    Fault::Prose,
-    Fault::Refusal,
-];
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_loses_nothing_under_all_faults_together() {
-    let all = FAULTS.iter().map(|fault| (*fault, 0.2 / FAULTS.len() as f64)).collect();
+    let all = Fault::PROMPT.map(|fault| (fault, 0.2 / Fault::PROMPT.len() as f64)).to_vec();
     let (ended, summary) = under(all, 60).await;
     assert_eq!((summary.counts.dialogues, ended.unfinished, ended.stopped), (60, 0, None));
 }
@@ -241,7 +226,7 @@ async fn a_run_loses_nothing_under_all_faults_together() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn two_hundred_dialogues_complete_under_each_fault() {
-    for fault in FAULTS.into_iter().chain([Fault::Hang]) {
+    for fault in Fault::PROMPT.into_iter().chain([Fault::Hang]) {
         let started = std::time::Instant::now();
         let (ended, summary) = under(vec![(fault, 0.2)], 200).await;
         println!("{fault:?}: {} rows, {:.1} s", summary.counts.dialogues, started.elapsed().as_secs_f64());
@@ -272,7 +257,7 @@ async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
     };
     drop(server);
     let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
-    let model = Replay::new(Identity { ..identity }, replies, Ledger::unbounded());
+    let model = Replay::new(identity, replies, Ledger::unbounded());
     let studio = studio(&recipe, &settings, Arc::new(model));
     make(&studio, &folder.path().join("second"), 30, Start::Fresh).await.unwrap();
     assert_eq!(files(&folder.path().join("first")), files(&folder.path().join("second")));
@@ -377,13 +362,13 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
         "[[[[",
         "{\"stages\": [{\"opening\": \"Hi.\"}]}",
     ];
-    for (user, assistant, votes) in [
-        (UserWords::Query, AssistantWords::Offline, 0),
-        (UserWords::Rewritten, AssistantWords::Rewritten, 0),
-        (UserWords::Offline, AssistantWords::Gold, 0),
-        (UserWords::Offline, AssistantWords::Caller, 0),
+    for (user, assistant) in [
+        (UserWords::Query, AssistantWords::Offline),
+        (UserWords::Rewritten, AssistantWords::Rewritten),
+        (UserWords::Offline, AssistantWords::Gold),
+        (UserWords::Offline, AssistantWords::Caller),
     ] {
-        let settings = Settings { attempts: 2, votes, ..settings(user, assistant) };
+        let settings = Settings { attempts: 2, ..settings(user, assistant) };
         let recipe = recipe(&settings, 8, vec![Ability::Call]);
         let model = ScriptedModel::new(move |request, _| {
             let at = request.messages.len() + request.place.slot as usize + request.place.attempt as usize;

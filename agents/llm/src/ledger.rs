@@ -135,6 +135,17 @@ struct State {
     reserved: Usage,
 }
 
+impl State {
+    fn note(&mut self, stage: &str, note: impl Fn(&mut Account)) {
+        note(&mut self.total);
+        if let Some(account) = self.stages.get_mut(stage) {
+            note(account);
+        } else {
+            note(self.stages.entry(stage.to_owned()).or_default());
+        }
+    }
+}
+
 /// Whether a request fits into the budget.
 enum Room {
     Now,
@@ -217,13 +228,7 @@ impl Ledger {
     }
 
     pub(crate) fn note(&self, stage: &str, note: impl Fn(&mut Account)) {
-        let mut state = self.state();
-        note(&mut state.total);
-        if let Some(account) = state.stages.get_mut(stage) {
-            note(account);
-        } else {
-            note(state.stages.entry(stage.to_owned()).or_default());
-        }
+        self.state().note(stage, note);
     }
 
     fn room(&self, state: &State, most: Usage) -> Room {
@@ -273,12 +278,11 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        {
-            let mut state = self.ledger.state();
-            state.reserved.input_tokens -= self.most.input_tokens;
-            state.reserved.output_tokens -= self.most.output_tokens;
-        }
-        self.ledger.note(&self.stage, |account| {
+        // Under one lock: between the two, what was taken would be neither reserved nor spent, and others would take it again.
+        let mut state = self.ledger.state();
+        state.reserved.input_tokens -= self.most.input_tokens;
+        state.reserved.output_tokens -= self.most.output_tokens;
+        state.note(&self.stage, |account| {
             account.calls += 1;
             match self.ended {
                 Spent::Nothing => {}
@@ -289,6 +293,7 @@ impl Drop for Reservation {
                 }
             }
         });
+        drop(state);
         self.ledger.settled.notify_waiters();
     }
 }

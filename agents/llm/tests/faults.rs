@@ -135,20 +135,7 @@ async fn what_the_model_says_is_handed_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_faults_at_once_lose_nothing() {
-    let kinds = [
-        Fault::RateLimit(RetryAfter::Unsaid),
-        Fault::RateLimit(RetryAfter::Seconds(1)),
-        Fault::Error(500),
-        Fault::Error(503),
-        Fault::Cut,
-        Fault::CutBody,
-        Fault::CutJson,
-        Fault::NoChoices,
-        Fault::WrongSchema,
-        Fault::Prose,
-        Fault::Refusal,
-    ];
-    let (books, served) = run(script(kinds.map(|kind| (kind, 0.05)).to_vec()), LONG).await;
+    let (books, served) = run(script(Fault::PROMPT.map(|kind| (kind, 0.05)).to_vec()), LONG).await;
     agree(&books, &served);
     assert!(served.faults.len() >= 9, "{:?}", served.faults);
 }

@@ -49,18 +49,6 @@ pub struct WriteCommand {
 /// Tokens below which a whole document is sure to be cut short.
 const LEAST_WHOLE: u32 = 2_000;
 
-/// What a run comes to, as it is printed and kept.
-#[derive(Serialize)]
-struct Report<'a> {
-    model: &'a str,
-    out: String,
-    #[serde(flatten)]
-    authored: Json,
-    tokens: u64,
-    tokens_per_world: Option<u64>,
-    cost: f64,
-}
-
 impl WriteCommand {
     /// Runs the command.
     ///
@@ -144,15 +132,15 @@ impl WriteCommand {
     fn data(&self, model: &str, authored: &Authored, books: &Books) -> Json {
         let usage = books.total.usage.plus(books.total.replayed_usage);
         let tokens = usage.total();
-        let report = Report {
-            model,
-            out: self.out.display().to_string(),
-            authored: json!({ "worlds": authored.worlds, "funnel": authored.funnel }),
-            tokens,
-            tokens_per_world: tokens.checked_div(authored.worlds.len() as u64),
-            cost: books.cost,
-        };
-        serde_json::to_value(report).unwrap_or_default()
+        json!({
+            "model": model,
+            "out": self.out.display().to_string(),
+            "worlds": authored.worlds,
+            "funnel": authored.funnel,
+            "tokens": tokens,
+            "tokens_per_world": tokens.checked_div(authored.worlds.len() as u64),
+            "cost": books.cost,
+        })
     }
 
     fn text(&self, authored: &Authored, data: &Json, books: &Books) -> String {

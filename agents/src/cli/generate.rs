@@ -154,10 +154,7 @@ impl Generate {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let mut named = self.inputs.read(streams)?;
-        if self.backend == Backend::Llm {
-            named.extend(self.llm.written_worlds()?);
-        }
+        let named = self.inputs.read(streams)?;
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));

@@ -104,7 +104,7 @@ struct Author {
 impl Author {
     async fn run(self: &Arc<Self>, authored: &mut Authored) -> Result<(), Stop> {
         let count = self.settings.count;
-        let mut known = Known::new(&self.settings.existing)?;
+        let mut known = Arc::new(Known::new(&self.settings.existing)?);
         let mut slot = 0;
         let most = count.saturating_mul(3).saturating_add(8);
         while (authored.worlds.len() as u64) < count && slot < most {
@@ -114,8 +114,8 @@ impl Author {
             let domains = match &self.settings.topic {
                 Some(topic) => self.of_topic(topic, wave),
                 None => {
-                    let proposed = self.propose(wave, &mut known, authored).await?;
-                    admitted(proposed, &mut known, &mut authored.funnel)?
+                    let proposed = self.propose(wave, &known, authored).await?;
+                    admitted(proposed, Arc::make_mut(&mut known), &mut authored.funnel)?
                 }
             };
             self.write_all(domains, authored).await?;
@@ -137,24 +137,21 @@ impl Author {
     async fn propose(
         self: &Arc<Self>,
         wave: std::ops::Range<u64>,
-        known: &mut Known,
+        known: &Arc<Known>,
         authored: &mut Authored,
     ) -> Result<Vec<(u64, Domain)>, Stop> {
-        let seen = Arc::new(std::mem::replace(known, Known::new([])?));
         let mut slots = JoinSet::new();
         for slot in wave {
-            let (author, seen) = (Arc::clone(self), Arc::clone(&seen));
+            let (author, known) = (Arc::clone(self), Arc::clone(known));
             slots.spawn(async move {
                 let asker = author.asker(slot);
-                let step = ProposeDomain { seed: author.settings.seed, slot, known: &seen };
+                let step = ProposeDomain { seed: author.settings.seed, slot, known: &known };
                 let result = asker.ask(0, &step).await;
                 let (stages, funnel) = asker.into_notes();
                 (slot, (result, stages, funnel))
             });
         }
-        let all = in_order(slots).await;
-        *known = Arc::try_unwrap(seen).map_err(|_| Stop::Worker)?;
-        let (proposed, stopped) = collect(all?, authored);
+        let (proposed, stopped) = collect(in_order(slots).await?, authored);
         stopped.map_or(Ok(()), Err)?;
         Ok(proposed.into_iter().filter_map(|(slot, domain)| Some((slot, domain?))).collect())
     }
@@ -215,8 +212,7 @@ impl Author {
         doc: WorldDoc,
     ) -> Result<Result<Written, String>, Stop> {
         let license = self.settings.license.as_str();
-        let checked = bounded(doc, domain, license).and_then(checked);
-        let mut checked = match checked {
+        let mut checked = match check(doc, domain, license) {
             Ok(checked) => checked,
             Err(why) => return Ok(Err(why)),
         };
@@ -229,7 +225,7 @@ impl Author {
             asker.keep("findings", json!({ "world": domain.name, "findings": checked.report.findings }));
             let step = Repair { doc: &checked.doc, text: &checked.text, report: &checked.report };
             if let Some(edits) = asker.ask(0, &step).await? {
-                let edited = bounded(edits.applied(&checked.doc), domain, license).and_then(self::checked);
+                let edited = check(edits.applied(&checked.doc), domain, license);
                 if let Some(better) = edited.ok().filter(|edited| edited.badness() < checked.badness()) {
                     let mended = found.saturating_sub(better.report.findings.len());
                     asker.count(|funnel| funnel.findings_mended += mended as u64);
@@ -295,16 +291,8 @@ impl Author {
     }
 }
 
-fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc, String> {
-    mend::bounded(doc, domain, license).map_err(str::to_owned)
-}
-
-fn checked(doc: WorldDoc) -> Result<Checked, String> {
-    let fail = |error: crate::synthesis::pipeline::PipelineError| {
-        let text = error.to_string();
-        format!("cannot be run: {}", text.lines().next().unwrap_or_default())
-    };
-    Checked::new(doc).map_err(fail)
+fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, String> {
+    Checked::new(mend::bounded(doc, domain, license)?).map_err(|error| mend::failed(&error))
 }
 
 /// The proposals that are far enough from all domains there are, taken in the order of slots.
@@ -316,9 +304,10 @@ fn admitted(
     let mut admitted = Vec::new();
     for (slot, domain) in proposed {
         funnel.domains_proposed += 1;
-        match known.admit(&domain)? {
-            Ok(()) => admitted.push((slot, domain)),
-            Err(_) => funnel.domains_too_near += 1,
+        if known.admit(&domain)? {
+            admitted.push((slot, domain));
+        } else {
+            funnel.domains_too_near += 1;
         }
     }
     Ok(admitted)

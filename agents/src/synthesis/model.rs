@@ -17,7 +17,10 @@ pub mod quality;
 pub mod query;
 pub mod rewrite;
 pub mod run;
+pub mod searches;
 pub mod slot;
+pub mod stages;
+pub mod studio;
 pub mod transcript;
 pub mod wording;
 

@@ -264,6 +264,12 @@ impl CandidateStage {
         last.unwrap_or(End { outcome: Outcome::Done, reason: None, facts: Vec::new(), asks: Vec::new() })
     }
 
+    /// The details held back that words of the user give, by position among what the user knows.
+    pub fn given_by(&self, said: &str) -> impl Iterator<Item = usize> {
+        let details = self.knows.values().enumerate();
+        details.filter(move |(_, say)| said.contains(say.trim_end_matches(['.', '!']))).map(|(at, _)| at)
+    }
+
     /// Its last message.
     #[must_use]
     pub fn last_words(&self) -> &str {

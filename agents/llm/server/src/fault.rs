@@ -50,6 +50,21 @@ impl RetryAfter {
 }
 
 impl Fault {
+    /// Every way but to hang, which takes a client as long as its patience.
+    pub const PROMPT: [Self; 11] = [
+        Self::RateLimit(RetryAfter::Unsaid),
+        Self::RateLimit(RetryAfter::Seconds(1)),
+        Self::Error(500),
+        Self::Error(503),
+        Self::Cut,
+        Self::CutBody,
+        Self::CutJson,
+        Self::NoChoices,
+        Self::WrongSchema,
+        Self::Prose,
+        Self::Refusal,
+    ];
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::RateLimit(_) => "rate_limit",

@@ -12,7 +12,6 @@ use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::Folder;
 use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STAGES};
 use diorama_output::plan::PlanSizes;
-use diorama_seeds::doc::WorldDoc;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 
@@ -23,7 +22,7 @@ use crate::cli::terminal;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
 use crate::synthesis::model::quality::{Cost, Diversity, Quality};
 use crate::synthesis::model::run::{self, Ended};
-use crate::synthesis::model::slot::Studio;
+use crate::synthesis::model::studio::Studio;
 use crate::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use crate::synthesis::pipeline::Agents;
 use crate::synthesis::recipe::Recipe;
@@ -49,9 +48,6 @@ pub struct LlmArgs {
     /// Terms of the model, for the licence of the rows.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
-    /// Where worlds come from: the catalog, --world and --openapi, or the model.
-    #[arg(long, value_enum, value_name = "FROM", default_value_t = WorldsFrom::Given)]
-    pub worlds: WorldsFrom,
     /// Who writes the assistant's side: the caller agent in a live session, the planned calls worded by the model, or
     /// nobody anew.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Llm)]
@@ -107,15 +103,6 @@ pub struct LlmArgs {
     /// Answer from this file alone, and ask nobody.
     #[arg(long, value_name = "FILE", conflicts_with = "record")]
     pub replay: Option<PathBuf>,
-}
-
-/// Where worlds come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum WorldsFrom {
-    /// The catalog, or what is named on the command line.
-    Given,
-    /// The domain and API agents.
-    Llm,
 }
 
 /// Who writes the assistant's side.
@@ -216,28 +203,13 @@ impl LlmArgs {
         })
     }
 
-    /// The worlds that the model is to write; they are then taken as those of `--world` are.
-    ///
-    /// # Errors
-    /// When worlds are asked for that nobody writes.
-    pub fn written_worlds(&self) -> Result<Vec<WorldDoc>, CliError> {
-        match self.worlds {
-            WorldsFrom::Given => Ok(Vec::new()),
-            // The domain and API agents are joined here: their documents are read as files are.
-            WorldsFrom::Llm => Err(CliError::Usage(
-                "--worlds llm: this program has no agents that write worlds; give --world FILE".to_owned(),
-            )),
-        }
-    }
-
     /// The prompts, with the variants of `--prompts`.
     ///
     /// # Errors
     /// When the folder has a file of another name, or a variant is no template.
     pub fn prompt_set(&self) -> Result<PromptSet, CliError> {
         let mut variants = BTreeMap::new();
-        for path in self.prompts.iter().flat_map(|folder| files_of(folder)) {
-            let path = path?;
+        for path in self.prompts.as_deref().map_or(Ok(Vec::new()), files_of)? {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             if !FILES.iter().any(|(known, _)| *known == name) {
                 let known: Vec<String> = FILES.iter().map(|(name, _)| format!("{name}.txt")).collect();
@@ -265,7 +237,7 @@ impl LlmArgs {
         (writer, out): (&DatasetWriter, &Path),
         threads: usize,
     ) -> Result<Told, CliError> {
-        let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
+        let folder = self.folder(out);
         std::fs::create_dir_all(&folder)?;
         let connected = self.connect(&folder)?;
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
@@ -300,6 +272,11 @@ impl LlmArgs {
         Ok(Told { ended, quality, books: connected.ledger.books() })
     }
 
+    /// The folder for what each stage made.
+    fn folder(&self, out: &Path) -> PathBuf {
+        self.stages.clone().unwrap_or_else(|| out.join(STAGES))
+    }
+
     fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
         let record = self.record.clone().unwrap_or_else(|| folder.join(REPLIES));
         let arguments = ModelArgs {
@@ -325,8 +302,7 @@ impl LlmArgs {
     /// # Errors
     /// When files cannot be removed.
     pub fn reopen(&self, out: &Path, identity: &Identity, sizes: PlanSizes) -> Result<(), CliError> {
-        let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
-        let stopped = folder.join(STOPPED);
+        let stopped = self.folder(out).join(STOPPED);
         if !stopped.is_file() || !out.join(MANIFEST).is_file() {
             return Ok(());
         }
@@ -335,10 +311,7 @@ impl LlmArgs {
             return Ok(());
         }
         // The manifest first: a folder without one is no dataset.
-        for name in manifest.files.keys().map(String::as_str).fold(vec![MANIFEST], |mut all, name| {
-            all.push(name);
-            all
-        }) {
+        for name in std::iter::once(MANIFEST).chain(manifest.files.keys().map(String::as_str)) {
             std::fs::remove_file(out.join(name))?;
         }
         Ok(std::fs::remove_file(stopped)?)
@@ -370,8 +343,7 @@ impl LlmArgs {
         let text = serde_json::to_string_pretty(&quality).map_err(|error| CliError::Output(error.into()))?;
         std::fs::write(out.join(QUALITY), text + "\n")?;
         if let Some(why) = &ended.stopped {
-            let folder = self.stages.clone().unwrap_or_else(|| out.join(STAGES));
-            std::fs::write(folder.join(STOPPED), format!("{why}\n"))?;
+            std::fs::write(self.folder(out).join(STOPPED), format!("{why}\n"))?;
         }
         Ok(Told { ended, quality, books })
     }
@@ -476,21 +448,15 @@ async fn told_twice(studio: &Studio) {
 }
 
 /// The files of a folder, by name.
-fn files_of(folder: &Path) -> Vec<Result<PathBuf, CliError>> {
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let fail = |source| CliError::Read { path: folder.to_owned(), source };
-    match std::fs::read_dir(folder) {
-        Err(source) => vec![Err(fail(source))],
-        Ok(entries) => {
-            let mut files: Vec<PathBuf> = Vec::new();
-            for entry in entries {
-                match entry {
-                    Ok(entry) if entry.path().is_file() => files.push(entry.path()),
-                    Ok(_) => {}
-                    Err(source) => return vec![Err(fail(source))],
-                }
-            }
-            files.sort();
-            files.into_iter().map(Ok).collect()
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let path = entry.map_err(fail)?.path();
+        if path.is_file() {
+            files.push(path);
         }
     }
+    files.sort();
+    Ok(files)
 }

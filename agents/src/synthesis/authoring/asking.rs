@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::funnel::{Funnel, Loss};
+use crate::synthesis::asking;
+pub use crate::synthesis::asking::Complaints;
 
 /// One thing that a model is asked for: what it is told, and how its reply is read. Both are pure.
 pub trait Step: Sync {
@@ -37,33 +39,6 @@ pub trait Step: Sync {
     }
 }
 
-/// What is wrong with a reply: what was found, what was expected. No more than a model can take in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Complaints(Vec<String>);
-
-impl Complaints {
-    const MOST: usize = 8;
-
-    /// Adds one.
-    pub fn add(&mut self, what: impl Into<String>) {
-        if self.0.len() < Self::MOST {
-            self.0.push(what.into());
-        }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// All of them.
-    #[must_use]
-    pub fn list(&self) -> &[String] {
-        &self.0
-    }
-}
-
 /// Finds the JSON of a reply.
 pub fn read_json(reply: &str, wrong: &mut Complaints) -> Option<Json> {
     match json_in(reply) {
@@ -87,9 +62,6 @@ pub enum Stop {
     /// A prompt's file is wrong.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// A world that passed its checks cannot be run.
-    #[error(transparent)]
-    World(#[from] crate::synthesis::pipeline::PipelineError),
     /// What decides about nearness cannot be loaded.
     #[error(transparent)]
     Embed(#[from] diorama_simulator::embed::EmbedError),
@@ -142,56 +114,33 @@ impl Asker {
     /// # Errors
     /// When the model cannot be asked at all.
     pub async fn ask<S: Step>(&self, number: u32, step: &S) -> Result<Option<S::Output>, Stop> {
-        let mut messages = step.prompt()?;
+        let place = Place { stage: format!("author/{}", S::NAME), slot: self.slot, attempt: number };
         let schema = step.schema().map(|schema| OutputSchema {
             name: S::NAME.to_owned(),
             schema,
             // Servers that are strict refuse bounds on lengths, and those keep weak models from running on.
             strict: false,
         });
-        let mut kept: Option<S::Output> = None;
+        let request =
+            ChatRequest { schema, ..ChatRequest::new(place, step.prompt()?, self.sampling.clone()) };
         let mut loss = Loss::Form;
-        let mut turns = 0;
-        let mut wrong = Complaints::default();
-        while turns < 2 {
-            let place = Place { stage: format!("author/{}", S::NAME), slot: self.slot, attempt: number };
-            let request = ChatRequest {
-                schema: schema.clone(),
-                ..ChatRequest::new(place, messages.clone(), self.sampling.clone())
-            };
-            let Some(reply) = self.send(&request).await? else {
-                loss = Loss::NoReply;
-                break;
-            };
-            turns += 1;
-            wrong = Complaints::default();
-            let text = said(&reply);
-            let output = step.parse(&text, &mut wrong);
+        let read = |reply: &ChatReply, wrong: &mut Complaints| {
+            let text = said(reply);
+            let output = step.parse(&text, wrong);
             if output.is_none() {
-                loss = lost(&reply, &text, &mut wrong);
+                loss = lost(reply, &text, wrong);
             }
-            kept = output.or(kept);
-            if wrong.is_empty() {
-                break;
-            }
-            messages.push(Message::assistant(text));
-            messages.extend(prompts::render("authoring/repair", &json!({ "wrong": wrong.list() }))?);
+            output
+        };
+        let repair =
+            |wrong: &Complaints| prompts::render("authoring/repair", &json!({ "wrong": wrong.list() }));
+        let answer = asking::ask(&*self.model, request, read, repair).await?;
+        if let Some(error) = answer.failed {
+            bear(error)?;
+            loss = Loss::NoReply;
         }
-        self.note::<S>(number, turns, &wrong, kept.as_ref().ok_or(loss));
-        Ok(kept)
-    }
-
-    /// A reply; none where the server gives none to this request and may give one to others.
-    async fn send(&self, request: &ChatRequest) -> Result<Option<ChatReply>, Stop> {
-        match self.model.chat(request).await {
-            Ok(reply) => Ok(Some(reply)),
-            Err(ChatError::Exhausted(spent)) => Err(Stop::Spent(spent.to_string())),
-            Err(ChatError::Refused { status: 400 | 413 | 422, .. }) => Ok(None),
-            Err(ChatError::GaveUp { last, .. }) if !matches!(*last, ChatError::Unreachable { .. }) => {
-                Ok(None)
-            }
-            Err(error) => Err(error.into()),
-        }
+        self.note::<S>(number, answer.replies, &answer.wrong, answer.value.as_ref().ok_or(loss));
+        Ok(answer.value)
     }
 
     fn note<S: Step>(&self, number: u32, turns: u32, wrong: &Complaints, kept: Result<&S::Output, Loss>) {
@@ -215,10 +164,20 @@ impl Asker {
     }
 }
 
+/// Does without a reply that the server does not give to this request and may give to others.
+fn bear(error: ChatError) -> Result<(), Stop> {
+    match error {
+        ChatError::Exhausted(spent) => Err(Stop::Spent(spent.to_string())),
+        ChatError::Refused { status: 400 | 413 | 422, .. } => Ok(()),
+        ChatError::GaveUp { last, .. } if !matches!(*last, ChatError::Unreachable { .. }) => Ok(()),
+        error => Err(error.into()),
+    }
+}
+
 /// Why nothing in a reply could be used; a reply that was cut short says so, because a shorter one may do.
 fn lost(reply: &ChatReply, text: &str, wrong: &mut Complaints) -> Loss {
     if let Err(cut) = whole(reply) {
-        wrong.0.insert(0, format!("{cut}; write less"));
+        wrong.add_first(format!("{cut}; write less"));
         return Loss::Cut;
     }
     if reply.refusal.is_some() {

@@ -4,7 +4,7 @@ use diorama_seeds::doc::{
     ApiDoc, BehaviourDoc, CompareDoc, DomainHead, EffectDoc, FieldDoc, FilterDoc, PageDoc, PhrasesDoc,
     RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc, ResourceDoc, WORLD_VERSION, WorldDoc,
 };
-use diorama_seeds::english::{article, plural};
+use diorama_seeds::english::{article, capitalised, plural};
 use diorama_seeds::naming::{camel, label, member};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -93,7 +93,7 @@ impl Builder<'_> {
             };
             fields.insert(key.clone(), doc);
         }
-        for parent in resource.belongs_to.iter().filter_map(|name| self.named(name)) {
+        for parent in self.parents(resource) {
             let said = parent.label();
             let doc = FieldDoc {
                 reference: Some(parent.idea.name.clone()),
@@ -123,15 +123,15 @@ impl Builder<'_> {
         self.sections.iter().map(|section| &section.resource).find(|resource| resource.idea.name == name)
     }
 
+    /// The resources that a record belongs to.
+    fn parents<'s>(&'s self, resource: &'s ResourceDraft) -> impl Iterator<Item = &'s ResourceDraft> {
+        resource.belongs_to.iter().filter_map(move |name| self.named(name))
+    }
+
     fn field(&self, resource: &ResourceDraft, field: &FieldDraft) -> FieldDoc {
         let said = field.label();
-        let display = resource.display().is_some_and(|display| display.name == field.name);
         let mut doc = FieldDoc {
-            description: Some(format!(
-                "{} of the {}",
-                diorama_seeds::english::capitalised(&said),
-                resource.label()
-            )),
+            description: Some(format!("{} of the {}", capitalised(&said), resource.label())),
             ask: vec![format!("What is the {said} of {{it}}?")],
             say: vec![format!("The {said} of {{it}} is {{value}}.")],
             ..FieldDoc::default()
@@ -146,7 +146,10 @@ impl Builder<'_> {
                 (doc.ask, doc.say) = (Vec::new(), Vec::new());
             }
             FieldKind::Title => {}
-            FieldKind::Number => (doc.min, doc.max) = (Some(json!(0)), Some(json!(10_000))),
+            FieldKind::Number => {
+                (doc.min, doc.max) = (Some(json!(0)), Some(json!(10_000)));
+                doc.fake = Some(json!({ "provider": "integer", "min": 1, "max": 200 }));
+            }
             FieldKind::Money => {
                 doc.currency = text(self.currency);
                 doc.min = Some(json!(0));
@@ -161,10 +164,7 @@ impl Builder<'_> {
         }
         doc.kind = kind(&field.kind);
         doc.label = Some(said).filter(|said| *said != label(&field.name));
-        if field.kind == FieldKind::Number {
-            doc.fake = Some(json!({ "provider": "integer", "min": 1, "max": 200 }));
-        }
-        if display {
+        if resource.display() == Some(field) {
             doc.unique = true;
             (doc.ask, doc.say) = (Vec::new(), Vec::new());
         }
@@ -191,50 +191,47 @@ impl Builder<'_> {
     /// By name where records have one, else by key.
     fn find(&self, section: &Section) -> ApiDoc {
         let (resource, said) = (&section.resource, section.resource.label());
-        let (what, key) = (camel(&words(&resource.idea.name)), resource.key());
-        let follow = |name: &str| self.named(name).map(|parent| (parent.key(), parent.label()));
-        let shown: Vec<String> =
-            resource.belongs_to.iter().filter_map(|name| follow(name)).map(|(_, said)| said).collect();
+        let shown: Vec<String> = self.parents(resource).map(ResourceDraft::label).collect();
         let also = if shown.is_empty() {
             String::new()
         } else {
             format!(", with the ids of its {}", shown.join(" and "))
         };
-        match resource.display() {
-            Some(display) => ApiDoc {
-                name: format!("Find{what}"),
-                path: format!("/{}/by-name", segment(resource)),
-                description: format!("Finds {} {said} by {}{also}.", article(&said), label(&display.name)),
-                parameters: IndexMap::from([(display.name.clone(), like(resource, &display.name))]),
-                behaviour: BehaviourDoc {
-                    lookup: Some(resource.idea.name.clone()),
-                    by: IndexMap::from([(display.name.clone(), display.name.clone())]),
+        let of = Some(resource.idea.name.clone());
+        let ([called, does, asked], at, by, (name, doc), behaviour) = match resource.display() {
+            Some(FieldDraft { name, .. }) => (
+                ["Find", "Finds", "look up"],
+                "by-name".to_owned(),
+                label(name),
+                (name.clone(), like(resource, name)),
+                BehaviourDoc {
+                    lookup: of,
+                    by: IndexMap::from([(name.clone(), name.clone())]),
                     ..BehaviourDoc::default()
                 },
-                phrases: PhrasesDoc {
-                    imperative: vec![format!("look up the {said} {{{}}}", display.name)],
-                    request: vec![format!("What do you have on the {said} {{{}}}?", display.name)],
-                    search: vec![format!("look up a {said}")],
-                    ..PhrasesDoc::default()
-                },
-                method: "GET".to_owned(),
-                ..ApiDoc::default()
+            ),
+            None => (
+                ["Get", "Shows", "show"],
+                format!("{{{}}}", resource.key()),
+                "its number".to_owned(),
+                (resource.key(), reference(resource)),
+                BehaviourDoc { get: of, ..BehaviourDoc::default() },
+            ),
+        };
+        ApiDoc {
+            name: format!("{called}{}", pascal(&resource.idea.name)),
+            method: "GET".to_owned(),
+            path: format!("/{}/{at}", segment(resource)),
+            description: format!("{does} {} {said} by {by}{also}.", article(&said)),
+            parameters: IndexMap::from([(name.clone(), doc)]),
+            behaviour,
+            phrases: PhrasesDoc {
+                imperative: vec![format!("{asked} the {said} {{{name}}}")],
+                request: vec![format!("What do you have on the {said} {{{name}}}?")],
+                search: vec![format!("look up a {said}")],
+                ..PhrasesDoc::default()
             },
-            None => ApiDoc {
-                name: format!("Get{what}"),
-                path: format!("/{}/{{{key}}}", segment(resource)),
-                description: format!("Shows {} {said} by its number{also}.", article(&said)),
-                parameters: IndexMap::from([(key.clone(), reference(resource))]),
-                behaviour: BehaviourDoc { get: Some(resource.idea.name.clone()), ..BehaviourDoc::default() },
-                phrases: PhrasesDoc {
-                    imperative: vec![format!("show the {said} {{{key}}}")],
-                    request: vec![format!("What do you have on the {said} {{{key}}}?")],
-                    search: vec![format!("look up a {said}")],
-                    ..PhrasesDoc::default()
-                },
-                method: "GET".to_owned(),
-                ..ApiDoc::default()
-            },
+            ..ApiDoc::default()
         }
     }
 
@@ -261,23 +258,12 @@ impl Builder<'_> {
             if parameter == PAGE {
                 continue;
             }
-            let limits = matches!(filter, FilterDoc::Compare(_)).then(|| filter_words(field));
-            let doc = FieldDoc {
-                optional: true,
-                description: limits.or_else(|| like(resource, name).description),
-                ..like(resource, name)
+            let description = matches!(filter, FilterDoc::Compare(_)).then(|| filter_words(field));
+            let doc = match field.kind {
+                FieldKind::Moment => FieldDoc { kind: text("date"), ..FieldDoc::default() },
+                _ => like(resource, name),
             };
-            let doc = if field.kind == FieldKind::Moment {
-                FieldDoc {
-                    kind: text("date"),
-                    optional: true,
-                    description: Some(filter_words(field)),
-                    ..FieldDoc::default()
-                }
-            } else {
-                doc
-            };
-            parameters.insert(parameter.clone(), doc);
+            parameters.insert(parameter.clone(), FieldDoc { optional: true, description, ..doc });
             filters.insert(parameter, filter);
             noun.push_str(&phrase);
             by.push(field.label());
@@ -292,7 +278,7 @@ impl Builder<'_> {
         parameters.insert(PAGE.to_owned(), page);
         let by = if by.is_empty() { String::new() } else { format!(", if wanted by {}", by.join(", ")) };
         ApiDoc {
-            name: format!("List{}", camel(&words(&many))),
+            name: format!("List{}", pascal(&many)),
             method: "GET".to_owned(),
             path: format!("/{}", segment(resource)),
             description: format!("Lists {many}{by}."),
@@ -321,7 +307,7 @@ impl Builder<'_> {
         let (resource, said) = (&section.resource, section.resource.label());
         let mut parameters = IndexMap::new();
         let mut parts = Vec::new();
-        for parent in resource.belongs_to.iter().filter_map(|name| self.named(name)) {
+        for parent in self.parents(resource) {
             parameters.insert(parent.key(), reference(parent));
             parts.push(format!("for the {} {{{}}}", parent.label(), parent.key()));
         }
@@ -357,7 +343,7 @@ impl Builder<'_> {
         };
         let requires = section.rules.iter().filter(|rule| !rule.on_delete).map(require).collect();
         ApiDoc {
-            name: format!("Create{}", camel(&words(&resource.idea.name))),
+            name: format!("Create{}", pascal(&resource.idea.name)),
             method: "POST".to_owned(),
             path: format!("/{}", segment(resource)),
             description: format!("Makes a new {said}{}.", refusals(&section.rules, false)),
@@ -400,8 +386,9 @@ fn kind(kind: &FieldKind) -> Option<String> {
     text(name)
 }
 
-fn words(name: &str) -> Vec<&str> {
-    name.split(['_', ' ']).filter(|word| !word.is_empty()).collect()
+/// A name in the style of APIs: `berth_booking` is `BerthBooking`.
+fn pascal(name: &str) -> String {
+    camel(&name.split(['_', ' ']).filter(|word| !word.is_empty()).collect::<Vec<_>>())
 }
 
 fn segment(resource: &ResourceDraft) -> String {
@@ -439,11 +426,14 @@ fn filter(resource: &ResourceDraft, field: &FieldDraft) -> (String, FilterDoc, S
             let phrase = format!("[ whose {said} is {{{parameter}}}]");
             (parameter, compare("on"), phrase)
         }
-        FieldKind::Date => {
-            (name.clone(), FilterDoc::Field(name.clone()), format!("[ whose {said} is {{{name}}}]"))
+        _ => {
+            let phrase = match field.kind {
+                FieldKind::Date => format!("[ whose {said} is {{{name}}}]"),
+                FieldKind::City => format!("[ in {{{name}}}]"),
+                _ => format!("[ with the {said} {{{name}}}]"),
+            };
+            (name.clone(), FilterDoc::Field(name.clone()), phrase)
         }
-        FieldKind::City => (name.clone(), FilterDoc::Field(name.clone()), format!("[ in {{{name}}}]")),
-        _ => (name.clone(), FilterDoc::Field(name.clone()), format!("[ with the {said} {{{name}}}]")),
     }
 }
 
@@ -459,7 +449,6 @@ fn filter_words(field: &FieldDraft) -> String {
 fn said_of(field: &FieldDraft) -> String {
     let said = field.label();
     match field.kind {
-        FieldKind::Date | FieldKind::Time | FieldKind::Moment => format!("{said} {{{}}}", field.name),
         FieldKind::Text => format!("{said} \"{{{}}}\"", field.name),
         _ => format!("{said} {{{}}}", field.name),
     }
@@ -503,7 +492,7 @@ fn update(section: &Section) -> ApiDoc {
         what.push(field.label());
     }
     ApiDoc {
-        name: format!("Update{}", camel(&words(&resource.idea.name))),
+        name: format!("Update{}", pascal(&resource.idea.name)),
         method: "PATCH".to_owned(),
         path: format!("/{}/{{{key}}}", segment(resource)),
         description: format!("Changes what is given of {} {said}: {}.", article(&said), what.join(", ")),
@@ -533,7 +522,7 @@ fn changing(section: &Section, change: &Change) -> ApiDoc {
         ..EffectDoc::default()
     };
     ApiDoc {
-        name: format!("{}{}", camel(&[verb]), camel(&words(&resource.idea.name))),
+        name: format!("{}{}", camel(&[verb]), pascal(&resource.idea.name)),
         method: "POST".to_owned(),
         path: format!("/{}/{{{key}}}/{verb}", segment(resource)),
         description: format!(
@@ -561,7 +550,7 @@ fn delete(section: &Section) -> ApiDoc {
     let (resource, said) = (&section.resource, section.resource.label());
     let key = resource.key();
     ApiDoc {
-        name: format!("Delete{}", camel(&words(&resource.idea.name))),
+        name: format!("Delete{}", pascal(&resource.idea.name)),
         method: "DELETE".to_owned(),
         path: format!("/{}/{{{key}}}", segment(resource)),
         description: format!("Deletes {} {said}{}.", article(&said), refusals(&section.rules, true)),
@@ -586,7 +575,7 @@ fn count(section: &Section, by: &str) -> ApiDoc {
     let (parameter, said) = (by.to_owned(), label(by));
     let doc = FieldDoc { optional: true, ..like(resource, by) };
     ApiDoc {
-        name: format!("Count{}", camel(&words(&many))),
+        name: format!("Count{}", pascal(&many)),
         method: "GET".to_owned(),
         path: format!("/{}/count", segment(resource)),
         description: format!("Counts {many}, if wanted those with one {said}."),

@@ -73,23 +73,15 @@ impl ChooseDeeds<'_> {
             .map(|field| field.name.clone())
             .collect()
     }
-
-    fn choices(&self) -> Vec<(&FieldDraft, &[String])> {
-        choices(self.resource)
-    }
 }
 
 /// The choices among the fields of a resource.
 pub fn choices(resource: &ResourceDraft) -> Vec<(&FieldDraft, &[String])> {
-    let choice = |field: &FieldDraft| match &field.kind {
-        FieldKind::Choice(values) => Some(values.len()),
-        _ => None,
-    };
-    let fields = resource.fields.iter().filter(|field| choice(field).is_some());
+    let fields = resource.fields.iter();
     fields
-        .map(|field| match &field.kind {
-            FieldKind::Choice(values) => (field, values.as_slice()),
-            _ => (field, &[][..]),
+        .filter_map(|field| match &field.kind {
+            FieldKind::Choice(values) => Some((field, values.as_slice())),
+            _ => None,
         })
         .collect()
 }
@@ -99,8 +91,7 @@ impl Step for ChooseDeeds<'_> {
     const NAME: &'static str = "deeds";
 
     fn input(&self) -> Json {
-        let choices: Vec<Json> = self
-            .choices()
+        let choices: Vec<Json> = choices(self.resource)
             .into_iter()
             .map(|(field, values)| json!({ "name": field.name, "values": values }))
             .collect();
@@ -111,7 +102,7 @@ impl Step for ChooseDeeds<'_> {
     }
 
     fn schema(&self) -> Option<Json> {
-        let (filters, changeable, choices) = (self.filters(), self.changeable(), self.choices());
+        let (filters, changeable, choices) = (self.filters(), self.changeable(), choices(self.resource));
         let of = |offered: &[String], most: usize| json!({ "type": "array", "items": { "enum": offered }, "maxItems": most });
         let mut properties = serde_json::Map::new();
         if !filters.is_empty() {
@@ -161,7 +152,7 @@ impl Step for ChooseDeeds<'_> {
             delete: form::yes(&json, "delete", wrong),
             ..Deeds::default()
         };
-        let (filters, changeable, choices) = (self.filters(), self.changeable(), self.choices());
+        let (filters, changeable, choices) = (self.filters(), self.changeable(), choices(self.resource));
         if !filters.is_empty() {
             deeds.list_by = form::chosen(&json, "list_by", &filters, wrong);
             deeds.list_by.truncate(4);

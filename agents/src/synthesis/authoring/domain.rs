@@ -102,6 +102,7 @@ impl Step for ProposeDomain<'_> {
 }
 
 /// The domains there are, and how near to them another one is.
+#[derive(Clone)]
 pub struct Known {
     embedder: Arc<StaticEmbedder>,
     titles: Vec<String>,
@@ -118,34 +119,34 @@ impl Known {
         let mut known =
             Self { embedder: embedded()?, titles: Vec::new(), names: Vec::new(), vectors: Vec::new() };
         for domain in domains {
-            known.take(domain)?;
+            let vector = known.vector(domain)?;
+            known.take(domain, vector);
         }
         Ok(known)
     }
 
-    /// Takes a domain unless it is too near to one that exists; says to which, and how near.
+    /// Takes a domain unless it is too near to one that exists; says whether it did.
     ///
     /// # Errors
     /// When the model cannot embed it.
-    pub fn admit(&mut self, domain: &Domain) -> Result<Result<(), (String, f32)>, EmbedError> {
-        let vector = self.embedder.embed(&[&domain.text()])?;
-        let nearest = self.vectors.iter().map(|other| cosine(other, &vector)).zip(&self.titles);
-        let nearest = nearest.max_by(|one, other| one.0.total_cmp(&other.0));
-        let same = self.names.iter().position(|name| *name == domain.name);
-        if let Some(at) = same {
-            return Ok(Err((self.titles[at].clone(), 1.0)));
+    pub fn admit(&mut self, domain: &Domain) -> Result<bool, EmbedError> {
+        let vector = self.vector(domain)?;
+        let near = self.vectors.iter().any(|other| cosine(other, &vector) >= TOO_NEAR);
+        let fits = !near && !self.names.contains(&domain.name);
+        if fits {
+            self.take(domain, vector);
         }
-        match nearest {
-            Some((near, title)) if near >= TOO_NEAR => Ok(Err((title.clone(), near))),
-            _ => self.take(domain).map(Ok),
-        }
+        Ok(fits)
     }
 
-    fn take(&mut self, domain: &Domain) -> Result<(), EmbedError> {
-        self.vectors.push(self.embedder.embed(&[&domain.text()])?);
+    fn vector(&self, domain: &Domain) -> Result<Vec<f32>, EmbedError> {
+        self.embedder.embed(&[&domain.text()])
+    }
+
+    fn take(&mut self, domain: &Domain, vector: Vec<f32>) {
+        self.vectors.push(vector);
         self.titles.push(domain.title.clone());
         self.names.push(domain.name.clone());
-        Ok(())
     }
 }
 

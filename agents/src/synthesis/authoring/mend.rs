@@ -140,10 +140,7 @@ pub struct Sound {
 /// # Errors
 /// Why it comes to nothing.
 pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
-    let fail = |error: PipelineError| {
-        let text = error.to_string();
-        format!("cannot be run: {}", text.lines().next().unwrap_or_default())
-    };
+    let fail = |error: PipelineError| failed(&error);
     let mut checked = checked;
     let mut borne: Vec<String> = Vec::new();
     // Each round takes something out or bears with it.
@@ -172,6 +169,11 @@ pub fn reduced(checked: Checked, funnel: &mut Funnel) -> Result<Sound, String> {
         count(funnel, "fault in the smoke pass");
         checked = Checked::new(doc).map_err(fail)?;
     }
+}
+
+/// Why a world comes to nothing that cannot be run.
+pub(super) fn failed(error: &PipelineError) -> String {
+    format!("cannot be run: {}", error.to_string().lines().next().unwrap_or_default())
 }
 
 fn count(funnel: &mut Funnel, why: &str) {

@@ -340,12 +340,13 @@ impl Step for NameRecords<'_> {
         let mut found: Vec<String> = Vec::new();
         for item in form::items(&json, "titles", 40, wrong) {
             let title = item.as_str().and_then(|text| form::cleaned(text, 48));
-            let folded = |title: &str| english::fold(title);
             // One inside another would leave open which is meant.
             let title = title.filter(|title| {
-                let title = folded(title);
-                let apart =
-                    |known: &String| !folded(known).contains(&title) && !title.contains(&folded(known));
+                let title = english::fold(title);
+                let apart = |known: &String| {
+                    let known = english::fold(known);
+                    !known.contains(&title) && !title.contains(&known)
+                };
                 title.len() > 2 && title.chars().any(char::is_alphabetic) && found.iter().all(apart)
             });
             match title {

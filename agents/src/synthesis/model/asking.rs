@@ -7,11 +7,12 @@ use diorama_llm::{
     ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, Place, Sampling, Soon,
 };
 use diorama_output::funnel::ModelUse;
-use diorama_tested::mind::{ParseError, said, whole};
+use diorama_tested::mind::{ParseError, whole};
 use diorama_tested::prompts::PromptError;
 use serde_json::{Value as Json, json};
 
 use super::prompts::PromptSet;
+use crate::synthesis::asking::{self, Complaints};
 
 /// Why the model gave no reply at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,25 +126,22 @@ impl Asker {
         question: Question<'_>,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
     ) -> Result<Told<T>, Unasked> {
-        let Question { stage, number, mut messages, schema } = question;
-        let mut repaired = false;
-        loop {
-            let request = ChatRequest {
-                schema: Some(OutputSchema { name: stage.to_owned(), schema: schema.clone(), strict: false }),
-                ..ChatRequest::new(self.place(stage, number), messages.clone(), self.sampling.clone())
-            };
-            let reply = self.send(&request).await?;
-            messages.push(Message::assistant(said(&reply)));
-            let error = match read_json(&reply).and_then(|json| read(&json)) {
-                Ok(value) => return Ok(Told { value, messages }),
-                Err(error) => error,
-            };
-            if repaired {
-                return Err(Unasked::Malformed(error.to_string()));
-            }
-            repaired = true;
-            messages.extend(self.prompts.render("repair", &json!({ "why": error.to_string() }))?);
+        let Question { stage, number, messages, schema } = question;
+        let request = ChatRequest {
+            schema: Some(OutputSchema { name: stage.to_owned(), schema, strict: false }),
+            ..ChatRequest::new(self.place(stage, number), messages, self.sampling.clone())
+        };
+        let read = |reply: &ChatReply, wrong: &mut Complaints| {
+            let told = read_json(reply).and_then(|json| read(&json));
+            told.map_err(|error| wrong.add(error.to_string())).ok()
+        };
+        let repair = |wrong: &Complaints| self.repair(&why(wrong));
+        let answer = asking::ask(self, request, read, repair).await?;
+        if let Some(error) = answer.failed {
+            return Err(Lost::of(&error).into());
         }
+        let malformed = || Unasked::Malformed(why(&answer.wrong));
+        Ok(Told { value: answer.value.ok_or_else(malformed)?, messages: answer.messages })
     }
 
     /// Tells the model what is wrong with what it said, and asks once more.
@@ -157,7 +155,7 @@ impl Asker {
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
     ) -> Result<Told<T>, Unasked> {
         let mut messages = question.messages;
-        messages.extend(self.prompts.render("repair", &json!({ "why": why }))?);
+        messages.extend(self.repair(why)?);
         self.ask(Question { messages, ..question }, read).await
     }
 
@@ -191,10 +189,8 @@ impl Asker {
         self.state().lost.clone()
     }
 
-    async fn send(&self, request: &ChatRequest) -> Result<ChatReply, Lost> {
-        let result = self.model.chat(request).await;
-        self.note(request, &result);
-        result.map_err(|error| Lost::of(&error))
+    fn repair(&self, why: &str) -> Result<Vec<Message>, PromptError> {
+        self.prompts.render("repair", &json!({ "why": why }))
     }
 
     fn note(&self, request: &ChatRequest, result: &Result<ChatReply, ChatError>) {
@@ -215,6 +211,11 @@ impl Asker {
     }
 }
 
+/// What is wrong, in one line.
+fn why(wrong: &Complaints) -> String {
+    wrong.list().join("; ")
+}
+
 /// The JSON of a whole reply that declines nothing.
 fn read_json(reply: &ChatReply) -> Result<Json, ParseError> {
     if let Some(refusal) = &reply.refusal {
@@ -228,6 +229,20 @@ fn read_json(reply: &ChatReply) -> Result<Json, ParseError> {
     })
 }
 
+impl ChatModel for Asker {
+    fn identity(&self) -> &Identity {
+        self.model.identity()
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+        Box::pin(async move {
+            let result = self.model.chat(request).await;
+            self.note(request, &result);
+            result
+        })
+    }
+}
+
 /// The model under another stage's name.
 struct Relabelled {
     asker: Arc<Asker>,
@@ -236,16 +251,14 @@ struct Relabelled {
 
 impl ChatModel for Relabelled {
     fn identity(&self) -> &Identity {
-        self.asker.model.identity()
+        self.asker.identity()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
         Box::pin(async move {
             let mut request = request.clone();
             self.stage.clone_into(&mut request.place.stage);
-            let result = self.asker.model.chat(&request).await;
-            self.asker.note(&request, &result);
-            result
+            self.asker.chat(&request).await
         })
     }
 }

@@ -140,9 +140,8 @@ fn conversation(
                 let next = script.stages.get(stages.len() + 1);
                 let opens = next.is_some_and(|next| answer.as_deref() == Some(&*next.user));
                 if *over || opens {
-                    let stage = stages.len();
-                    let Some(of_plan) = planned.candidate.stages.get(stage) else { break };
-                    turns.push(Turn { ends: Some(ends(planned, stage, log)?), ..say });
+                    let Some(of_plan) = planned.candidate.stages.get(stages.len()) else { break };
+                    turns.push(Turn { ends: Some(ends(planned, of_plan.end(), log)?), ..say });
                     let when = of_plan.when.as_ref().map(|when| opening(planned, when, log)).transpose()?;
                     let (user, knows) = (of_plan.user.clone(), of_plan.knows.clone());
                     stages.push(CandidateStage { when, user, knows, turns: std::mem::take(&mut turns) });
@@ -161,13 +160,7 @@ fn conversation(
 }
 
 /// The planned end of a stage over other calls.
-fn ends(planned: &Grounded, stage: usize, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
-    let mut end = planned
-        .candidate
-        .stages
-        .get(stage)
-        .map(CandidateStage::end)
-        .unwrap_or_else(|| CandidateStage::default().end());
+fn ends(planned: &Grounded, end: End, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
     let missing = |fact: &FactClaim| {
         Unsolved::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
     };
@@ -179,8 +172,7 @@ fn ends(planned: &Grounded, stage: usize, log: &[Arc<LogEntry>]) -> Result<End, 
             Ok(FactClaim { call, path, ..fact.clone() })
         })
         .collect();
-    end.facts = facts?;
-    Ok(end)
+    Ok(End { facts: facts?, ..end })
 }
 
 fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<Opening, Unsolved> {
@@ -196,18 +188,15 @@ fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<
 fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> Option<(usize, String)> {
     let gold = planned.entries.get(call)?;
     let root = path.split("[*]").next().unwrap_or_default().trim_end_matches('.');
-    let at = |body: &'_ Body| -> Option<Body> {
-        if root.is_empty() { Some(body.clone()) } else { body.at(root).cloned() }
-    };
-    let wanted = at(&gold.reply.body)?;
+    let wanted = gold.reply.body.at(root)?;
     let same = log.iter().rposition(|entry| {
         let shown = entry.call.api == gold.call.api && entry.reply.status == gold.reply.status;
-        shown && at(&entry.reply.body).is_some_and(|body| same_values(&body, &wanted))
+        shown && entry.reply.body.at(root).is_some_and(|body| same_values(body, wanted))
     });
     if let Some(call) = same {
         return Some((call, path.to_owned()));
     }
-    let Body::Leaf(value, origin @ diorama_simulator::engine::Origin::Field { .. }) = &wanted else {
+    let Body::Leaf(value, origin @ diorama_simulator::engine::Origin::Field { .. }) = wanted else {
         return None;
     };
     log.iter().enumerate().rev().find_map(|(call, entry)| {
@@ -217,7 +206,6 @@ fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> 
 }
 
 fn same_values(one: &Body, other: &Body) -> bool {
-    let values =
-        |body: &Body| body.leaves().map(|(path, value, _)| (path, value.clone())).collect::<Vec<_>>();
-    values(one) == values(other)
+    let values = one.leaves().map(|(path, value, _)| (path, value));
+    values.eq(other.leaves().map(|(path, value, _)| (path, value)))
 }

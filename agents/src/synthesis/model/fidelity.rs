@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use diorama_proof::render::{MONTHS, WEEKDAYS};
+use diorama_seeds::english::words;
 use diorama_seeds::value::Date;
 use diorama_simulator::embed::embedded;
 use diorama_simulator::grade::extract::prose::Prose;
@@ -18,6 +19,17 @@ pub enum Speaker {
     User,
     /// The assistant.
     Assistant,
+}
+
+impl Speaker {
+    /// What they are called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
 }
 
 /// What is wrong with a line.
@@ -128,15 +140,14 @@ pub fn check(line: Line<'_>) -> Result<(), Unfit> {
     if let Some(what) = markup(text, line.reference) {
         return Err(Unfit::NoLine { line: said(), what });
     }
-    if folded(text) == folded(line.reference) {
+    if words(text).eq(words(line.reference)) {
         return Err(Unfit::Unchanged { line: said() });
     }
     if text.chars().count() > 3 * line.reference.chars().count() + 160 {
         return Err(Unfit::TooLong { line: said() });
     }
     if is_of_other(line.speaker, text, line.reference) {
-        let expected = if line.speaker == Speaker::User { "user" } else { "assistant" };
-        return Err(Unfit::OtherSpeaker { line: said(), expected });
+        return Err(Unfit::OtherSpeaker { line: said(), expected: line.speaker.name() });
     }
     if let Some(words) = added(&line) {
         return Err(Unfit::Adds { line: said(), words });
@@ -173,14 +184,6 @@ fn markup(text: &str, reference: &str) -> Option<&'static str> {
     (text.contains('\n') && !reference.contains('\n')).then_some("several lines")
 }
 
-/// Lower-case words without punctuation.
-fn folded(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
-}
-
 /// Whether it is said by the other speaker: stock phrases of theirs, or what was one's own is now the other's.
 fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
     const ASSISTANTS: [&str; 16] = [
@@ -205,12 +208,12 @@ fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
     let stock = |phrases: &[&str]| {
         phrases.iter().any(|phrase| lower.contains(phrase) && !reference_lower.contains(phrase))
     };
-    let words: BTreeSet<String> = folded(text).into_iter().collect();
-    let before: BTreeSet<String> = folded(reference).into_iter().collect();
+    let after: BTreeSet<String> = words(text).collect();
+    let before: BTreeSet<String> = words(reference).collect();
     let has = |set: &BTreeSet<String>, list: &[&str]| list.iter().any(|word| set.contains(*word));
     let (own, others) = (["my", "mine", "our"], ["your", "yours"]);
     let flipped = |own: &[&str], others: &[&str]| {
-        has(&before, own) && !has(&words, own) && !has(&before, others) && has(&words, others)
+        has(&before, own) && !has(&after, own) && !has(&before, others) && has(&after, others)
     };
     match speaker {
         Speaker::User => stock(&ASSISTANTS) || flipped(&own, &others),
@@ -239,11 +242,8 @@ fn added(line: &Line<'_>) -> Option<String> {
     if let Some(mention) = value {
         return Some(prose.words_at(mention.span()).to_owned());
     }
-    let all: BTreeSet<String> = folded(line.reference).into_iter().chain(folded(line.known)).collect();
-    names(line.line)
-        .into_iter()
-        .find(|name| folded(name).iter().any(|word| !all.contains(word)))
-        .map(str::to_owned)
+    let all: BTreeSet<String> = words(line.reference).chain(words(line.known)).collect();
+    names(line.line).into_iter().find(|name| words(name).any(|word| !all.contains(&word))).map(str::to_owned)
 }
 
 /// Whether two mentions can mean the same value.

@@ -36,14 +36,13 @@ pub enum Kind {
     Later(usize),
 }
 
-/// What each turn of the user in a stage is, the opening first. The same rule as the proof's script of a candidate.
+/// What each turn of the user in a stage is, the opening first.
 #[must_use]
 pub fn kinds(stage: &CandidateStage) -> Vec<Kind> {
     let mut kinds = vec![Kind::Opening];
     let mut later = 0;
     for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
-        let held: Vec<usize> =
-            (0..).zip(stage.knows.values()).filter(|(_, text)| holds(said, text)).map(|(at, _)| at).collect();
+        let held: Vec<usize> = stage.given_by(said).collect();
         if held.is_empty() {
             kinds.push(Kind::Later(later));
             later += 1;
@@ -52,10 +51,6 @@ pub fn kinds(stage: &CandidateStage) -> Vec<Kind> {
         }
     }
     kinds
-}
-
-fn holds(said: &str, text: &str) -> bool {
-    said.contains(text.trim_end_matches(['.', '!']))
 }
 
 impl UserLines {

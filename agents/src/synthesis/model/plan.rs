@@ -3,11 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use diorama_output::funnel::Funnel;
 use diorama_output::row::Split;
 use diorama_proof::answer::Asked;
 use diorama_proof::candidate::Opening;
-use diorama_proof::{Candidate, GateReport, Grounded};
+use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::model::{Api, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_seeds::value::Value;
@@ -23,7 +22,6 @@ use super::lines::{Kind, kinds};
 use crate::synthesis::pipeline::{Agents, Author, ability, shape};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
-use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::UnitWorld;
 
 /// Proposals of the offline planner before an attempt goes without a plan.
@@ -32,9 +30,7 @@ const PROPOSALS: u32 = 400;
 /// A proven conversation whose words are to be written by a model.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The offline conversation.
-    pub candidate: Candidate,
-    /// The same, grounded.
+    /// The offline conversation, grounded.
     pub grounded: Grounded,
     /// What the gates found.
     pub report: GateReport,
@@ -52,12 +48,10 @@ pub fn plan(
     world: &UnitWorld,
     place: (u64, u32),
     split: Split,
-    funnel: &mut Funnel,
 ) -> Option<Plan> {
-    let (slot, attempt) = place;
     // The ability is the slot's, so that a model's trouble with one of them changes no shares.
-    let ability = ability(&recipe.abilities, &mut recipe.stream("slot", slot));
-    let mut stream = recipe.stream("plan", slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt)));
+    let ability = ability(&recipe.abilities, &mut recipe.stream("slot", place.0));
+    let mut stream = stream(recipe, "plan", place);
     let reads_only = world.family.survey.writers.is_empty();
     let author = Author::of(world, ability);
     let mut kind = shape(ability, reads_only, &mut stream);
@@ -72,16 +66,16 @@ pub fn plan(
         let Ok((candidate, phenomena)) = author.propose(agents, world, &wish, drawn, &mut rng) else {
             continue;
         };
-        match agents.tester.test(world, candidate, &mut rng) {
-            Ok((grounded, report)) => {
-                let candidate = grounded.candidate.clone();
-                return Some(Plan { candidate, grounded, report, ability, phenomena });
-            }
-            Err(Rejected::Gate(_) | Rejected::Form(_)) => {}
+        if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {
+            return Some(Plan { grounded, report, ability, phenomena });
         }
     }
-    funnel.drop_at("plan", "no chain of calls passed the gates");
     None
+}
+
+/// The choices of one use at a place: a slot and an attempt.
+pub(super) fn stream(recipe: &Recipe, purpose: &str, (slot, attempt): (u64, u32)) -> ChaCha8Rng {
+    recipe.stream(purpose, slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt)))
 }
 
 /// A plan in plain words: what the query agent is told.
@@ -148,7 +142,7 @@ impl Plan {
             now: format!("{}, {date}, {time}", diorama_proof::render::weekday(date)),
             persona: persona.to_owned(),
             phenomena: phenomena.map(|name| name.replace('_', " ")).collect(),
-            stages: (0..self.candidate.stages.len()).map(|at| told.stage(at)).collect(),
+            stages: (0..self.grounded.candidate.stages.len()).map(|at| told.stage(at)).collect(),
         }
     }
 
@@ -204,9 +198,8 @@ struct Told<'a> {
 impl Told<'_> {
     fn stage(&self, number: usize) -> StageBrief {
         let grounded = &self.plan.grounded;
-        let (stage, run) = (&self.plan.candidate.stages[number], &grounded.stages[number]);
-        let first =
-            self.plan.candidate.stages[..number].iter().map(|stage| kinds(stage).len()).sum::<usize>();
+        let (stage, run) = (&grounded.candidate.stages[number], &grounded.stages[number]);
+        let first: usize = grounded.candidate.stages[..number].iter().map(|stage| kinds(stage).len()).sum();
         let kinds = kinds(stage);
         let turn_of = |wanted: &Kind| kinds.iter().position(|kind| kind == wanted).map(|at| first + at);
         let calls: Vec<usize> =

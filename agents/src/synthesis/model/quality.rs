@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::judge::{Calibration, Verdict};
-use super::slot::{StageLine, Went};
+use super::stages::{StageLine, Went};
 
 /// Samples kept of each reason.
 const SAMPLES: usize = 3;

@@ -131,18 +131,17 @@ impl Job<'_> {
                 keep.push(words.to_owned());
             }
         }
-        let speaker = if speaker == Speaker::User { "user" } else { "assistant" };
-        Input { speaker, line, persona: self.persona.to_owned(), keep }
+        Input { speaker: speaker.name(), line, persona: self.persona.to_owned(), keep }
     }
 
     fn line(&self) -> (Speaker, String) {
         match self.spot {
             Spot::User(at) => {
-                let lines = UserLines::of(&self.plan.candidate);
+                let lines = UserLines::of(&self.plan.grounded.candidate);
                 (Speaker::User, lines.iter().nth(at).cloned().unwrap_or_default())
             }
             Spot::Assistant(at) => {
-                (Speaker::Assistant, says(&self.plan.candidate).get(at).cloned().unwrap_or_default())
+                (Speaker::Assistant, says(&self.plan.grounded.candidate).get(at).cloned().unwrap_or_default())
             }
         }
     }

@@ -19,7 +19,9 @@ use tokio::task::JoinSet;
 use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
-use super::slot::{SlotJob, SlotOutcome, StageLine, Studio, Went, opening, slot};
+use super::slot::{REPEATS, SlotJob, SlotOutcome, opening, slot};
+use super::stages::{StageLine, Went};
+use super::studio::Studio;
 use crate::synthesis::pipeline::PipelineError;
 use crate::synthesis::world::UnitWorld;
 
@@ -80,6 +82,8 @@ struct UnitDone {
     rows: UnitRows,
     lines: Vec<StageLine>,
     world: Option<Arc<UnitWorld>>,
+    /// Why slots that were tried again came to no end.
+    lost: Vec<Lost>,
 }
 
 /// A unit whose slots are in flight.
@@ -126,7 +130,8 @@ pub async fn run(
         unheard: None,
         ended: Ended::default(),
     };
-    let mut out = Out { writer, files: files.into(), file: None, stages, units: &units, next: 0, rows: 0 };
+    let mut out =
+        Out { writer, files: files.into(), file: None, stages, units: &units, next: 0, settled: 0, rows: 0 };
     loop {
         flow.start(out.next);
         let Some(done) = flow.tasks.join_next().await else { break };
@@ -134,9 +139,8 @@ pub async fn run(
         while let Some(done) = flow.ready.remove(&out.next) {
             out.write(done)?;
         }
-        let settled = units.iter().take(out.next).map(|unit| unit.slots.end - unit.slots.start).sum::<u64>();
         let waiting = flow.open.values().map(|open| open.outcomes.len() as u64).sum::<u64>();
-        progress(Progress { settled: settled + waiting, rows: out.rows, in_flight: flow.tasks.len() });
+        progress(Progress { settled: out.settled + waiting, rows: out.rows, in_flight: flow.tasks.len() });
     }
     if let Some(what) = flow.fatal {
         return Err(RunError::Model(what));
@@ -190,12 +194,9 @@ impl Flow<'_> {
             let (studio, world) = (Arc::clone(self.studio), Arc::clone(&open.world));
             // The set of tasks is this one's own, and is awaited to its end.
             self.tasks.spawn(async move {
-                let made = world_of(&studio, &world, &unit).await;
-                let outcome = match made {
-                    Ok(world) => {
-                        let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
-                        Ok(slot(studio, world, job).await)
-                    }
+                let job = SlotJob { slot: number, split: unit.split, from: 0, known: Arc::default() };
+                let outcome = match world_of(&studio, &world, &unit).await {
+                    Ok(world) => Ok(slot(studio, world, job).await),
                     Err(error) => Err(error),
                 };
                 Done::Slot(at, Box::new(outcome))
@@ -212,11 +213,12 @@ impl Flow<'_> {
     fn take(&mut self, done: Done) -> Result<(), RunError> {
         match done {
             Done::Unit(at, done) => {
+                done.lost.iter().for_each(|lost| self.hear(Some(lost)));
                 self.ready.insert(at, *done);
             }
             Done::Slot(at, outcome) => {
                 let outcome = (*outcome)?;
-                self.hear(&outcome);
+                self.hear(outcome.unfinished.as_ref());
                 if let Some(open) = self.open.get_mut(&at) {
                     open.left -= 1;
                     open.outcomes.push(outcome);
@@ -249,8 +251,8 @@ impl Flow<'_> {
     }
 
     /// What a slot without an end means for the run.
-    fn hear(&mut self, outcome: &SlotOutcome) {
-        let Some(lost) = &outcome.unfinished else {
+    fn hear(&mut self, unfinished: Option<&Lost>) {
+        let Some(lost) = unfinished else {
             self.silent = 0;
             return;
         };
@@ -305,12 +307,11 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
         let repeats = first.as_ref().is_some_and(|first| known.iter().any(|other| similar(other, first)));
         if let (true, Some(world)) = (repeats, &world) {
             outcome.row = None;
-            let what = "near-duplicate of an earlier request of the unit";
-            outcome.funnel.drop_at("duplicate", what);
+            outcome.funnel.drop_at("duplicate", REPEATS);
             // What was written down of a row is now what was lost.
             if let Some(line) = outcome.lines.last_mut() {
                 (line.stage, line.went, line.reason) =
-                    ("duplicate".to_owned(), Went::Dropped, Some(what.to_owned()));
+                    ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
             }
             let (from, known) = (outcome.attempt + 1, Arc::new(known.clone()));
             let job = SlotJob { slot: outcome.slot, split: unit.split, from, known };
@@ -320,6 +321,7 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
                 outcome.lines.extend(again.lines);
                 outcome.row = again.row;
             }
+            done.lost.extend(again.unfinished);
         }
         known.extend(outcome.row.as_ref().map(opening));
         done.rows.funnel.add(&outcome.funnel);
@@ -333,7 +335,7 @@ async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
 impl UnitDone {
     fn empty(unit: &Unit) -> Self {
         let rows = UnitRows { unit: unit.index, rows: Vec::new(), funnel: Funnel::default() };
-        Self { rows, lines: Vec::new(), world: None }
+        Self { rows, lines: Vec::new(), world: None, lost: Vec::new() }
     }
 }
 
@@ -345,6 +347,7 @@ struct Out<'a> {
     stages: Option<&'a Path>,
     units: &'a [Unit],
     next: usize,
+    settled: u64,
     rows: u64,
 }
 
@@ -357,9 +360,11 @@ impl Out<'_> {
         if let Some(world) = &done.world {
             self.writer.put_world(&world.id, world.canonical.as_bytes())?;
         }
+        let unit = &self.units[self.next];
         if let Some(folder) = self.stages {
-            write_lines(folder, self.units[self.next].index, &done.lines)?;
+            write_lines(folder, unit.index, &done.lines)?;
         }
+        self.settled += unit.slots.end - unit.slots.start;
         self.rows += done.rows.rows.len() as u64;
         self.next += 1;
         let Some((file, left)) = &mut self.file else { return Err(RunError::Worker) };
@@ -403,14 +408,13 @@ pub async fn calibrate(studio: &Arc<Studio>, unit: &Unit) -> Result<Option<Calib
     for number in 0..=pairs {
         let (world, split) = (Arc::clone(&world), unit.split);
         let place = (u64::MAX / 2 + u64::from(number), 0);
-        let made = studio.compute(move |studio| {
-            plan::plan(&studio.recipe, &studio.agents, &world, place, split, &mut Funnel::default())
-        });
+        let made =
+            studio.compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
         plans.extend(made.await.map_err(|_| RunError::Worker)?);
     }
     let mut tasks = JoinSet::new();
     for (number, pair) in plans.windows(2).enumerate() {
-        let (good, other) = (pair[0].candidate.clone(), pair[1].candidate.clone());
+        let (good, other) = (pair[0].grounded.candidate.clone(), pair[1].grounded.candidate.clone());
         let damage = Damage::ALL[number % Damage::ALL.len()];
         let bad = damage.of(&good, &other);
         for (at, candidate, damage) in [(0, good, None), (1, bad, Some(damage))] {

@@ -5,111 +5,35 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
-use diorama_llm::ChatModel;
 use diorama_output::funnel::Funnel;
 use diorama_output::row::parts::Provenance;
 use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::{Candidate, Dropped, GateReport, Grounded, Reason, ground};
-use diorama_seeds::model::ApiId;
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_proof::{Candidate, Dropped, GateReport, Grounded};
 use diorama_simulator::grade::extract::Clock;
-use diorama_tested::trace::names_found;
 use rand::RngExt;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Unasked};
 use super::fidelity::{self, Line, NEAR_PLAN, Speaker};
 use super::lines::{UserLines, says, with_says};
 use super::plan::{self, Plan};
-use super::prompts::{PERSONAS, PromptSet};
+use super::prompts::PERSONAS;
 use super::rewrite::{self, Reworded, Spot};
-use super::{AssistantWords, Settings, UserWords, caller, judge, query, wording};
-use crate::synthesis::caller::keywords;
-use crate::synthesis::pipeline::{Agents, count_faults};
-use crate::synthesis::recipe::Recipe;
+use super::searches::searched_again;
+use super::stages::{StageLine, Went};
+use super::studio::Studio;
+use super::{AssistantWords, UserWords, caller, judge, query, wording};
+use crate::synthesis::pipeline::count_faults;
 use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::UnitWorld;
 
-/// Everything that the slots of a run share.
-pub struct Studio {
-    /// What rows depend on.
-    pub recipe: Arc<Recipe>,
-    /// The agents that need no model.
-    pub agents: Agents,
-    /// How the model is asked.
-    pub settings: Settings,
-    /// What it is told.
-    pub prompts: Arc<PromptSet>,
-    /// The model.
-    pub model: Arc<dyn ChatModel>,
-    /// Where planning and gates run: never on the threads that wait for the model.
-    pub threads: rayon::ThreadPool,
-    /// Whether no further attempt is to be started.
-    pub stopping: AtomicBool,
-}
-
-impl Studio {
-    /// Has something worked out on the threads for work.
-    ///
-    /// # Errors
-    /// When the work ended before its time.
-    pub async fn compute<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Result<T, Lost> {
-        let (sender, receiver) = tokio::sync::oneshot::channel();
-        let studio = Arc::clone(self);
-        self.threads.spawn(move || {
-            // Nobody waits any more: the slot was given up.
-            let _ = sender.send(work(&studio));
-        });
-        receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))
-    }
-}
-
-/// What happened at a stage of an attempt: a line of the files under `stages`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StageLine {
-    /// The slot.
-    pub slot: u64,
-    /// The attempt.
-    pub attempt: u32,
-    /// The stage: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
-    pub stage: String,
-    /// How it went.
-    pub went: Went,
-    /// Why, by name, where something was lost.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// The same in full.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<String>,
-    /// What was made.
-    #[serde(default, skip_serializing_if = "Json::is_null")]
-    pub made: Json,
-}
-
-/// How a stage went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Went {
-    /// It made something that stands.
-    Passed,
-    /// What was made was wrong and goes back once.
-    Repaired,
-    /// A line stays as it was.
-    LineLost,
-    /// Another way was taken.
-    FellBack,
-    /// The attempt ends here.
-    Dropped,
-}
+/// Why a row is dropped whose first request is too near to another's.
+pub const REPEATS: &str = "near-duplicate of an earlier request of the unit";
 
 /// What is asked for of a slot.
 #[derive(Clone)]
@@ -172,6 +96,9 @@ struct Proven {
     report: GateReport,
     authors: BTreeMap<String, String>,
 }
+
+/// What the gates made of a candidate that passed.
+type Passed = (Grounded, GateReport);
 
 /// Why words do not stand: the stage or gate, the reason by name, and in full.
 type Wrong = (&'static str, String, String);
@@ -249,6 +176,19 @@ impl Work {
         });
     }
 
+    /// Writes down that words do not stand: once they go back with what is wrong, then the attempt ends.
+    fn sent_back(
+        &mut self,
+        of: &str,
+        (stage, reason, what): Wrong,
+        made: Json,
+        is_repaired: bool,
+    ) -> Result<String, Loss> {
+        let went = if is_repaired { Went::LineLost } else { Went::Repaired };
+        self.note(of, went, Some((&reason, &what)), made);
+        if is_repaired { Err(Loss::Dropped { stage, reason, what }) } else { Ok(what) }
+    }
+
     async fn attempt(&mut self) -> Result<Dialogue, Loss> {
         let plan = self.plan().await?;
         let persona = self.persona();
@@ -266,8 +206,7 @@ impl Work {
         };
         let opening = shingles(&words(proven.grounded.script.opening()));
         if self.job.known.iter().any(|known| similar(known, &opening)) {
-            let what = "near-duplicate of an earlier request of the unit";
-            return Err(Loss::dropped("duplicate", what, proven.grounded.script.opening()));
+            return Err(Loss::dropped("duplicate", REPEATS, proven.grounded.script.opening()));
         }
         self.judged(&proven.grounded).await?;
         count_faults(&mut self.funnel, &proven.report);
@@ -283,10 +222,9 @@ impl Work {
 
     async fn plan(&mut self) -> Result<Plan, Loss> {
         let (world, place, split) = (self.world.clone(), (self.job.slot, self.attempt), self.job.split);
-        let made = self.studio.compute(move |studio| {
-            let mut funnel = Funnel::default();
-            plan::plan(&studio.recipe, &studio.agents, &world, place, split, &mut funnel)
-        });
+        let made = self
+            .studio
+            .compute(move |studio| plan::plan(&studio.recipe, &studio.agents, &world, place, split));
         let none = || {
             Loss::dropped(
                 "plan",
@@ -306,30 +244,27 @@ impl Work {
     }
 
     fn persona(&self) -> &'static str {
-        let number = self.job.slot.wrapping_mul(1 << 10).wrapping_add(u64::from(self.attempt));
-        let mut stream = self.studio.recipe.stream("persona", number);
+        let place = (self.job.slot, self.attempt);
+        let mut stream = plan::stream(&self.studio.recipe, "persona", place);
         PERSONAS[stream.random_range(0..PERSONAS.len())]
     }
 
     /// Runs a candidate through the gates.
-    async fn prove(&self, candidate: Candidate) -> Result<Result<(Grounded, GateReport), Wrong>, Lost> {
-        let (world, slot, attempt) = (self.world.clone(), self.job.slot, self.attempt);
-        self.studio
-            .compute(move |studio| {
-                let number = slot.wrapping_mul(1 << 10).wrapping_add(u64::from(attempt));
-                let candidate = searched_again(&world, candidate);
-                match studio.agents.tester.test(&world, candidate, &mut studio.recipe.stream("gates", number))
-                {
-                    Ok(proven) => Ok(proven),
-                    Err(Rejected::Gate(Dropped { gate, reason })) => {
-                        Err((gate.name(), reason.name().to_owned(), reason.to_string()))
-                    }
-                    Err(Rejected::Form(error)) => {
-                        Err(("caller", "not of the form of a candidate".to_owned(), error.to_string()))
-                    }
+    async fn prove(&self, candidate: Candidate) -> Result<Result<Passed, Wrong>, Lost> {
+        let (world, place) = (self.world.clone(), (self.job.slot, self.attempt));
+        let tested = move |studio: &Studio| {
+            let candidate = searched_again(&world, candidate);
+            let mut stream = plan::stream(&studio.recipe, "gates", place);
+            studio.agents.tester.test(&world, candidate, &mut stream).map_err(|rejected| match rejected {
+                Rejected::Gate(Dropped { gate, reason }) => {
+                    (gate.name(), reason.name().to_owned(), reason.to_string())
+                }
+                Rejected::Form(error) => {
+                    ("caller", "not of the form of a candidate".to_owned(), error.to_string())
                 }
             })
-            .await
+        };
+        self.studio.compute(tested).await
     }
 
     /// The offline conversation as it is.
@@ -340,28 +275,27 @@ impl Work {
 
     /// The plan with the words of the query agent for the user.
     async fn asked(&mut self, plan: &Plan, persona: &str) -> Result<Proven, Loss> {
-        let lines = UserLines::of(&plan.candidate);
+        let lines = UserLines::of(&plan.grounded.candidate);
         let brief = plan.brief(&self.world, persona);
         let failed = |unasked| Loss::unasked(query::STAGE, unasked);
         let asker = self.asker.clone();
         let mut told = query::ask(&asker, self.attempt, &brief, &lines).await.map_err(failed)?;
         let mut is_repaired = false;
         loop {
-            let (stage, reason, what) = match self.user_lines(plan, &lines, &told.value).await? {
+            let made = json!(told.value);
+            match self.user_lines(plan, &lines, &told.value).await? {
                 Ok((grounded, report)) => {
-                    self.note(query::STAGE, Went::Passed, None, json!(told.value));
+                    self.note(query::STAGE, Went::Passed, None, made);
                     let authors = BTreeMap::from([("user".to_owned(), query::STAGE.to_owned())]);
                     return Ok(Proven { grounded, report, authors });
                 }
-                Err(wrong) => wrong,
-            };
-            if is_repaired {
-                self.note(query::STAGE, Went::LineLost, Some((&reason, &what)), json!(told.value));
-                return Err(Loss::Dropped { stage, reason, what });
+                Err(wrong) => {
+                    let what = self.sent_back(query::STAGE, wrong, made, is_repaired)?;
+                    let again = query::again(&asker, self.attempt, &brief, &lines, told, &what);
+                    told = again.await.map_err(failed)?;
+                }
             }
             is_repaired = true;
-            self.note(query::STAGE, Went::Repaired, Some((&reason, &what)), json!(told.value));
-            told = query::again(&asker, self.attempt, &brief, &lines, told, &what).await.map_err(failed)?;
         }
     }
 
@@ -371,7 +305,7 @@ impl Work {
         plan: &Plan,
         reference: &UserLines,
         lines: &UserLines,
-    ) -> Result<Result<(Grounded, GateReport), Wrong>, Lost> {
+    ) -> Result<Result<Passed, Wrong>, Lost> {
         let clock = Clock::at(plan.grounded.clock, &self.world.base.world().zone);
         let known = &plan.grounded.system;
         for (line, reference) in lines.iter().zip(reference.iter()) {
@@ -383,22 +317,18 @@ impl Work {
                 Err(unfit) => return Ok(Err((query::STAGE, unfit.name().to_owned(), unfit.to_string()))),
             }
         }
-        self.prove(lines.put_into(&plan.candidate)).await
+        self.prove(lines.put_into(&plan.grounded.candidate)).await
     }
 
     /// The assistant's side of a conversation whose user speaks already.
     async fn answered(&mut self, plan: &Plan, proven: Proven) -> Result<Proven, Loss> {
-        let settings = self.studio.settings.clone();
-        let mut way = settings.assistant;
+        let (mut way, fallback) = (self.studio.settings.assistant, self.studio.settings.fallback);
+        let mut called = None;
         if way == AssistantWords::Caller {
             match self.called(plan, &proven).await {
-                Ok((grounded, report)) => {
-                    let mut authors = proven.authors;
-                    authors.insert("assistant".to_owned(), caller::STAGE.to_owned());
-                    return Ok(Proven { grounded, report, authors });
-                }
+                Ok(passed) => called = Some(passed),
                 Err(Loss::Dropped { stage, reason, what }) => {
-                    let Some(fallback) = settings.fallback else {
+                    let Some(fallback) = fallback else {
                         return Err(Loss::Dropped { stage, reason, what });
                     };
                     self.note(caller::STAGE, Went::FellBack, Some((&reason, &what)), Json::Null);
@@ -407,18 +337,18 @@ impl Work {
                 Err(lost) => return Err(lost),
             }
         }
-        let mut authors = proven.authors.clone();
-        if way == AssistantWords::Gold {
-            let (grounded, report) = self.worded(&proven.grounded).await?;
-            authors.insert("assistant".to_owned(), "planned calls, worded".to_owned());
-            return Ok(Proven { grounded, report, authors });
-        }
-        authors.insert("assistant".to_owned(), "offline".to_owned());
-        Ok(Proven { authors, ..proven })
+        let (author, (grounded, report)) = match (called, way) {
+            (Some(passed), _) => (caller::STAGE, passed),
+            (None, AssistantWords::Gold) => ("planned calls, worded", self.worded(&proven.grounded).await?),
+            (None, _) => ("offline", (proven.grounded, proven.report)),
+        };
+        let mut authors = proven.authors;
+        authors.insert("assistant".to_owned(), author.to_owned());
+        Ok(Proven { grounded, report, authors })
     }
 
     /// The caller agent's own way to the same end.
-    async fn called(&mut self, plan: &Plan, proven: &Proven) -> Result<(Grounded, GateReport), Loss> {
+    async fn called(&mut self, plan: &Plan, proven: &Proven) -> Result<Passed, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
             (self.asker.clone(), self.world.clone(), self.studio.settings.protocol);
@@ -439,7 +369,7 @@ impl Work {
     }
 
     /// The planned calls with words of a model.
-    async fn worded(&mut self, grounded: &Grounded) -> Result<(Grounded, GateReport), Loss> {
+    async fn worded(&mut self, grounded: &Grounded) -> Result<Passed, Loss> {
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let model = world.base.world();
         let failed = |unasked| Loss::unasked(wording::STAGE, unasked);
@@ -447,20 +377,17 @@ impl Work {
         let mut is_repaired = false;
         loop {
             let made = json!({ "says": told.value });
-            let (stage, reason, what) = match self.prove(with_says(&grounded.candidate, &told.value)).await? {
+            match self.prove(with_says(&grounded.candidate, &told.value)).await? {
                 Ok(passed) => {
                     self.note(wording::STAGE, Went::Passed, None, made);
                     return Ok(passed);
                 }
-                Err(wrong) => wrong,
-            };
-            if is_repaired {
-                self.note(wording::STAGE, Went::LineLost, Some((&reason, &what)), made);
-                return Err(Loss::Dropped { stage, reason, what });
+                Err(wrong) => {
+                    let what = self.sent_back(wording::STAGE, wrong, made, is_repaired)?;
+                    told = wording::again(&asker, self.attempt, told, &what).await.map_err(failed)?;
+                }
             }
             is_repaired = true;
-            self.note(wording::STAGE, Went::Repaired, Some((&reason, &what)), made);
-            told = wording::again(&asker, self.attempt, told, &what).await.map_err(failed)?;
         }
     }
 
@@ -470,7 +397,7 @@ impl Work {
         let settings = &self.studio.settings;
         let (user, assistant) =
             (settings.user == UserWords::Rewritten, settings.assistant == AssistantWords::Rewritten);
-        let spots = rewrite::spots(&plan.candidate, user, assistant);
+        let spots = rewrite::spots(&plan.grounded.candidate, user, assistant);
         let asker = self.asker.clone();
         let world = self.world.clone();
         let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number: self.attempt };
@@ -492,12 +419,11 @@ impl Work {
         let is_opened = !user || reworded.first().is_some_and(|line| line.spot == Spot::User(0));
         if is_opened && !reworded.is_empty() {
             let all: Vec<&Reworded> = reworded.iter().collect();
-            passed = self.prove(rewrite::put_into(&plan.candidate, &all)).await?.ok();
+            passed = self.prove(rewrite::put_into(&plan.grounded.candidate, &all)).await?.ok();
             if passed.is_none() {
                 passed = self.one_by_one(plan, persona, &mut reworded, &mut lost).await?;
             }
         }
-        let kept = reworded.len();
         for (spot, reason, what) in &lost {
             self.note(rewrite::STAGE, Went::LineLost, Some((reason, what)), json!(spot));
         }
@@ -522,7 +448,6 @@ impl Work {
             ("user".to_owned(), by(user, |spot| matches!(spot, Spot::User(_)))),
             ("assistant".to_owned(), by(assistant, |spot| matches!(spot, Spot::Assistant(_)))),
         ]);
-        debug_assert!(kept > 0, "a conversation of which nothing was reworded has not passed");
         Ok(Proven { grounded, report, authors })
     }
 
@@ -534,14 +459,14 @@ impl Work {
         persona: &str,
         reworded: &mut Vec<Reworded>,
         lost: &mut Vec<(Spot, String, String)>,
-    ) -> Result<Option<(Grounded, GateReport)>, Lost> {
+    ) -> Result<Option<Passed>, Lost> {
         let mut kept: Vec<Reworded> = Vec::new();
         let mut passed = None;
         for line in std::mem::take(reworded) {
             let spot = line.spot;
             let trial = |line: &Reworded, kept: &[Reworded]| {
                 let lines: Vec<&Reworded> = kept.iter().chain([line]).collect();
-                rewrite::put_into(&plan.candidate, &lines)
+                rewrite::put_into(&plan.grounded.candidate, &lines)
             };
             let wrong = match self.prove(trial(&line, &kept)).await? {
                 Ok(proven) => {
@@ -580,17 +505,12 @@ impl Work {
         }
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let verdict = judge::judge(&asker, self.attempt, votes, grounded, world.base.world()).await?;
-        let fault = verdict.fault();
-        let why = verdict
-            .votes
-            .iter()
-            .find(|vote| !vote.is_good())
-            .map(|vote| vote.reason.clone())
-            .unwrap_or_default();
-        let Some(fault) = fault else {
+        let Some(fault) = verdict.fault() else {
             self.note(judge::STAGE, Went::Passed, None, json!(verdict));
             return Ok(());
         };
+        let why = verdict.votes.iter().find(|vote| !vote.is_good());
+        let why = why.map(|vote| vote.reason.clone()).unwrap_or_default();
         self.note(
             judge::STAGE,
             Went::LineLost,
@@ -630,50 +550,4 @@ impl Work {
         };
         row::row(&self.world, &proven.grounded, &proven.report, &about)
     }
-}
-
-/// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
-fn searched_again(world: &UnitWorld, candidate: Candidate) -> Candidate {
-    if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
-        return candidate;
-    }
-    let Ok(grounded) = ground(world.premises(), candidate.clone()) else { return candidate };
-    let blind: Vec<usize> = grounded
-        .faults
-        .iter()
-        .filter_map(|fault| match fault {
-            Reason::KeywordsFromNowhere { call, .. } => Some(*call),
-            _ => None,
-        })
-        .collect();
-    let mut again = candidate;
-    for call in blind {
-        let Some(api) = sought(world, &grounded, call) else { continue };
-        let turn = grounded.gold.get(call).map_or(0, |gold| gold.turn as usize);
-        let said = grounded.user_turns.get(..=turn).unwrap_or(&grounded.user_turns);
-        let before = grounded.entries.get(..call).unwrap_or_default();
-        let Some(words) = keywords(world, said, api, &grounded.system, before) else { continue };
-        let calls =
-            again.stages.iter_mut().flat_map(|stage| &mut stage.turns).flat_map(|turn| &mut turn.calls);
-        if let Some(search) = calls.into_iter().nth(call) {
-            search.arguments.insert("keywords".to_owned(), Json::from(words));
-        }
-    }
-    again
-}
-
-/// The API that a search was made for: the first one called after it that it shows, else the next one called.
-fn sought(world: &UnitWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
-    let model = world.base.world();
-    let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);
-    let shown = names_found(&reply);
-    let later: Vec<&str> = grounded
-        .gold
-        .iter()
-        .skip(search + 1)
-        .map(|gold| &*gold.api)
-        .filter(|api| *api != TOOL_SEARCHER)
-        .collect();
-    let wanted = later.iter().find(|api| shown.iter().any(|name| name == *api)).or(later.first())?;
-    model.api_named(wanted)
 }

@@ -148,8 +148,7 @@ fn fact(grounded: &Grounded, asked: &Asked, world: &World) -> Option<String> {
     };
     let (about, told) = match asked {
         Asked::Leaf { path, about, .. } | Asked::Count { path, about, .. } => {
-            let body = if path.is_empty() { &entry.reply.body } else { entry.reply.body.at(path)? };
-            (about, words(body)?)
+            (about, words(entry.reply.body.at(path)?)?)
         }
         Asked::Each { array, member, about, .. } => {
             let items: Option<Vec<String>> =

@@ -36,8 +36,7 @@ pub(crate) fn of(
         });
         let mut lines = Vec::new();
         for said in stage.turns.iter().filter_map(|turn| turn.user.as_deref()) {
-            let is_held = |text: &String| said.contains(text.trim_end_matches(['.', '!']));
-            if !stage.knows.values().any(is_held) {
+            if stage.given_by(said).next().is_none() {
                 lines.push(said.to_owned());
             }
         }

@@ -1,0 +1,42 @@
+//! What happened at the stages of a slot, line by line, as the files under `stages` have it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// What happened at a stage of an attempt: a line of the files under `stages`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StageLine {
+    /// The slot.
+    pub slot: u64,
+    /// The attempt.
+    pub attempt: u32,
+    /// The stage: `plan`, `query`, `rewrite`, `caller`, `wording`, `gates`, `judge`, `row`.
+    pub stage: String,
+    /// How it went.
+    pub went: Went,
+    /// Why, by name, where something was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The same in full.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<String>,
+    /// What was made.
+    #[serde(default, skip_serializing_if = "Json::is_null")]
+    pub made: Json,
+}
+
+/// How a stage went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Went {
+    /// It made something that stands.
+    Passed,
+    /// What was made was wrong and goes back once.
+    Repaired,
+    /// A line stays as it was.
+    LineLost,
+    /// Another way was taken.
+    FellBack,
+    /// The attempt ends here.
+    Dropped,
+}

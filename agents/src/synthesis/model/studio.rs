@@ -1,0 +1,49 @@
+//! What the slots of a run share, and the threads on which they have things worked out.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use diorama_llm::ChatModel;
+
+use super::Settings;
+use super::asking::Lost;
+use super::prompts::PromptSet;
+use crate::synthesis::pipeline::Agents;
+use crate::synthesis::recipe::Recipe;
+
+/// Everything that the slots of a run share.
+pub struct Studio {
+    /// What rows depend on.
+    pub recipe: Arc<Recipe>,
+    /// The agents that need no model.
+    pub agents: Agents,
+    /// How the model is asked.
+    pub settings: Settings,
+    /// What it is told.
+    pub prompts: Arc<PromptSet>,
+    /// The model.
+    pub model: Arc<dyn ChatModel>,
+    /// Where planning and gates run: never on the threads that wait for the model.
+    pub threads: rayon::ThreadPool,
+    /// Whether no further attempt is to be started.
+    pub stopping: AtomicBool,
+}
+
+impl Studio {
+    /// Has something worked out on the threads for work.
+    ///
+    /// # Errors
+    /// When the work ended before its time.
+    pub async fn compute<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> Result<T, Lost> {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let studio = Arc::clone(self);
+        self.threads.spawn(move || {
+            // Nobody waits any more: the slot was given up.
+            let _ = sender.send(work(&studio));
+        });
+        receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))
+    }
+}
