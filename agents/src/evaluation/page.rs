@@ -193,9 +193,7 @@ fn figures(runs: &[Shown], out: &mut String) {
         }
     };
     let share = |share: f64| Some(format!("{:.1} %", 100.0 * share));
-    let of_rate = |rate: &Rate| {
-        Some(format!("{:.1} % [{:.1}, {:.1}]", 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high))
-    };
+    let of_rate = |rate: &Rate| Some(rate.percent());
     row("tasks", &|run| Some(run.tasks.to_string()));
     row("episodes", &|run| Some(run.episodes().to_string()));
     row("success", &|run| of_rate(&run.success_rate));

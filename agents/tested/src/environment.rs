@@ -139,6 +139,14 @@ pub enum EnvironmentError {
     },
 }
 
+impl EnvironmentError {
+    /// Whether a model or a server was wanting: what ended so says nothing of the agent.
+    #[must_use]
+    pub const fn is_want(&self) -> bool {
+        matches!(self, Self::Model { .. } | Self::Transport { .. })
+    }
+}
+
 /// What was used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

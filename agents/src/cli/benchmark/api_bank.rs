@@ -88,10 +88,7 @@ impl ApiBankCommand {
         let ready = ready(name, &self.model)?;
         let tasks: Vec<(Arc<Dialogue>, Mode)> = dialogues
             .iter()
-            .flat_map(|dialogue| {
-                let all = modes(dialogue, false).into_iter().chain(modes(dialogue, true));
-                all.map(|mode| (Arc::clone(dialogue), mode)).collect::<Vec<_>>()
-            })
+            .flat_map(|dialogue| modes(dialogue).map(move |mode| (Arc::clone(dialogue), mode)))
             .collect();
         let bar = terminal::bar(tasks.len() as u64, "tasks");
         let (contender, world, moved) = (Arc::clone(&ready.contender), world.clone(), bar.clone());

@@ -59,14 +59,7 @@ impl ReverseChainCommand {
             let found = agreement(pairs)?;
             let rate = found.agreement;
             streams.print(&found, || {
-                let mut text = format!(
-                    "the matcher and people agree on {} of {} = {:.1} % [{:.1}, {:.1}]\n",
-                    rate.solved,
-                    rate.of,
-                    100.0 * rate.share,
-                    100.0 * rate.low,
-                    100.0 * rate.high
-                );
+                let mut text = format!("the matcher and people agree on {rate}\n");
                 for (label, plan, right) in &found.disagreements {
                     text.push_str(&format!("  people say {right}: {label} | {plan}\n"));
                 }

@@ -67,8 +67,7 @@ impl Outcome {
         self.cells.merge(&other.cells);
         self.without.merge(&other.without);
         self.pairs.merge(&other.pairs);
-        self.unmasked.of += other.unmasked.of;
-        self.unmasked.all += other.unmasked.all;
+        self.unmasked.merge(&other.unmasked);
         self.shown.extend(other.shown);
         self.first_unfinished = self.first_unfinished.take().or(other.first_unfinished);
     }
@@ -198,7 +197,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
         let mut before: Option<Episode> = None;
         for arena in &plan.arenas {
             let (episode, judged) = episode_of(plan, row, &judge, trial, arena).await?;
-            if let (Some(error), true) = (&episode.stopped, episode.is_unfinished()) {
+            if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_want()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
             if arena.faults.rules().is_empty() && plan.arenas.len() > 1 {
@@ -209,8 +208,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
             outcome.cells.add(row, &judge, &episode);
             if !episode.is_unfinished() {
                 let solved = episode.grade.success;
-                outcome.unmasked.of += u64::from(solved);
-                outcome.unmasked.all += 1;
+                outcome.unmasked.add(solved);
                 if let Some(before) = before.take().filter(Episode::counts) {
                     outcome.pairs.add(before.grade.success, solved);
                 }
