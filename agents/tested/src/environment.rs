@@ -9,6 +9,7 @@ use std::pin::Pin;
 
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -236,6 +237,21 @@ impl View {
                 self.tools.push(tool);
             }
         }
+    }
+
+    /// Takes in a call: its reply is shown, and what a search has found.
+    pub fn called(&mut self, call: &Call, reply: &Reply) {
+        if call.api == TOOL_SEARCHER {
+            self.found(&reply.body);
+        }
+        self.conversation.push(Said::Call(call.clone(), reply.clone()));
+    }
+
+    /// Takes in what the agent says, and what the user answers.
+    pub fn heard(&mut self, words: &str, answer: &Answer) {
+        self.conversation.push(Said::Agent(words.to_owned()));
+        self.conversation.extend(answer.words.clone().map(Said::User));
+        self.over = answer.over;
     }
 
     /// Whether a tool is visible.
