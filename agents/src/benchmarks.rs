@@ -7,7 +7,6 @@ pub mod api_bank;
 pub mod desk;
 pub mod label;
 pub mod reverse_chain;
-pub mod run;
 
 use std::path::{Path, PathBuf};
 

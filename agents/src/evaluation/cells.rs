@@ -143,7 +143,8 @@ pub struct Breakdown {
 }
 
 /// What an episode took: means over those in shares, and the times of those that waited for a model or a server.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Effort {
     /// Calls.
     pub calls: f64,

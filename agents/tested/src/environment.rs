@@ -177,6 +177,9 @@ impl Budget {
     /// The budget of an episode where nobody asks for another: generous for an agent, finite for a loop.
     pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
 
+    /// The same for agents that ask a model: one that a loop does not make expensive.
+    pub const WITH_MODEL: Self = Self { steps: 60, calls: 40, tokens: 200_000, ..Self::USUAL };
+
     /// No bound: what was done within one is done again.
     pub const UNBOUNDED: Self =
         Self { steps: u32::MAX, calls: u32::MAX, tokens: u64::MAX, time_ms: u64::MAX };
