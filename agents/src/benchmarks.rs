@@ -7,9 +7,10 @@ pub mod api_bank;
 pub mod desk;
 pub mod label;
 pub mod reverse_chain;
-pub mod run;
 
 use std::path::{Path, PathBuf};
+
+use diorama_tested::environment::Answer;
 
 /// Material that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +41,22 @@ impl BenchmarkError {
     pub fn form(path: &Path, what: impl Into<String>) -> Self {
         Self::Form { path: path.to_owned(), what: what.into() }
     }
+}
+
+/// An agent, and the model that it asks.
+pub(crate) fn who(agent: &str, model: Option<&str>) -> String {
+    format!("{agent} ({})", model.unwrap_or("no model: an embedded agent"))
+}
+
+/// The line of a table on tasks that came to no end; nothing where there are none.
+pub(crate) fn without_end(tasks: usize) -> String {
+    if tasks == 0 { String::new() } else { format!("  without an end for want of a model: {tasks}\n") }
+}
+
+/// What stands in for a user who has said all they know: a question is answered with that, and anything else ends the task.
+pub(crate) fn told_all(words: &str) -> Answer {
+    let asks = words.trim_end().ends_with('?');
+    Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }
 }
 
 /// The text of a file.

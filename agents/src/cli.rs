@@ -3,6 +3,7 @@
 //! The only part of the library that reads the environment, looks at the terminal or measures time. Data goes to
 //! stdout, everything else to stderr.
 
+mod at_once;
 mod author;
 pub mod bench_search;
 pub mod benchmark;

@@ -40,6 +40,7 @@ pub mod guesses;
 pub mod judge;
 pub mod labelled;
 pub mod measures;
+pub mod meter;
 pub mod oracle;
 pub mod page;
 pub mod paired;

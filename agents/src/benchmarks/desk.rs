@@ -1,13 +1,11 @@
 //! The desk at which an agent works on a benchmark: an environment without a judge, whose calls and user somebody else answers.
 
-use std::time::Instant;
-
 use diorama_seeds::task::Call;
-use diorama_tested::environment::{
-    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
-};
+use diorama_tested::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View};
 use diorama_tested::trace::Note;
 use serde_json::Value as Json;
+
+use crate::evaluation::meter::Meter;
 
 /// Whoever answers an agent's calls and words.
 pub trait Counterpart: Send {
@@ -36,40 +34,26 @@ pub struct Desk<C> {
     pub gave_up: Option<String>,
     /// Tokens of the model.
     pub tokens: u64,
-    budget: Budget,
-    started: Instant,
+    meter: Meter,
 }
 
 impl<C: Counterpart> Desk<C> {
     /// A desk with a view and a budget.
     pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
-        Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, budget, started: Instant::now() }
-    }
-
-    fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
-        if self.view.over {
-            return Err(EnvironmentError::Over);
-        }
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.budget.take(is_call, used_ms)
+        Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, meter: Meter::new(budget) }
     }
 
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
-        self.take(true)?;
+        self.meter.take(&self.view, true)?;
         let reply = self.counterpart.call(call)?;
-        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
-        if call.api == diorama_simulator::engine::tools::TOOL_SEARCHER {
-            self.view.found(&reply.body);
-        }
+        self.view.called(call, &reply);
         Ok(reply)
     }
 
     fn hear(&mut self, words: &str) -> Result<Answer, EnvironmentError> {
-        self.take(false)?;
+        self.meter.take(&self.view, false)?;
         let answer = self.counterpart.say(words);
-        self.view.conversation.push(Said::Agent(words.to_owned()));
-        self.view.conversation.extend(answer.words.clone().map(Said::User));
-        self.view.over = answer.over;
+        self.view.heard(words, &answer);
         Ok(answer)
     }
 }
@@ -80,7 +64,7 @@ impl<C: Counterpart> Environment for Desk<C> {
     }
 
     fn budget(&self) -> Budget {
-        self.budget
+        self.meter.left()
     }
 
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
@@ -106,7 +90,6 @@ impl<C: Counterpart> Environment for Desk<C> {
             Note::GaveUp { because } => self.gave_up = Some(because.clone()),
             Note::FellBack { .. } => {}
         }
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.budget.note(&note, used_ms)
+        self.meter.note(&note)
     }
 }

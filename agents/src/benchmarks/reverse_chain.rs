@@ -17,9 +17,10 @@ use serde_json::Value as Json;
 
 use super::desk::Desk;
 use super::label::{Verdict, compare};
-use super::{BenchmarkError, files_of, text_of};
+use super::{BenchmarkError, files_of, text_of, who, without_end};
 use crate::evaluation::cells::Rate;
 use crate::evaluation::labelled::Share;
+use crate::evaluation::measures::word_of;
 use plan_only::PlanOnly;
 
 /// An API as the benchmark describes it.
@@ -243,7 +244,7 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         }
     };
     outcome.level = Some(label.depth().saturating_sub(1).clamp(1, 3));
-    if let Some(error @ (EnvironmentError::Model { .. } | EnvironmentError::Transport { .. })) = stopped {
+    if let Some(error) = stopped.filter(EnvironmentError::is_want) {
         outcome.because = Some(error.to_string());
         return outcome;
     }
@@ -285,13 +286,10 @@ impl Summary {
             let right = outcome.verdict == Some(Verdict::Right);
             let level = outcome.level.map_or_else(|| "unreadable".to_owned(), |level| level.to_string());
             for share in [&mut all, levels.entry(level).or_default()] {
-                share.of += u64::from(right);
-                share.all += 1;
+                share.add(right);
             }
-            let class = outcome.verdict.filter(|verdict| *verdict != Verdict::Right);
-            let name = class.and_then(|class| serde_json::to_value(class).ok());
-            if let Some(name) = name.as_ref().and_then(Json::as_str) {
-                *errors.entry(name.to_owned()).or_default() += 1;
+            if let Some(class) = outcome.verdict.filter(|_| !right) {
+                *errors.entry(word_of(class)).or_default() += 1;
             }
         }
         Self {
@@ -312,21 +310,11 @@ impl Summary {
     /// A table for people.
     #[must_use]
     pub fn table(&self) -> String {
-        let model = self.model.as_deref().unwrap_or("no model: an embedded agent");
-        let mut text = format!("{} ({model}), candidates: {}\n", self.agent, self.candidates);
-        let line = |name: &str, rate: &Rate| {
-            format!(
-                "  {name:<12} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved,
-                rate.of,
-                100.0 * rate.share,
-                100.0 * rate.low,
-                100.0 * rate.high
-            )
-        };
-        text.push_str(&line("label match", &self.accuracy));
+        let who = who(&self.agent, self.model.as_deref());
+        let mut text = format!("{who}, candidates: {}\n", self.candidates);
+        text.push_str(&self.accuracy.line("label match", 12));
         for (level, rate) in &self.levels {
-            text.push_str(&line(&format!("level {level}"), rate));
+            text.push_str(&rate.line(&format!("level {level}"), 12));
         }
         for (class, count) in &self.errors {
             text.push_str(&format!("  {class}: {count}\n"));
@@ -337,10 +325,7 @@ impl Summary {
                 self.unreadable
             ));
         }
-        if self.unfinished > 0 {
-            text.push_str(&format!("  without an end for want of a model: {}\n", self.unfinished));
-        }
-        text
+        text + &without_end(self.unfinished)
     }
 }
 
@@ -377,8 +362,7 @@ pub fn agreement(path: &Path) -> Result<Agreement, BenchmarkError> {
         let label = parse(&pair.label).map_err(|error| wrong(error.to_string()))?;
         let verdict = parse(&pair.plan).map(|plan| compare(&label, &plan, &|_| Vec::new()));
         let agrees = (verdict == Ok(Verdict::Right)) == pair.right;
-        share.of += u64::from(agrees);
-        share.all += 1;
+        share.add(agrees);
         if !agrees {
             disagreements.push((pair.label, pair.plan, pair.right));
         }

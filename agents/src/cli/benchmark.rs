@@ -3,15 +3,20 @@
 mod api_bank;
 mod reverse_chain;
 
+use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use diorama_llm::Place;
+use diorama_tested::Agent;
+use serde::Serialize;
 
+use super::at_once::at_once;
 use super::error::CliError;
-use super::eval::model::{Connected, ModelArgs};
-use super::eval::name::{AgentName, Contender, Part};
-use super::{Done, Streams};
-use crate::evaluation::environment::Budget;
+use super::eval::model::ModelArgs;
+use super::eval::name::{AgentName, Contender, Free, Part};
+use super::{Done, Streams, terminal};
 
 /// Run agents on benchmarks that others made, read from a folder.
 ///
@@ -48,35 +53,56 @@ impl Benchmark {
 
 /// An agent that is ready to work.
 pub(super) struct Ready {
-    pub(super) contender: Arc<Contender>,
-    pub(super) connected: Option<Connected>,
+    pub(super) agent: Arc<Free>,
+    /// The name of the model that it asks.
+    pub(super) model: Option<String>,
     pub(super) name: String,
+    concurrency: NonZeroUsize,
 }
 
 impl Ready {
-    /// The name of the model that it asks.
-    pub(super) fn model(&self) -> Option<String> {
-        self.connected.as_ref().map(|connected| connected.name.clone())
+    /// Has it work on tasks, several at a time, beside a bar.
+    pub(super) fn work<T, R, F, W>(&self, tasks: Vec<T>, unit: &str, work: W) -> Result<Vec<R>, CliError>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        F: Future<Output = R> + Send + 'static,
+        W: Fn(Box<dyn Agent>, T) -> F + Send + Sync + 'static,
+    {
+        let bar = terminal::bar(tasks.len() as u64, unit);
+        let (agent, moved) = (Arc::clone(&self.agent), bar.clone());
+        let done = at_once(tasks, self.concurrency, move |number, task| {
+            let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
+            let (working, bar) = (work(agent.agent(place), task), moved.clone());
+            async move {
+                let result = working.await;
+                bar.inc(1);
+                Ok(result)
+            }
+        })?;
+        bar.finish_and_clear();
+        Ok(done)
     }
 }
 
 /// The agent of a name; none of those that are built from a task of ours.
 pub(super) fn ready(name: AgentName, model: &ModelArgs) -> Result<Ready, CliError> {
     let connected = name.asks_model().then(|| model.connect()).transpose()?;
-    let contender = match (&connected, name.embedded()) {
-        (Some(connected), _) => {
-            Contender::Model(name, Part::Nothing, connected.model.clone(), connected.sampling.clone())
-        }
-        (None, Some(embedded @ Contender::Embedded(_))) => embedded,
-        _ => {
-            return Err(CliError::Usage(format!(
-                "--agent: found {}, which is built from the tasks of `eval`; expected `heuristic` or an agent that asks a model",
-                name.text()
-            )));
-        }
+    let Some(Contender::Free(agent)) = name.contender(connected.as_ref(), Part::Nothing) else {
+        return Err(CliError::Usage(format!(
+            "--agent: found {}, which is built from the tasks of `eval`; expected `heuristic` or an agent that asks a model",
+            name.text()
+        )));
     };
-    Ok(Ready { contender: Arc::new(contender), connected, name: name.text() })
+    let concurrency = model.concurrency;
+    let model = connected.map(|connected| connected.name);
+    Ok(Ready { agent: Arc::new(agent), model, name: name.text(), concurrency })
 }
 
-/// What an agent may use up on one task of a benchmark.
-pub(super) const BUDGET: Budget = Budget { steps: 60, calls: 40, tokens: 200_000, ..Budget::USUAL };
+/// Writes what came of tasks into a folder, one JSON object a line.
+pub(super) fn write_lines(folder: &Path, name: &str, tasks: &[impl Serialize]) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder)?;
+    let lines: Result<Vec<String>, _> = tasks.iter().map(serde_json::to_string).collect();
+    let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
+    Ok(std::fs::write(folder.join(format!("{name}.jsonl")), lines + "\n")?)
+}

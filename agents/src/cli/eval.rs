@@ -22,7 +22,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;
 pub use self::model::ModelArgs;
-use self::name::{AgentName, Contender, Part};
+use self::name::{AgentName, Part};
 use self::report::{Report, Who};
 use self::run::Plan;
 use super::error::CliError;
@@ -205,13 +205,8 @@ impl Eval {
         connected: Option<&Connected>,
         options: &Map<String, Json>,
     ) -> Result<Plan, CliError> {
-        let contender = match (connected, agent.embedded()) {
-            (Some(connected), _) => {
-                let without = self.without.unwrap_or(Part::Nothing);
-                Contender::Model(agent, without, connected.model.clone(), connected.sampling.clone())
-            }
-            (None, Some(embedded)) => embedded,
-            (None, None) => return Err(CliError::Usage("--agent: found none".into())),
+        let Some(contender) = agent.contender(connected, self.without.unwrap_or(Part::Nothing)) else {
+            return Err(CliError::Usage("--agent: found none".into()));
         };
         let server =
             self.server.as_deref().map(|url| reached(url, self.control_token.clone())).transpose()?;
@@ -291,13 +286,9 @@ impl Eval {
         self.html.as_deref().map_or(Ok(()), |file| Ok(std::fs::write(file, html()?)?))
     }
 
-    /// The budget of an episode: for agents that ask a model, one that a loop does not make expensive.
+    /// The budget of an episode.
     fn budget(&self, agent: AgentName) -> Budget {
-        let usual = if agent.asks_model() {
-            Budget { steps: 60, calls: 40, tokens: 200_000, ..Budget::USUAL }
-        } else {
-            Budget::USUAL
-        };
+        let usual = if agent.asks_model() { Budget::WITH_MODEL } else { Budget::USUAL };
         Budget {
             steps: self.max_steps.unwrap_or(usual.steps),
             calls: self.max_calls.unwrap_or(usual.calls),

@@ -150,7 +150,7 @@ impl Agent for Adversary<'_, WriteUndo> {
         Box::pin(async move {
             // Where nothing can be changed and changed back, the rest would be the reference solution.
             if write_and_undo(self.insider.world.base.world(), environment).await? {
-                oracle::solve_after_others(self.insider, environment).await?;
+                oracle::solve(self.insider, environment, None).await?;
             }
             Ok(())
         })

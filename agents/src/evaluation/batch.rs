@@ -61,13 +61,13 @@ pub struct Episode {
 impl Episode {
     /// Whether it came to no end for want of a model or a server, and says nothing of the agent.
     #[must_use]
-    pub const fn is_unfinished(&self) -> bool {
-        matches!(self.stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }))
+    pub fn is_unfinished(&self) -> bool {
+        self.stopped.as_ref().is_some_and(EnvironmentError::is_want)
     }
 
     /// Whether it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
     #[must_use]
-    pub const fn counts(&self) -> bool {
+    pub fn counts(&self) -> bool {
         !self.is_unfinished() && !self.masked
     }
 

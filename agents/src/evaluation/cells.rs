@@ -1,9 +1,10 @@
 //! Shares of solved tasks by what the tasks are like, whose fault the failures are, and what the episodes took.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use diorama_llm::Usage;
-use diorama_output::row::Dialogue;
+use diorama_output::row::{Dialogue, ability_name};
 use diorama_tested::trace::{Note, Step};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,31 @@ impl From<Share> for Rate {
     }
 }
 
+impl Rate {
+    /// The share and its interval in percent: `61.5 % [52.0, 70.2]`.
+    #[must_use]
+    pub fn percent(&self) -> String {
+        self.padded(0)
+    }
+
+    fn padded(&self, width: usize) -> String {
+        let [share, low, high] = [self.share, self.low, self.high].map(|part| 100.0 * part);
+        format!("{share:width$.1} % [{low:.1}, {high:.1}]")
+    }
+
+    /// A line of a table, with a name of so many columns.
+    #[must_use]
+    pub fn line(&self, name: &str, columns: usize) -> String {
+        format!("  {name:<columns$} {:>3} of {:>3} = {}\n", self.solved, self.of, self.padded(5))
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} of {} = {}", self.solved, self.of, self.percent())
+    }
+}
+
 /// A share of the episodes of one kind, and what they took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRate {
@@ -57,7 +83,7 @@ struct Cell {
 
 impl Cell {
     fn merge(&mut self, other: &Self) {
-        self.share = Share { of: self.share.of + other.share.of, all: self.share.all + other.share.all };
+        self.share.merge(&other.share);
         self.calls += other.calls;
         self.tokens += other.tokens;
     }
@@ -117,7 +143,8 @@ pub struct Breakdown {
 }
 
 /// What an episode took: means over those in shares, and the times of those that waited for a model or a server.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Effort {
     /// Calls.
     pub calls: f64,
@@ -177,8 +204,8 @@ impl Cells {
         }
         self.credit += judge.credit(&episode.grade);
         self.retrieval.add(judge, &episode.steps);
-        let share = Share { of: u64::from(episode.grade.success), all: 1 };
-        let cell = Cell { share, calls: episode.calls(), tokens: episode.tokens };
+        let mut cell = Cell { share: Share::default(), calls: episode.calls(), tokens: episode.tokens };
+        cell.share.add(episode.grade.success);
         self.all.merge(&cell);
         for place in places(row, judge) {
             self.cells.entry(place).or_default().merge(&cell);
@@ -260,14 +287,13 @@ impl Cells {
 
 /// The cells that a row's episodes count in.
 fn places(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
-    let ability = serde_json::to_value(row.ability).ok();
-    let ability = ability.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+    let ability = ability_name(row.ability);
     let mut places = vec![("depth", row.depth.to_string()), ("pool", pool_range(judge.pool()))];
     for phenomenon in &row.phenomena {
         places.push(("ability_and_phenomenon", format!("{ability} / {phenomenon}")));
         places.push(("phenomenon", phenomenon.clone()));
     }
-    places.push(("ability", ability));
+    places.push(("ability", ability.to_owned()));
     places
 }
 

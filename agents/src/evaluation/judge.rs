@@ -4,12 +4,10 @@
 //! be named.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::fault::Faults;
 use diorama_simulator::grade::{Attempt, Grade, Prepared, Verdict};
 use diorama_simulator::http::openapi::reply_schema;
@@ -20,6 +18,7 @@ use serde_json::Value as Json;
 use super::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
+use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
 
 /// Holds a task and judges episodes of it.
@@ -56,10 +55,7 @@ pub struct LocalEnvironment<'a> {
     session: Session,
     conversation: Conversation,
     view: View,
-    budget: Budget,
-    started: Instant,
-    /// How long replies would have been held back: nobody waits for them here, and the budget is charged.
-    late_ms: u64,
+    meter: Meter,
 }
 
 impl Judge {
@@ -109,9 +105,7 @@ impl Judge {
                 tools: self.task.tools(&self.world)?,
                 over: false,
             },
-            budget,
-            started: Instant::now(),
-            late_ms: 0,
+            meter: Meter::new(budget),
         };
         environment.show_finish();
         Ok(environment)
@@ -200,48 +194,31 @@ impl LocalEnvironment<'_> {
         let stage = self.conversation.progress().stage as usize;
         if let Err(error) = ending::check(&end.facts, &self.judge.task.checks, stage) {
             // An ending that is refused is a step like any other.
-            self.take(false)?;
+            self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
         }
         let (message, given) = Given::of(end.clone());
         self.hear(&message, given)
     }
 
-    fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
-        if self.view.over {
-            return Err(EnvironmentError::Over);
-        }
-        let used_ms = self.used_ms();
-        self.budget.take(is_call, used_ms)
-    }
-
-    fn used_ms(&self) -> u64 {
-        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        elapsed.saturating_add(self.late_ms)
-    }
-
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
-        self.take(true)?;
+        self.meter.take(&self.view, true)?;
         let entry = self.session.call(call);
-        self.late_ms += entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
+        // Nobody waits here for what is held back, and the budget is charged.
+        self.meter.charge(entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0));
         let zone = &self.judge.world.base.world().zone;
         let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };
-        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
-        if call.api == TOOL_SEARCHER {
-            self.view.found(&reply.body);
-        }
+        self.view.called(call, &reply);
         Ok(reply)
     }
 
     fn hear(&mut self, words: &str, given: Given) -> Result<Answer, EnvironmentError> {
-        self.take(false)?;
+        self.meter.take(&self.view, false)?;
         let log: Vec<Arc<LogEntry>> = self.session.log().collect();
         let script = &self.judge.task.script;
         let exchange = self.conversation.hear(script, words, given, &log, &self.judge.world.base);
-        self.view.conversation.push(Said::Agent(words.to_owned()));
-        self.view.conversation.extend(exchange.answer.clone().map(Said::User));
         let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
-        self.view.over = answer.over;
+        self.view.heard(words, &answer);
         let ends = exchange.ends;
         self.conversation.push(exchange);
         if ends {
@@ -257,7 +234,7 @@ impl Environment for LocalEnvironment<'_> {
     }
 
     fn budget(&self) -> Budget {
-        self.budget
+        self.meter.left()
     }
 
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
@@ -280,7 +257,6 @@ impl Environment for LocalEnvironment<'_> {
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
-        let used_ms = self.used_ms();
-        self.budget.note(&note, used_ms)
+        self.meter.note(&note)
     }
 }

@@ -12,6 +12,7 @@ use diorama_simulator::session::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use super::cells::Rate;
 use crate::episode::{EpisodeError, Task, World};
 
 /// What a careful reader says of an episode.
@@ -188,17 +189,27 @@ impl Agreement {
     /// Adds a verdict.
     pub fn add(&mut self, labelled: &Labelled, success: bool) {
         let right = labelled.label == Label::Right;
-        let wrong_verdict = u64::from(right != success);
         let side = if right { &mut self.false_reject } else { &mut self.false_accept };
         let name = format!("{} {}", if right { "right" } else { "wrong" }, labelled.kind);
         for share in [side, self.kinds.entry(name).or_default()] {
-            share.of += wrong_verdict;
-            share.all += 1;
+            share.add(right != success);
         }
     }
 }
 
 impl Share {
+    /// Counts one more.
+    pub fn add(&mut self, counts: bool) {
+        self.of += u64::from(counts);
+        self.all += 1;
+    }
+
+    /// Adds others.
+    pub const fn merge(&mut self, other: &Self) {
+        self.of += other.of;
+        self.all += other.all;
+    }
+
     /// Wilson's interval at 95 %.
     #[must_use]
     pub fn interval(self) -> (f64, f64) {
@@ -216,15 +227,6 @@ impl Share {
 
 impl std::fmt::Display for Share {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (low, high) = self.interval();
-        let share = if self.all == 0 { 0.0 } else { 100.0 * self.of as f64 / self.all as f64 };
-        write!(
-            formatter,
-            "{} of {} = {share:.1} % [{:.1}, {:.1}]",
-            self.of,
-            self.all,
-            100.0 * low,
-            100.0 * high
-        )
+        write!(formatter, "{}", Rate::from(*self))
     }
 }

@@ -225,11 +225,17 @@ fn all_of(k: usize, solved: usize, n: usize) -> f64 {
     (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
 }
 
+/// The word that JSON has for a state, such as an error class.
+#[must_use]
+pub fn word_of(state: impl Serialize) -> String {
+    let json = serde_json::to_value(state).unwrap_or_default();
+    json.as_str().map(str::to_owned).unwrap_or_default()
+}
+
 /// The name of an error class, as grades spell it.
 #[must_use]
 pub fn class_name(class: ErrorClass) -> String {
-    let json = serde_json::to_value(class).unwrap_or_default();
-    json.as_str().map(str::to_owned).unwrap_or_default()
+    word_of(class)
 }
 
 /// ROUGE-L, F1 with equal weights (Lin 2004), over lower-case words.

@@ -34,61 +34,33 @@ struct Solver<'a> {
 
 impl Agent for Solver<'_> {
     fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
-        Box::pin(async move { solve(self.insider, environment).await.map(|_| ()) })
+        Box::pin(solve(self.insider, environment, None))
     }
-}
-
-/// Runs the reference solution to its end; whether it could be bound to the live replies.
-pub(super) async fn solve(
-    insider: Insider<'_>,
-    environment: &mut dyn Environment,
-) -> Result<bool, EnvironmentError> {
-    let Ok(mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
-    solve_beside(insider, mirror, environment, None).await
 }
 
 /// How a stage is ended instead.
 pub(super) type OtherEnd<'a> = &'a (dyn Fn(&View, &GoldStage) -> Finish + Send + Sync);
 
-/// Makes the calls of the reference solution, and ends each stage in another way.
-pub(super) async fn solve_to(
+/// Runs the reference solution to its end, or as far as it can be bound to the live replies; `end` ends each stage in another
+/// way. Calls that were made before are made in the mirror too.
+pub(super) async fn solve(
     insider: Insider<'_>,
     environment: &mut dyn Environment,
-    end: OtherEnd<'_>,
-) -> Result<bool, EnvironmentError> {
-    let Ok(mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
-    solve_beside(insider, mirror, environment, Some(end)).await
-}
-
-/// The same after calls of another's: they are made in the mirror too.
-pub(super) async fn solve_after_others(
-    insider: Insider<'_>,
-    environment: &mut dyn Environment,
-) -> Result<bool, EnvironmentError> {
-    let Ok(mut mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(false) };
+    end: Option<OtherEnd<'_>>,
+) -> Result<(), EnvironmentError> {
+    let Ok(mut mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(()) };
     for said in &environment.view().conversation {
         if let Said::Call(call, _) = said {
             mirror.call(call);
         }
     }
-    solve_beside(insider, mirror, environment, None).await
-}
-
-async fn solve_beside(
-    insider: Insider<'_>,
-    mirror: Session,
-    environment: &mut dyn Environment,
-    end: Option<OtherEnd<'_>>,
-) -> Result<bool, EnvironmentError> {
     let mut solving = Solving { insider, mirror, replies: Vec::new() };
     for (number, stage) in insider.task.stages.iter().enumerate() {
-        match solving.stage(number, stage, environment, end).await? {
-            Some(answer) if answer.over => return Ok(true),
-            Some(_) => {}
-            None => return Ok(false),
+        if solving.stage(number, stage, environment, end).await?.is_none_or(|answer| answer.over) {
+            break;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
@@ -156,13 +128,11 @@ impl Solving<'_> {
         let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
         let Some(message) = said else { return Ok(None) };
         let facts = self.facts(number).unwrap_or_default();
-        let about = self.about(number);
+        let about = about(&self.insider.task.checks, number);
         let end = Finish { outcome: stage.outcome, reason: stage.reason, about, facts, message };
         environment.finish(&end).await.map(Some)
     }
-}
 
-impl Solving<'_> {
     /// The facts of a stage, with what this session made.
     fn facts(&self, number: usize) -> Option<Map<String, Json>> {
         let variant = self.insider.task.checks.variants.first()?;
@@ -180,10 +150,6 @@ impl Solving<'_> {
             Some(record.get(field.index())?.to_json(&base.world().zone))
         };
         ending::facts(variant.stages.get(number)?, made)
-    }
-
-    fn about(&self, number: usize) -> Option<String> {
-        about(&self.insider.task.checks, number)
     }
 }
 

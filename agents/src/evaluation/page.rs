@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use self::plot::{Bar, Interval, Point};
-use super::cells::{CellRate, Rate};
+use super::cells::{CellRate, Effort, Rate};
 use super::paired::Difference;
 
 /// What is shown of a run: a part of its `report.json`.
@@ -57,15 +57,6 @@ struct Figures {
     unfinished: u64,
     effort: Effort,
     retrieval: Option<Retrieved>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-struct Effort {
-    calls: f64,
-    tokens: f64,
-    seconds_p50: Option<f64>,
-    seconds_p95: Option<f64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -193,9 +184,7 @@ fn figures(runs: &[Shown], out: &mut String) {
         }
     };
     let share = |share: f64| Some(format!("{:.1} %", 100.0 * share));
-    let of_rate = |rate: &Rate| {
-        Some(format!("{:.1} % [{:.1}, {:.1}]", 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high))
-    };
+    let of_rate = |rate: &Rate| Some(rate.percent());
     row("tasks", &|run| Some(run.tasks.to_string()));
     row("episodes", &|run| Some(run.episodes().to_string()));
     row("success", &|run| of_rate(&run.success_rate));
@@ -228,11 +217,12 @@ fn figures(runs: &[Shown], out: &mut String) {
     row("masked, in no share", &|run| Some(run.figures.masked.to_string()));
     row("unfinished, in no share", &|run| Some(run.figures.unfinished.to_string()));
     out.push_str("<h2>Figures</h2>");
-    table(
-        &std::iter::once(String::new()).chain(runs.iter().map(Shown::label)).collect::<Vec<_>>(),
-        &rows,
-        out,
-    );
+    table(&labels(runs), &rows, out);
+}
+
+/// The head of a table with a column for each run.
+fn labels(runs: &[Shown]) -> Vec<String> {
+    std::iter::once(String::new()).chain(runs.iter().map(Shown::label)).collect()
 }
 
 fn table(head: &[String], rows: &[(String, Vec<String>)], out: &mut String) {
@@ -255,12 +245,10 @@ fn section(heading: &str, drawing: &str, out: &mut String) {
 
 /// A row for each cell of a dimension, with every run's share.
 fn intervals(runs: &[Shown], dimension: &str) -> Vec<Interval> {
-    let cells = |run: &'_ Shown| run.cells.get(dimension).cloned().unwrap_or_default();
-    let all: Vec<BTreeMap<String, CellRate>> = runs.iter().map(cells).collect();
-    let names = in_order(all.iter().flat_map(BTreeMap::keys));
+    let names = in_order(runs.iter().filter_map(|run| run.cells.get(dimension)).flat_map(BTreeMap::keys));
     let interval = |name: &String| Interval {
         label: name.replace('_', " "),
-        rates: all.iter().map(|cells| cells.get(name).map(|cell| cell.rate)).collect(),
+        rates: runs.iter().map(|run| Some(run.cells.get(dimension)?.get(name)?.rate)).collect(),
     };
     names.into_iter().map(interval).collect()
 }
@@ -347,11 +335,7 @@ fn asked_for(runs: &[Shown], out: &mut String) {
         .map(|name| (name.replace('_', " "), runs.iter().map(|run| value(run, name)).collect()))
         .collect();
     out.push_str("<h2>Options</h2>");
-    table(
-        &std::iter::once(String::new()).chain(runs.iter().map(Shown::label)).collect::<Vec<_>>(),
-        &rows,
-        out,
-    );
+    table(&labels(runs), &rows, out);
     out.push_str(
         "<p class=\"small\">Intervals are Wilson's at 95 %. The measures are defined in docs/agents.md.</p>",
     );

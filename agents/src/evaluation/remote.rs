@@ -4,7 +4,7 @@
 //! the task but what the agent's surface serves is ever here.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -18,6 +18,7 @@ use serde_json::{Value as Json, json};
 use super::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
+use super::meter::Meter;
 
 /// A server of sessions, as the experimenter reaches it.
 pub struct SessionServer {
@@ -38,8 +39,7 @@ pub struct RemoteEnvironment {
     /// `{server}/s/{id}/openapi.json`, which has the APIs that are visible by now.
     document: String,
     view: View,
-    budget: Budget,
-    started: Instant,
+    meter: Meter,
     schemas: Schemas,
 }
 
@@ -178,41 +178,31 @@ impl RemoteEnvironment {
         };
         let document = format!("{server}/s/{id}/openapi.json");
         let schemas = schemas(&http, &document).await?;
-        Ok(Self { http, session, document, view, budget, started: Instant::now(), schemas })
-    }
-
-    fn take(&mut self, is_call: bool) -> Result<(), EnvironmentError> {
-        if self.view.over {
-            return Err(EnvironmentError::Over);
-        }
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.budget.take(is_call, used_ms)
+        Ok(Self { http, session, document, view, meter: Meter::new(budget), schemas })
     }
 
     async fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
-        self.take(true)?;
+        self.meter.take(&self.view, true)?;
         let body = json!({"api": call.api, "arguments": call.arguments});
         let called: Called = self.post("call", &body).await?;
         let reply = Reply { status: called.status, body: called.body };
         if call.api == TOOL_SEARCHER {
-            self.view.found(&reply.body);
             self.schemas = schemas(&self.http, &self.document).await?;
         }
-        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
+        self.view.called(call, &reply);
         Ok(reply)
     }
 
     async fn hear(&mut self, words: &str, path: &str, body: &Json) -> Result<Answer, EnvironmentError> {
-        self.take(false)?;
+        self.meter.take(&self.view, false)?;
         let heard: Heard = self.post(path, body).await?;
-        self.view.conversation.push(Said::Agent(words.to_owned()));
-        self.view.conversation.extend(heard.content.clone().map(Said::User));
-        self.view.over = heard.done;
+        let answer = Answer { words: heard.content, over: heard.done };
+        self.view.heard(words, &answer);
         // Another stage asks for other facts; an answer within a stage leaves its ending as it is.
         if heard.done || heard.finish.is_some() {
             self.view.ends_with(heard.finish);
         }
-        Ok(Answer { words: heard.content, over: heard.done })
+        Ok(answer)
     }
 
     async fn post<T: DeserializeOwned>(&self, path: &str, body: &Json) -> Result<T, EnvironmentError> {
@@ -226,7 +216,7 @@ impl Environment for RemoteEnvironment {
     }
 
     fn budget(&self) -> Budget {
-        self.budget
+        self.meter.left()
     }
 
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
@@ -249,8 +239,7 @@ impl Environment for RemoteEnvironment {
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
-        let used_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.budget.note(&note, used_ms)
+        self.meter.note(&note)
     }
 }
 

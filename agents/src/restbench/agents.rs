@@ -19,6 +19,7 @@ use super::service::{InSession, ServiceError};
 use super::walk::Walk;
 use super::{Paths, Query, Templates};
 use crate::benchmarks::desk::{Counterpart, Desk};
+use crate::benchmarks::{told_all, who, without_end};
 use crate::evaluation::cells::Rate;
 use crate::evaluation::labelled::Share;
 
@@ -216,9 +217,7 @@ impl Field {
         };
         let mut desk = Desk::new(view, live, budget);
         let stopped = agent.act(&mut desk).await.err();
-        let unfinished = stopped.filter(|error| {
-            matches!(error, EnvironmentError::Model { .. } | EnvironmentError::Transport { .. })
-        });
+        let unfinished = stopped.filter(EnvironmentError::is_want);
         let done = &desk.counterpart;
         let calls: Vec<(String, u16)> =
             done.made.iter().map(|(call, status)| (self.filled(call), *status)).collect();
@@ -253,6 +252,12 @@ impl Field {
     }
 }
 
+fn rate(verdicts: impl Iterator<Item = bool>) -> Rate {
+    let mut share = Share::default();
+    verdicts.for_each(|good| share.add(good));
+    share.into()
+}
+
 /// Whether all of one stand in the other, in order.
 fn is_subsequence(wanted: &[&str], made: &[&str]) -> bool {
     let mut rest = made.iter();
@@ -281,11 +286,11 @@ impl Counterpart for Live {
     }
 
     fn say(&mut self, words: &str) -> Answer {
-        if words.trim_end().ends_with('?') {
-            return Answer { words: Some("I have told you all I know.".to_owned()), over: false };
+        let answer = told_all(words);
+        if answer.over {
+            words.clone_into(&mut self.answer);
         }
-        words.clone_into(&mut self.answer);
-        Answer { words: None, over: true }
+        answer
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
@@ -304,17 +309,13 @@ impl Attempts {
         attempts: Vec<Attempt>,
     ) -> Self {
         let ended: Vec<&Attempt> = attempts.iter().filter(|attempt| attempt.unfinished.is_none()).collect();
-        let rate = |verdicts: &mut dyn Iterator<Item = bool>| -> Rate {
-            let mut share = Share::default();
-            verdicts.for_each(|good| share = Share { of: share.of + u64::from(good), all: share.all + 1 });
-            share.into()
-        };
         let mean = |extra: Vec<i64>| {
             (!extra.is_empty()).then(|| extra.iter().sum::<i64>() as f64 / extra.len() as f64)
         };
         let extra = |test: &dyn Fn(&Attempt) -> bool| {
             mean(ended.iter().filter(|attempt| test(attempt)).map(|attempt| attempt.extra_calls).collect())
         };
+        let calls = ended.iter().flat_map(|attempt| &attempt.calls);
         let has_answers = ended.iter().any(|attempt| attempt.success.is_some());
         let pool = ended.iter().map(|attempt| attempt.pool).sum::<usize>() as f64 / ended.len().max(1) as f64;
         Self {
@@ -323,20 +324,13 @@ impl Attempts {
             pool_asked,
             pool,
             queries: attempts.len(),
-            correct_path: rate(&mut ended.iter().map(|attempt| attempt.correct_path)),
-            correct_path_with_ids: rate(
-                &mut ended.iter().filter_map(|attempt| attempt.correct_path_with_ids),
-            ),
-            success: has_answers.then(|| rate(&mut ended.iter().filter_map(|attempt| attempt.success))),
+            correct_path: rate(ended.iter().map(|attempt| attempt.correct_path)),
+            correct_path_with_ids: rate(ended.iter().filter_map(|attempt| attempt.correct_path_with_ids)),
+            success: has_answers.then(|| rate(ended.iter().filter_map(|attempt| attempt.success))),
             delta_len: extra(&|attempt| attempt.success == Some(true)),
             delta_len_of_correct_paths: extra(&|attempt| attempt.correct_path),
-            calls_succeeded: rate(
-                &mut ended
-                    .iter()
-                    .flat_map(|attempt| &attempt.calls)
-                    .map(|(_, status)| (200..300).contains(status)),
-            ),
-            unfinished: attempts.iter().filter(|attempt| attempt.unfinished.is_some()).count(),
+            calls_succeeded: rate(calls.map(|(_, status)| (200..300).contains(status))),
+            unfinished: attempts.len() - ended.len(),
             tokens: attempts.iter().map(|attempt| attempt.tokens).sum(),
             attempts,
         }
@@ -345,35 +339,22 @@ impl Attempts {
     /// A table for people.
     #[must_use]
     pub fn table(&self) -> String {
-        let model = self.model.as_deref().unwrap_or("no model: an embedded agent");
-        let mut text = format!("{} ({model}), {} queries, {:.0} APIs\n", self.agent, self.queries, self.pool);
-        let rate = |rate: &Rate| {
-            format!(
-                "{} of {} = {:.1} % [{:.1}, {:.1}]",
-                rate.solved,
-                rate.of,
-                100.0 * rate.share,
-                100.0 * rate.low,
-                100.0 * rate.high
-            )
-        };
+        let who = who(&self.agent, self.model.as_deref());
+        let mut text = format!("{who}, {} queries, {:.0} APIs\n", self.queries, self.pool);
         let number = |value: Option<f64>| {
             value.map_or_else(|| "not evaluated".to_owned(), |value| format!("{value:+.2}"))
         };
         let success = self
             .success
             .as_ref()
-            .map_or_else(|| "not evaluated: the queries have no answers".to_owned(), rate);
-        text.push_str(&format!("  correct path              {}\n", rate(&self.correct_path)));
-        text.push_str(&format!("  correct path, ids checked {}\n", rate(&self.correct_path_with_ids)));
+            .map_or_else(|| "not evaluated: the queries have no answers".to_owned(), Rate::to_string);
+        text.push_str(&format!("  correct path              {}\n", self.correct_path));
+        text.push_str(&format!("  correct path, ids checked {}\n", self.correct_path_with_ids));
         text.push_str(&format!("  success                   {success}\n"));
         text.push_str(&format!("  Δ solution length         {}\n", number(self.delta_len)));
         text.push_str(&format!("  the same of correct paths {}\n", number(self.delta_len_of_correct_paths)));
-        text.push_str(&format!("  calls that succeeded      {}\n", rate(&self.calls_succeeded)));
-        if self.unfinished > 0 {
-            text.push_str(&format!("  without an end for want of a model: {}\n", self.unfinished));
-        }
-        text
+        text.push_str(&format!("  calls that succeeded      {}\n", self.calls_succeeded));
+        text + &without_end(self.unfinished)
     }
 }
 

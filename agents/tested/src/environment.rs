@@ -9,6 +9,7 @@ use std::pin::Pin;
 
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -139,6 +140,14 @@ pub enum EnvironmentError {
     },
 }
 
+impl EnvironmentError {
+    /// Whether a model or a server was wanting: what ended so says nothing of the agent.
+    #[must_use]
+    pub const fn is_want(&self) -> bool {
+        matches!(self, Self::Model { .. } | Self::Transport { .. })
+    }
+}
+
 /// What was used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -167,6 +176,9 @@ impl std::fmt::Display for Spent {
 impl Budget {
     /// The budget of an episode where nobody asks for another: generous for an agent, finite for a loop.
     pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
+
+    /// The same for agents that ask a model: one that a loop does not make expensive.
+    pub const WITH_MODEL: Self = Self { steps: 60, calls: 40, tokens: 200_000, ..Self::USUAL };
 
     /// No bound: what was done within one is done again.
     pub const UNBOUNDED: Self =
@@ -228,6 +240,21 @@ impl View {
                 self.tools.push(tool);
             }
         }
+    }
+
+    /// Takes in a call: its reply is shown, and what a search has found.
+    pub fn called(&mut self, call: &Call, reply: &Reply) {
+        if call.api == TOOL_SEARCHER {
+            self.found(&reply.body);
+        }
+        self.conversation.push(Said::Call(call.clone(), reply.clone()));
+    }
+
+    /// Takes in what the agent says, and what the user answers.
+    pub fn heard(&mut self, words: &str, answer: &Answer) {
+        self.conversation.push(Said::Agent(words.to_owned()));
+        self.conversation.extend(answer.words.clone().map(Said::User));
+        self.over = answer.over;
     }
 
     /// Whether a tool is visible.

@@ -181,7 +181,7 @@ mod tests {
         check("Id(name='Ada')\nAdd(user=user_ID, n=2)", nested);
         check("Add(user=Id(name='Ada'), n=2), where Id(name='Ada') gives the id.", nested);
         check("Nothing (to do) here.", None);
-        check("Add(user=Id(name='Ada'", Some("Id(name='Ada')").filter(|_| false));
+        check("Add(user=Id(name='Ada'", None);
     }
 
     #[test]

@@ -173,11 +173,11 @@ impl Chain<'_> {
         document: &Document,
         purpose: Option<&str>,
     ) -> Result<complete::Wanted, Stop> {
+        let others = others(environment, document);
         let candidates: Vec<complete::Candidates> = document
             .parameters()
             .map(|(name, schema, _)| {
-                let apis = candidates(environment, document, schema);
-                let apis = apis.iter().map(complete::Known::of).collect();
+                let apis = candidates(&others, schema).map(complete::Known::of).collect();
                 complete::Candidates { name: name.to_owned(), apis }
             })
             .collect();
@@ -216,11 +216,12 @@ impl Chain<'_> {
         let messages = complete::extract_prompt(&input)?;
         let read = |reply: &str| complete::parse_extracted(reply, document);
         let mut wanted = self.mind.told(environment, complete::EXTRACT, messages, read).await?;
+        let others = others(environment, document);
         for (name, schema, must) in document.parameters() {
             if !must || wanted.contains_key(name) {
                 continue;
             }
-            let candidates = candidates(environment, document, schema);
+            let candidates: Vec<Document> = candidates(&others, schema).cloned().collect();
             let about = schema.get("description").and_then(Json::as_str).unwrap_or_default();
             let task = format!("the argument {name} of {} ({about})", document.name);
             // Without candidates, the user is asked: an argument that is missing is asked for.
@@ -289,13 +290,23 @@ impl Chain<'_> {
     }
 }
 
-/// The APIs whose replies hold a value of an argument's type.
-fn candidates(environment: &dyn Environment, document: &Document, schema: &Json) -> Vec<Document> {
-    let fits = |api: &Document| {
-        api.name != document.name
-            && environment.reply_schema(&api.name).is_none_or(|reply| gives(&reply, schema))
+/// The other APIs, with what is known of their replies.
+fn others(environment: &dyn Environment, document: &Document) -> Vec<(Document, Option<Json>)> {
+    let others = documents(environment.view()).into_iter().filter(|api| api.name != document.name);
+    let with_reply = |api: Document| {
+        let reply = environment.reply_schema(&api.name);
+        (api, reply)
     };
-    documents(environment.view()).into_iter().filter(fits).collect()
+    others.map(with_reply).collect()
+}
+
+/// The APIs whose replies may hold a value of an argument's type.
+fn candidates<'a>(
+    others: &'a [(Document, Option<Json>)],
+    schema: &'a Json,
+) -> impl Iterator<Item = &'a Document> {
+    let fits = move |reply: &Option<Json>| reply.as_ref().is_none_or(|reply| gives(reply, schema));
+    others.iter().filter(move |(_, reply)| fits(reply)).map(|(api, _)| api)
 }
 
 impl Agent for ReverseChain {

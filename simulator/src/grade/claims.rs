@@ -130,11 +130,6 @@ impl<'a> Known<'a> {
         self.subjects.get_or_init(|| Subjects::of(self))
     }
 
-    /// Whether what replies show and the user has said gives the value of a mention.
-    pub(super) fn is_founded(&self, mention: &Mention) -> bool {
-        !unfounded(self.prose, &self.shown).iter().any(|one| one.span == mention.span())
-    }
-
     /// Whether an answer is only values of the replies, one after the other, more than are asked for; or a reply as it is.
     pub(super) fn is_dump(&self, asked: usize) -> bool {
         let source = self.prose.source().trim();
@@ -215,6 +210,7 @@ impl<'a> Known<'a> {
                 _ => None,
             });
             let items = lists.max().unwrap_or(0);
+            let mut seen = Vec::new();
             for (value, origin) in entry.reply.body.values() {
                 let Origin::Field { resource, key, field } = origin else { continue };
                 let declared = world.resource(*resource).field(*field);
@@ -222,9 +218,10 @@ impl<'a> Known<'a> {
                     continue;
                 };
                 // What was changed since is said as it is now.
-                if self.is_changed(*resource, key) {
+                if self.is_changed(*resource, key) || seen.contains(&(*resource, *field, shown)) {
                     continue;
                 }
+                seen.push((*resource, *field, shown));
                 let elsewhere = |other: &str| {
                     let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
                     bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))

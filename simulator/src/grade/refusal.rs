@@ -169,18 +169,19 @@ impl Ground<'_> {
         let Ok(model) = embedded() else { return false };
         let own = self.refused().flat_map(|(api, _)| api.behaviour.require.iter().map(|rule| &*rule.message));
         let others: Vec<&str> = own.chain(EXCUSES).chain(OTHERS).collect();
-        let nouns = self.nouns();
-        parts(prose).iter().filter(|part| !is_inability(part)).any(|part| {
-            let denied = Text::of_value(part).tokens.iter().any(denies);
-            let stems: Vec<String> = english::words(part).map(|word| english::stem(&word)).collect();
+        let (nouns, names) = (self.nouns(), self.names());
+        let denied = |part: &str| Text::of_value(part).tokens.iter().any(denies);
+        let about = |part: &str| {
             let lower = english::fold(part);
-            let about = stems.iter().any(|stem| nouns.contains(stem))
-                || self.names().iter().any(|name| lower.contains(name.as_str()));
+            english::words(part).any(|word| nouns.contains(&english::stem(&word)))
+                || names.iter().any(|name| lower.contains(name.as_str()))
+        };
+        parts(prose).iter().filter(|part| !is_inability(part) && denied(part) && about(part)).any(|part| {
             let said = self.vector(&model, part, &[]);
             let nearest = |reasons: &[&str]| {
                 reasons.iter().map(|reason| cosine(&said, &model.vector(reason))).fold(0.0, f32::max)
             };
-            denied && about && nearest(&ABSENT) > nearest(&others)
+            nearest(&ABSENT) > nearest(&others)
         })
     }
 

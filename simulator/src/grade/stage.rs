@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use diorama_seeds::ending::Answers;
+use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::answer::FactState;
@@ -18,7 +19,7 @@ use super::measures::Measures;
 use super::prepare::{PreparedStage, filled_fact};
 use super::readings::Said;
 use super::refusal::Ground;
-use super::stated::Shown;
+use super::stated::{Shown, unfounded};
 use super::{Attempt, Ended, Episode, Verdict, deeds, structured};
 use crate::session::LogEntry;
 
@@ -83,7 +84,12 @@ impl<'a> Held<'a> {
         let extra = expected.new_names(&episode.changes, episode.attempt.base);
         let Ended { answer, user_turns, .. } = stage.ended;
         // What replies show as something else is no other value of what is asked.
-        let explained = |mention: &Mention| self.with_known(&[], |known| known.is_founded(mention));
+        let strange = OnceCell::new();
+        let explained = |mention: &Mention| {
+            let strange =
+                strange.get_or_init(|| self.with_shown(|shown, _| unfounded(&self.said().prose, &shown)));
+            !strange.iter().any(|one| one.span == mention.span())
+        };
         let text = self.said().prose.text();
         let reading = key.read_text(text, answer, user_turns, &episode.clock, &extra, &explained);
         for (top, state) in key.tops.iter().zip(&reading.facts) {
@@ -154,7 +160,8 @@ impl<'a> Held<'a> {
         });
         let facts: Vec<AskedNumber<'_>> = facts.collect();
         let own = stage.own;
-        self.with_known(&facts, |known| {
+        self.with_shown(|shown, domains| {
+            let known = Known::new(shown, &self.said().prose, domains, &facts);
             let done = expected.outcome == Outcome::Done;
             let deeds = done
                 .then(|| deeds::untold(self.said(), own, user_turns, episode.vocabulary, self.new.world))
@@ -176,23 +183,22 @@ impl<'a> Held<'a> {
     }
 
     /// What the last message may rest on.
-    fn with_known<T>(&self, facts: &[AskedNumber<'_>], read: impl FnOnce(&Known<'_>) -> T) -> T {
+    fn with_shown<T>(&self, read: impl FnOnce(Shown<'_>, &[DomainId]) -> T) -> T {
         let Self { stage, episode, .. } = *self;
-        let (said, base) = (self.said(), episode.attempt.base);
-        let user_turns = stage.ended.user_turns;
+        let base = episode.attempt.base;
         let shown = Shown {
             base,
             vocabulary: episode.vocabulary,
             clock: &episode.clock,
             now: episode.attempt.last.clock(),
             system: &Prose::default(),
-            turns: &episode.readings.turns(user_turns, &episode.clock),
+            turns: &episode.readings.turns(stage.ended.user_turns, &episode.clock),
             entries: stage.log,
             measures: &Measures::default(),
         };
         let domains = claims::domains(stage.log, base.world());
-        let measures = claims::measures(&said.prose, &shown, &domains);
-        read(&Known::new(Shown { measures: &measures, ..shown }, &said.prose, &domains, facts))
+        let measures = claims::measures(&self.said().prose, &shown, &domains);
+        read(Shown { measures: &measures, ..shown }, &domains)
     }
 
     /// Whether replies up to the end of the stage hold what is stated and what the ending rests on.

@@ -408,7 +408,9 @@ fn times<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
 fn times_after<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = Time> + 'a {
     let minutes = leaves(seen).filter_map(|(value, _)| value.as_f64());
     let lengths = minutes.filter(|length| length.fract() == 0.0 && (5.0..=720.0).contains(length));
-    let lengths: Vec<u32> = lengths.map(|length| length as u32 * 60).collect();
+    let mut lengths: Vec<u32> = lengths.map(|length| length as u32 * 60).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
     let after =
         move |time: Time| lengths.clone().into_iter().map(move |length| Time((time.0 + length) % 86_400));
     times(seen).flat_map(after)

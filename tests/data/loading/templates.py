@@ -82,20 +82,21 @@ def harmony(text, tools):
     return [(name, json.loads(arguments)) for name, arguments in found]
 
 
-def glm(text, tools):
-    calls = []
-    for name, body in re.findall(r"<tool_call>([^\n<{]+)\n(.*?)</tool_call>", text, re.S):
-        pairs = re.findall(r"<arg_key>(.*?)</arg_key>\n<arg_value>(.*?)</arg_value>", body, re.S)
-        calls.append((name, {key: typed(value, properties(tools, name).get(key, {})) for key, value in pairs}))
-    return calls
+def in_pairs(calls, pairs):
+    def read(text, tools):
+        found = []
+        for name, body in re.findall(calls, text, re.S):
+            known = properties(tools, name)
+            found.append((name, {key: typed(value, known.get(key, {})) for key, value in re.findall(pairs, body, re.S)}))
+        return found
+
+    return read
 
 
-def nemotron(text, tools):
-    calls = []
-    for name, body in re.findall(r"<tool_call>\n<function=(.*?)>\n(.*?)</function>\n</tool_call>", text, re.S):
-        pairs = re.findall(r"<parameter=(.*?)>\n(.*?)\n</parameter>\n", body, re.S)
-        calls.append((name, {key: typed(value, properties(tools, name).get(key, {})) for key, value in pairs}))
-    return calls
+glm = in_pairs(r"<tool_call>([^\n<{]+)\n(.*?)</tool_call>", r"<arg_key>(.*?)</arg_key>\n<arg_value>(.*?)</arg_value>")
+nemotron = in_pairs(
+    r"<tool_call>\n<function=(.*?)>\n(.*?)</function>\n</tool_call>", r"<parameter=(.*?)>\n(.*?)\n</parameter>\n"
+)
 
 
 def pythonic(text, tools):

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use super::world::BankWorld;
 use super::{Dialogue, Gold, Turn};
 use crate::benchmarks::desk::{Counterpart, Desk};
+use crate::benchmarks::{who, without_end};
 use crate::evaluation::cells::Rate;
 use crate::evaluation::labelled::Share;
 use crate::evaluation::measures::rouge_l;
@@ -139,7 +140,7 @@ pub async fn run(
     };
     let counterpart = Recorded {
         world: world.clone(),
-        session: world.session(0),
+        session: world.session(),
         users: users.rev().collect(),
         one: turn.is_some(),
         first: None,
@@ -149,7 +150,7 @@ pub async fn run(
     let view = View { system: system(world), conversation, tools: tools(world, dialogue, turn), over: false };
     let mut desk = Desk::new(view, counterpart, budget);
     let stopped = agent.act(&mut desk).await.err();
-    let failed = matches!(stopped, Some(EnvironmentError::Model { .. } | EnvironmentError::Transport { .. }));
+    let failed = stopped.is_some_and(|error| error.is_want());
     let done = &desk.counterpart;
     let measured = match (mode, turn.and_then(|turn| dialogue.turns.get(turn))) {
         (Mode::Call(_), Some(Turn::Call(gold))) => {
@@ -175,17 +176,13 @@ pub async fn run(
 }
 
 /// The parts of a dialogue that an agent is measured on.
-#[must_use]
-pub fn modes(dialogue: &Dialogue, free: bool) -> Vec<Mode> {
-    if free {
-        return vec![Mode::Free];
-    }
+pub fn modes(dialogue: &Dialogue) -> impl Iterator<Item = Mode> {
     let calls = dialogue.calls().map(|(turn, _)| Mode::Call(turn));
     let responses = dialogue.turns.windows(2).enumerate().filter_map(|(at, pair)| match pair {
         [Turn::Call(gold), Turn::Assistant(_)] if gold.api != TOOL_SEARCHER => Some(Mode::Response(at + 1)),
         _ => None,
     });
-    calls.chain(responses).collect()
+    calls.chain(responses).chain([Mode::Free])
 }
 
 fn system(world: &BankWorld) -> String {
@@ -283,17 +280,16 @@ fn free(world: &BankWorld, dialogue: &Dialogue, done: &Recorded) -> Measured {
     let mut open: Vec<&Call> = done.calls.iter().filter(|call| call.api != TOOL_SEARCHER).collect();
     let calls = open.len() as u64;
     let mut matched = 0;
-    let mut reference = world.session(0);
+    let mut reference = world.session();
     for gold in &golds {
-        reference.call(&gold.call());
-        if let Some(at) =
-            open.iter().position(|call| world.is_equivalent(call, gold) || **call == gold.call())
-        {
+        let own = gold.call();
+        reference.call(&own);
+        if let Some(at) = open.iter().position(|call| **call == own || world.is_equivalent(call, gold)) {
             open.remove(at);
             matched += 1;
         }
     }
-    let changes = reference.digest() != world.session(0).digest();
+    let changes = reference.digest() != world.session().digest();
     let same_state = changes.then(|| reference.digest() == done.session.digest());
     Measured::Free { gold: golds.len() as u64, matched, calls, same_state }
 }
@@ -347,8 +343,7 @@ impl Results {
             match &episode.measured {
                 Some(Measured::Call { error, ours, .. }) => {
                     for name in names {
-                        let share = calls.entry(name).or_default();
-                        *share = Share { of: share.of + u64::from(error.is_none()), all: share.all + 1 };
+                        calls.entry(name).or_default().add(error.is_none());
                     }
                     for (class, into) in [(error, &mut errors), (ours, &mut errors_ours)] {
                         if let Some(class) = class {
@@ -363,10 +358,8 @@ impl Results {
                     }
                 }
                 Some(Measured::Free { gold, matched, same_state, .. }) => {
-                    free = Share { of: free.of + matched, all: free.all + gold };
-                    if let Some(good) = same_state {
-                        same = Share { of: same.of + u64::from(*good), all: same.all + 1 };
-                    }
+                    free.merge(&Share { of: *matched, all: *gold });
+                    same_state.iter().for_each(|good| same.add(*good));
                 }
                 None => {}
             }
@@ -391,20 +384,9 @@ impl Results {
     /// A table for people.
     #[must_use]
     pub fn table(&self) -> String {
-        let model = self.model.as_deref().unwrap_or("no model: an embedded agent");
-        let mut text = format!("{} ({model})\n", self.agent);
-        let line = |name: &str, rate: &Rate| {
-            format!(
-                "  {name:<40} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved,
-                rate.of,
-                100.0 * rate.share,
-                100.0 * rate.low,
-                100.0 * rate.high
-            )
-        };
+        let mut text = who(&self.agent, self.model.as_deref()) + "\n";
         for (name, rate) in &self.call_accuracy {
-            text.push_str(&line(&format!("teacher-forced calls, {name}"), rate));
+            text.push_str(&rate.line(&format!("teacher-forced calls, {name}"), 40));
         }
         for (name, rouge) in &self.rouge_l {
             text.push_str(&format!("  teacher-forced responses, {name}: ROUGE-L {rouge:.3}\n"));
@@ -412,11 +394,8 @@ impl Results {
         for (class, count) in &self.errors {
             text.push_str(&format!("    {class}: {count}\n"));
         }
-        text.push_str(&line("free-running calls", &self.free_call_accuracy));
-        text.push_str(&line("free-running dialogues, same databases", &self.free_same_state));
-        if self.unfinished > 0 {
-            text.push_str(&format!("  without an end for want of a model: {}\n", self.unfinished));
-        }
-        text
+        text.push_str(&self.free_call_accuracy.line("free-running calls", 40));
+        text.push_str(&self.free_same_state.line("free-running dialogues, same databases", 40));
+        text + &without_end(self.unfinished)
     }
 }

@@ -53,20 +53,18 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
     let (mut anew, mut others, mut in_order) = (Share::default(), Share::default(), Share::default());
     let mut apis: BTreeMap<String, Share> = BTreeMap::new();
     let (mut failed_anew, mut failed_in_order, mut from_recordings) = (Vec::new(), Vec::new(), 0);
-    let count =
-        |share: &mut Share, good: bool| *share = Share { of: share.of + u64::from(good), all: share.all + 1 };
     for dialogue in dialogues {
-        let mut session = world.session(0);
+        let mut session = world.session();
         // What was recorded of what a system makes up, and what ours made up instead.
         let mut made_up: BTreeMap<String, Json> = BTreeMap::new();
         for (turn, gold) in dialogue.calls() {
             let replayed =
                 |because| Replayed { dialogue: dialogue.id.clone(), turn, api: gold.api.clone(), because };
-            let mut fresh = world.session(0);
-            let because = held(world, gold, &fresh.call(&gold.call()), &BTreeMap::new()).err();
-            count(&mut anew, because.is_none());
+            let entry = world.session().call(&gold.call());
+            let because = held(world, gold, &entry, &BTreeMap::new()).err();
+            anew.add(because.is_none());
             if gold.api != TOOL_SEARCHER {
-                count(&mut others, because.is_none());
+                others.add(because.is_none());
             }
             failed_anew.extend(because.map(|because| replayed(Some(because))));
             let arguments = gold.arguments.iter().map(|(name, value)| {
@@ -75,8 +73,8 @@ pub fn replay(world: &BankWorld, dialogues: &[Dialogue]) -> Replays {
             });
             let call = Call { api: gold.api.clone(), arguments: arguments.collect() };
             let held = held(world, gold, &session.call(&call), &made_up);
-            count(&mut in_order, held.is_ok());
-            count(apis.entry(gold.api.clone()).or_default(), held.is_ok());
+            in_order.add(held.is_ok());
+            apis.entry(gold.api.clone()).or_default().add(held.is_ok());
             from_recordings += usize::from(world.doc.apis.iter().any(|api| {
                 api.name == gold.api
                     && api.behaviour.bindings.values().any(|text| text.contains("known_answer"))
@@ -197,21 +195,15 @@ impl Replays {
     /// A table for people.
     #[must_use]
     pub fn table(&self) -> String {
-        let line = |name: &str, rate: &Rate| {
-            format!(
-                "  {name:<48} {:>3} of {:>3} = {:5.1} % [{:.1}, {:.1}]\n",
-                rate.solved,
-                rate.of,
-                100.0 * rate.share,
-                100.0 * rate.low,
-                100.0 * rate.high
-            )
-        };
         let mut text =
             format!("gold calls of {} recorded dialogues that give what was recorded\n", self.dialogues);
-        text.push_str(&line("each on databases initialised anew (the paper)", &self.anew));
-        text.push_str(&line("the same, without searches", &self.anew_without_searches));
-        text.push_str(&line("in the order of their dialogue", &self.in_order));
+        for (name, rate) in [
+            ("each on databases initialised anew (the paper)", &self.anew),
+            ("the same, without searches", &self.anew_without_searches),
+            ("in the order of their dialogue", &self.in_order),
+        ] {
+            text.push_str(&rate.line(name, 48));
+        }
         text.push_str(&format!("  answered from recordings of services outside: {}\n", self.from_recordings));
         for (title, failed) in [("anew", &self.failed_anew), ("in order", &self.failed_in_order)] {
             for call in failed {

@@ -4,19 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use diorama_llm::Place;
 use diorama_seeds::world::canonical_json;
 use serde::Serialize;
 
-use super::{BUDGET, ready};
+use super::{ready, write_lines};
 use crate::benchmarks::api_bank::{
-    BankWorld, Dialogue, Episode, Mode, Replays, Results, dialogues, modes, replay, run,
+    BankWorld, Dialogue, Mode, Replays, Results, dialogues, modes, replay, run,
 };
-use crate::benchmarks::run::at_once;
 use crate::cli::error::CliError;
 use crate::cli::eval::model::ModelArgs;
 use crate::cli::eval::name::AgentName;
 use crate::cli::{Done, Streams, terminal};
+use crate::evaluation::environment::Budget;
 
 /// API-Bank's recorded dialogues, replayed and measured call by call.
 ///
@@ -88,33 +87,16 @@ impl ApiBankCommand {
         let ready = ready(name, &self.model)?;
         let tasks: Vec<(Arc<Dialogue>, Mode)> = dialogues
             .iter()
-            .flat_map(|dialogue| {
-                let all = modes(dialogue, false).into_iter().chain(modes(dialogue, true));
-                all.map(|mode| (Arc::clone(dialogue), mode)).collect::<Vec<_>>()
-            })
+            .flat_map(|dialogue| modes(dialogue).map(move |mode| (Arc::clone(dialogue), mode)))
             .collect();
-        let bar = terminal::bar(tasks.len() as u64, "tasks");
-        let (contender, world, moved) = (Arc::clone(&ready.contender), world.clone(), bar.clone());
-        let episodes: Vec<Option<Episode>> =
-            at_once(tasks, self.model.concurrency, move |number, (dialogue, mode)| {
-                let (contender, world, bar) = (Arc::clone(&contender), world.clone(), moved.clone());
-                async move {
-                    let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
-                    let agent = contender.without_task(place)?;
-                    let episode = run(agent.as_ref(), &world, &dialogue, mode, BUDGET).await;
-                    bar.inc(1);
-                    Some(episode)
-                }
-            })?
-            .ok_or(CliError::Worker)?;
-        bar.finish_and_clear();
-        let episodes: Vec<Episode> = episodes.into_iter().flatten().collect();
+        let world = world.clone();
+        let episodes = ready.work(tasks, "tasks", move |agent, (dialogue, mode)| {
+            let world = world.clone();
+            async move { run(agent.as_ref(), &world, &dialogue, mode, Budget::WITH_MODEL).await }
+        })?;
         if let Some(folder) = &self.out {
-            std::fs::create_dir_all(folder)?;
-            let lines: Result<Vec<String>, _> = episodes.iter().map(serde_json::to_string).collect();
-            let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
-            std::fs::write(folder.join(format!("{}.jsonl", ready.name)), lines + "\n")?;
+            write_lines(folder, &ready.name, &episodes)?;
         }
-        Ok(Results::of(ready.name.clone(), ready.model(), &episodes))
+        Ok(Results::of(ready.name, ready.model, &episodes))
     }
 }

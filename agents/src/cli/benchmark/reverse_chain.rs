@@ -4,17 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use diorama_llm::Place;
-use diorama_tested::Agent;
 use diorama_tested::heuristic::backwards::Backwards;
 
-use super::{BUDGET, ready};
+use super::{ready, write_lines};
 use crate::benchmarks::reverse_chain::{Candidates, Material, Summary, agreement, attempt};
-use crate::benchmarks::run::at_once;
 use crate::cli::error::CliError;
 use crate::cli::eval::model::ModelArgs;
-use crate::cli::eval::name::AgentName;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::eval::name::{AgentName, Free};
+use crate::cli::{Done, Streams};
+use crate::evaluation::environment::Budget;
 
 /// Reverse Chain's compositional tasks: plans held against labels, no call executed.
 ///
@@ -59,14 +57,7 @@ impl ReverseChainCommand {
             let found = agreement(pairs)?;
             let rate = found.agreement;
             streams.print(&found, || {
-                let mut text = format!(
-                    "the matcher and people agree on {} of {} = {:.1} % [{:.1}, {:.1}]\n",
-                    rate.solved,
-                    rate.of,
-                    100.0 * rate.share,
-                    100.0 * rate.low,
-                    100.0 * rate.high
-                );
+                let mut text = format!("the matcher and people agree on {rate}\n");
                 for (label, plan, right) in &found.disagreements {
                     text.push_str(&format!("  people say {right}: {label} | {plan}\n"));
                 }
@@ -85,13 +76,9 @@ impl ReverseChainCommand {
             }
         }
         if let Some(folder) = &self.out {
-            std::fs::create_dir_all(folder)?;
             for summary in &summaries {
-                let lines: Result<Vec<String>, _> =
-                    summary.outcomes.iter().map(serde_json::to_string).collect();
-                let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
-                let file = format!("{}-{}.jsonl", summary.agent, summary.candidates);
-                std::fs::write(folder.join(file), lines + "\n")?;
+                let name = format!("{}-{}", summary.agent, summary.candidates);
+                write_lines(folder, &name, &summary.outcomes)?;
             }
         }
         streams.print(&summaries, || summaries.iter().map(Summary::table).collect())?;
@@ -104,29 +91,18 @@ impl ReverseChainCommand {
         candidates: Candidates,
         material: &Material,
     ) -> Result<Summary, CliError> {
-        let ready = ready(name, &self.model)?;
-        let bar = terminal::bar(material.instances.len() as u64, "instances");
+        let mut ready = ready(name, &self.model)?;
+        if name == AgentName::Heuristic {
+            ready.agent = Arc::new(Free::Embedded(Arc::new(Backwards)));
+        }
         let tasks: Vec<_> = material
             .instances
             .iter()
             .map(|instance| (instance.clone(), material.candidates(instance, candidates, self.seed)))
             .collect();
-        let (contender, moved) = (Arc::clone(&ready.contender), bar.clone());
-        let outcomes = at_once(tasks, self.model.concurrency, move |number, (instance, apis)| {
-            let (contender, bar) = (Arc::clone(&contender), moved.clone());
-            async move {
-                let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
-                let agent: Box<dyn Agent> = match contender.without_task(place) {
-                    Some(agent) if name != AgentName::Heuristic => agent,
-                    _ => Box::new(Backwards),
-                };
-                let outcome = attempt(agent.as_ref(), &instance, apis, BUDGET).await;
-                bar.inc(1);
-                outcome
-            }
-        })?
-        .ok_or(CliError::Worker)?;
-        bar.finish_and_clear();
-        Ok(Summary::of(ready.name.clone(), ready.model(), candidates, outcomes))
+        let outcomes = ready.work(tasks, "instances", |agent, (instance, apis)| async move {
+            attempt(agent.as_ref(), &instance, apis, Budget::WITH_MODEL).await
+        })?;
+        Ok(Summary::of(ready.name, ready.model, candidates, outcomes))
     }
 }

@@ -16,6 +16,7 @@ use diorama_tested::restgpt::{Planning, RestGpt};
 use diorama_tested::reverse_chain::{Completion, ReverseChain};
 use diorama_tested::spoilers::Spoiler;
 
+use super::model::Connected;
 use crate::evaluation::Insiders;
 use crate::evaluation::adversaries::{AlwaysAsk, AlwaysRefuse, DumpAll, NoOp, Repeat, WriteUndo};
 use crate::evaluation::batch::SharedModel;
@@ -98,7 +99,13 @@ pub enum AgentName {
 pub enum Contender {
     /// One that tests the judge.
     Insider(Box<dyn Insiders>),
-    /// One that needs neither a model nor the task.
+    /// One that never sees the task.
+    Free(Free),
+}
+
+/// An agent that is built from no task.
+pub enum Free {
+    /// One that asks no model.
     Embedded(Arc<dyn Agent>),
     /// One that asks a model.
     Model(AgentName, Part, SharedModel, Sampling),
@@ -150,15 +157,24 @@ impl AgentName {
         !self.asks_model() && !matches!(self, Self::Oracle | Self::Heuristic)
     }
 
-    /// The agent, where it needs no model.
+    /// The agent; `connected` is what it asks, where it asks a model.
     #[must_use]
-    pub fn embedded(self) -> Option<Contender> {
+    pub fn contender(self, connected: Option<&Connected>, without: Part) -> Option<Contender> {
+        let free = match (self, connected) {
+            (_, Some(Connected { model, sampling, .. })) => {
+                Free::Model(self, without, Arc::clone(model), sampling.clone())
+            }
+            (Self::Heuristic, None) => Free::Embedded(Arc::new(Heuristic)),
+            (Self::Random, None) => Free::Embedded(Arc::new(Spoiler::Random)),
+            (Self::EnumerateIds, None) => Free::Embedded(Arc::new(Spoiler::EnumerateIds)),
+            (Self::SprayUndo, None) => Free::Embedded(Arc::new(Spoiler::SprayUndo)),
+            (_, None) => return self.insider().map(Contender::Insider),
+        };
+        Some(Contender::Free(free))
+    }
+
+    fn insider(self) -> Option<Box<dyn Insiders>> {
         let insider: Box<dyn Insiders> = match self {
-            name if name.asks_model() => return None,
-            Self::Heuristic => return Some(Contender::Embedded(Arc::new(Heuristic))),
-            Self::Random => return Some(Contender::Embedded(Arc::new(Spoiler::Random))),
-            Self::EnumerateIds => return Some(Contender::Embedded(Arc::new(Spoiler::EnumerateIds))),
-            Self::SprayUndo => return Some(Contender::Embedded(Arc::new(Spoiler::SprayUndo))),
             Self::Oracle => Box::new(Oracle),
             Self::Noop => Box::new(NoOp),
             Self::AlwaysRefuse => Box::new(AlwaysRefuse),
@@ -176,28 +192,26 @@ impl AgentName {
             Self::GuessBlind => Box::new(Guess::Blind),
             _ => return None,
         };
-        Some(Contender::Insider(insider))
+        Some(insider)
     }
 }
 
 impl Contender {
-    /// The agent where there is no task of ours: none for those that test the judge.
-    #[must_use]
-    pub fn without_task(&self, place: Place) -> Option<Box<dyn Agent>> {
-        match self {
-            Self::Insider(_) => None,
-            Self::Embedded(agent) => Some(Box::new(Arc::clone(agent))),
-            Self::Model(name, without, model, sampling) => {
-                Some(of_model(*name, *without, Mind::new(Arc::clone(model), sampling.clone(), place)))
-            }
-        }
-    }
-
     /// The agent for one episode. Only those that test the judge look at the task.
     #[must_use]
     pub fn agent<'a>(&'a self, insider: Insider<'a>, place: Place) -> Box<dyn Agent + 'a> {
         match self {
             Self::Insider(insiders) => insiders.agent(insider),
+            Self::Free(free) => free.agent(place),
+        }
+    }
+}
+
+impl Free {
+    /// The agent for one episode.
+    #[must_use]
+    pub fn agent(&self, place: Place) -> Box<dyn Agent> {
+        match self {
             Self::Embedded(agent) => Box::new(Arc::clone(agent)),
             Self::Model(name, without, model, sampling) => {
                 let mind = Mind::new(Arc::clone(model), sampling.clone(), place);

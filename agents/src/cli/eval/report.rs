@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json};
 
 use super::run::Outcome;
 use crate::evaluation::cells::{Breakdown, Rate};
-use crate::evaluation::measures::Results;
+use crate::evaluation::measures::{Results, word_of};
 use crate::evaluation::page::in_order;
 use crate::evaluation::paired::Difference;
 
@@ -184,9 +184,7 @@ pub(super) fn difference(difference: &Difference) -> String {
 fn counts<K: Serialize>(counts: &BTreeMap<K, u64>) -> String {
     let mut text = String::new();
     for (name, count) in counts {
-        let name = serde_json::to_value(name).ok();
-        let name = name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
-        text.push_str(&format!("    {count:>8} {name}\n"));
+        text.push_str(&format!("    {count:>8} {}\n", word_of(name)));
     }
     text
 }

@@ -1,6 +1,5 @@
 //! Runs of `diorama eval`: on threads for embedded agents, many at once for those that wait for a model or a server.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +9,9 @@ use diorama_llm::{Ledger, Place};
 use diorama_output::row::Dialogue;
 use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::name::Contender;
+use crate::cli::at_once::at_once;
 use crate::cli::error::CliError;
 use crate::cli::terminal;
 use crate::episode::{Task, Worlds};
@@ -67,8 +65,7 @@ impl Outcome {
         self.cells.merge(&other.cells);
         self.without.merge(&other.without);
         self.pairs.merge(&other.pairs);
-        self.unmasked.of += other.unmasked.of;
-        self.unmasked.all += other.unmasked.all;
+        self.unmasked.merge(&other.unmasked);
         self.shown.extend(other.shown);
         self.first_unfinished = self.first_unfinished.take().or(other.first_unfinished);
     }
@@ -114,12 +111,21 @@ pub(super) fn run(
 ) -> Result<Outcome, CliError> {
     let waits = plan.model.is_some() || plan.arenas.iter().any(|arena| arena.server.is_some());
     let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
-    let plan = Arc::new(plan);
-    let outcome = if waits {
-        at_once(&plan, tasks, rows, concurrency)?
+    let running =
+        Arc::new(Running { worlds: Worlds::of(tasks), progress: Progress::new(&plan, rows.len()), plan });
+    let outcomes = if waits {
+        let moved = Arc::clone(&running);
+        at_once(rows, concurrency, move |_, row| {
+            let running = Arc::clone(&moved);
+            async move { running.row(&row).await }
+        })?
     } else {
-        on_threads(&plan, tasks, &rows, threads)?
+        running.on_threads(&rows, threads)?
     };
+    let Running { plan, progress, .. } = &*running;
+    progress.bar.finish_and_clear();
+    let mut outcome = Outcome::default();
+    outcomes.into_iter().for_each(|one| outcome.add(one));
     if let Some(folder) = &plan.folder {
         let faulty = |arena: &Arena| !arena.faults.rules().is_empty();
         let keys = ids.iter().flat_map(|task| (0..plan.trials).map(move |trial| (task, trial)));
@@ -132,62 +138,28 @@ pub(super) fn run(
     Ok(outcome)
 }
 
-/// Runs rows on threads.
-fn on_threads(plan: &Plan, tasks: &Path, rows: &[Dialogue], threads: usize) -> Result<Outcome, CliError> {
-    let worlds = Worlds::of(tasks);
-    let progress = Progress::new(plan, rows.len());
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| CliError::Worker)?;
-    // The first row that cannot be used ends the run; results come in the order of the rows.
-    let outcomes: Vec<Outcome> = pool.install(|| {
-        let one = |row: &Dialogue| {
-            let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-            let outcome = runtime.block_on(row_of(plan, row, &worlds))?;
-            progress.add(&outcome);
-            Ok(outcome)
-        };
-        rows.par_iter().map(one).collect::<Result<_, CliError>>()
-    })?;
-    progress.bar.finish_and_clear();
-    let mut all = Outcome::default();
-    outcomes.into_iter().for_each(|outcome| all.add(outcome));
-    Ok(all)
+/// A run under way.
+struct Running {
+    plan: Plan,
+    worlds: Worlds,
+    progress: Progress,
 }
 
-/// Runs rows at once, as many as asked for, and adds them in their order.
-fn at_once(
-    plan: &Arc<Plan>,
-    tasks: &Path,
-    rows: Vec<Dialogue>,
-    concurrency: NonZeroUsize,
-) -> Result<Outcome, CliError> {
-    let progress = Progress::new(plan, rows.len());
-    let worlds = Arc::new(Worlds::of(tasks));
-    let permits = Arc::new(Semaphore::new(concurrency.get()));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(async {
-        let mut episodes = JoinSet::new();
-        for (number, row) in rows.into_iter().enumerate() {
-            let (plan, worlds, permits) = (Arc::clone(plan), Arc::clone(&worlds), Arc::clone(&permits));
-            episodes.spawn(async move {
-                // It is closed by nobody.
-                let _permit = permits.acquire_owned().await.ok();
-                (number, row_of(&plan, &row, &worlds).await)
-            });
-        }
-        let (mut waiting, mut next, mut all) = (BTreeMap::new(), 0, Outcome::default());
-        while let Some(joined) = episodes.join_next().await {
-            let (number, outcome) = joined.map_err(|_| CliError::Worker)?;
-            let outcome = outcome?;
-            progress.add(&outcome);
-            waiting.insert(number, outcome);
-            while let Some(outcome) = waiting.remove(&next) {
-                all.add(outcome);
-                next += 1;
-            }
-        }
-        progress.bar.finish_and_clear();
-        Ok(all)
-    })
+impl Running {
+    /// Runs rows on threads. The first row that cannot be used ends the run; results come in the order of the rows.
+    fn on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, CliError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let one =
+            |row: &Dialogue| tokio::runtime::Builder::new_current_thread().build()?.block_on(self.row(row));
+        pool.map_err(|_| CliError::Worker)?.install(|| rows.par_iter().map(one).collect())
+    }
+
+    /// Runs one row.
+    async fn row(&self, row: &Dialogue) -> Result<Outcome, CliError> {
+        let outcome = row_of(&self.plan, row, &self.worlds).await?;
+        self.progress.add(&outcome);
+        Ok(outcome)
+    }
 }
 
 /// Runs the trials of one row.
@@ -198,7 +170,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
         let mut before: Option<Episode> = None;
         for arena in &plan.arenas {
             let (episode, judged) = episode_of(plan, row, &judge, trial, arena).await?;
-            if let (Some(error), true) = (&episode.stopped, episode.is_unfinished()) {
+            if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_want()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
             if arena.faults.rules().is_empty() && plan.arenas.len() > 1 {
@@ -209,8 +181,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
             outcome.cells.add(row, &judge, &episode);
             if !episode.is_unfinished() {
                 let solved = episode.grade.success;
-                outcome.unmasked.of += u64::from(solved);
-                outcome.unmasked.all += 1;
+                outcome.unmasked.add(solved);
                 if let Some(before) = before.take().filter(Episode::counts) {
                     outcome.pairs.add(before.grade.success, solved);
                 }

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use diorama_llm::Place;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::Entities;
 use diorama_seeds::materialise::materialised;
 use diorama_simulator::engine::Base;
 
 use super::{RestBench, imported};
-use crate::benchmarks::run::at_once;
-use crate::cli::benchmark::{BUDGET, ready};
+use crate::cli::benchmark::{ready, write_lines};
 use crate::cli::error::CliError;
 use crate::cli::eval::name::AgentName;
 use crate::cli::{Done, Streams, terminal};
+use crate::evaluation::environment::Budget;
 use crate::restbench::agents::{Attempts, Field};
 use crate::restbench::{Query, Templates};
 
@@ -51,13 +50,9 @@ impl RestBench {
             }
         }
         if let Some(folder) = &self.out {
-            std::fs::create_dir_all(folder)?;
             for attempts in &all {
-                let lines: Result<Vec<String>, _> =
-                    attempts.attempts.iter().map(serde_json::to_string).collect();
-                let lines = lines.map_err(|error| CliError::Output(error.into()))?.join("\n");
                 let size = attempts.pool_asked.map_or_else(|| "all".to_owned(), |size| size.to_string());
-                std::fs::write(folder.join(format!("{}-{size}.jsonl", attempts.agent)), lines + "\n")?;
+                write_lines(folder, &format!("{}-{size}", attempts.agent), &attempts.attempts)?;
             }
         }
         streams.print(&all, || all.iter().map(Attempts::table).collect())?;
@@ -72,22 +67,15 @@ impl RestBench {
         tasks: &[Task],
     ) -> Result<Attempts, CliError> {
         let ready = ready(name, &self.model)?;
-        let bar = terminal::bar(tasks.len() as u64, "queries");
-        let (contender, field, moved) = (Arc::clone(&ready.contender), field.clone(), bar.clone());
-        let attempts = at_once(tasks.to_vec(), self.model.concurrency, move |_, (index, query, walked)| {
-            let (contender, field, bar) = (Arc::clone(&contender), field.clone(), moved.clone());
+        let field = field.clone();
+        let attempts = ready.work(tasks.to_vec(), "queries", move |agent, (index, query, walked)| {
+            let field = field.clone();
             async move {
-                let place = Place { stage: String::new(), slot: index as u64, attempt: 0 };
-                let agent = contender.without_task(place)?;
-                let done =
-                    field.attempt(agent.as_ref(), (index, &query), size, walked.as_deref(), BUDGET).await;
-                bar.inc(1);
-                Some(done)
+                let (task, walked) = ((index, &query), walked.as_deref());
+                field.attempt(agent.as_ref(), task, size, walked, Budget::WITH_MODEL).await
             }
-        })?
-        .ok_or(CliError::Worker)?;
-        bar.finish_and_clear();
-        Ok(Attempts::of(ready.name.clone(), ready.model(), size, attempts.into_iter().flatten().collect()))
+        })?;
+        Ok(Attempts::of(ready.name, ready.model, size, attempts))
     }
 }
 

@@ -84,15 +84,8 @@ pub(super) fn intervals(rows: &[Interval]) -> String {
         for (at, rate) in row.rates.iter().enumerate() {
             let Some(rate) = rate else { continue };
             let y = mark(top, at);
-            let said =
-                format!("{:.1} % [{:.1}, {:.1}]", 100.0 * rate.share, 100.0 * rate.low, 100.0 * rate.high);
-            let _ = write!(
-                out,
-                "<g><title>{}: {said}, {} of {}</title>",
-                escaped(&row.label),
-                rate.solved,
-                rate.of
-            );
+            let (name, said) = (escaped(&row.label), rate.percent());
+            let _ = write!(out, "<g><title>{name}: {said}, {} of {}</title>", rate.solved, rate.of);
             out.push_str(&line((x(rate.low), y), (x(rate.high), y), &format!("s{at}"), 2.0));
             let _ = write!(
                 out,

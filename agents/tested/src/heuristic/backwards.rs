@@ -100,6 +100,9 @@ struct Lexicon {
     until: BTreeSet<u64>,
     time: BTreeSet<u64>,
     email: BTreeSet<u64>,
+    number: BTreeSet<u64>,
+    food: BTreeSet<u64>,
+    verbs: BTreeSet<u64>,
     empty: BTreeSet<u64>,
 }
 
@@ -134,6 +137,9 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon {
     until: stems("out checkout end return"),
     time: stems("time hour"),
     email: stems("email mail"),
+    number: stems("number"),
+    food: stems("cuisine restaurant dish food"),
+    verbs: stems("find get search list recommend suggest book api based return"),
     empty: stems(
         "name id info information detail data status list number get find specific user time date city type value given provide \
          return",
@@ -176,7 +182,7 @@ impl Member {
         }
         if number || (sorts.is_empty() && has(&lexicon.amounts) && !has(&lexicon.qualities)) {
             sorts.push(Sort::Number);
-            let alone = !number && meet(&self.words, &stems("number"));
+            let alone = !number && has(&lexicon.number);
             sorts.extend(alone.then_some(Sort::Id));
         }
         if !sorts.is_empty() {
@@ -238,7 +244,6 @@ fn planned(request: &str, all: &[Document], given: &[Vec<Member>]) -> Option<Pla
     let near = considered(request, all, given);
     let apis = near.into_iter().filter_map(|at| Some(Api::of(all.get(at)?, given.get(at)?)));
     let apis: Vec<Api<'_>> = apis.collect();
-    let apis: Vec<&Api<'_>> = apis.iter().collect();
     let asked = stems(request);
     let mut best: Option<(i32, Plan)> = None;
     for last in &apis {
@@ -285,19 +290,17 @@ impl<'a> Api<'a> {
         let parameters = document.parameters().map(|(name, schema, _)| Member::of(name, schema)).collect();
         let mut nouns = stems(&document.name);
         nouns.extend(stems(&document.description));
-        let food = stems("cuisine restaurant dish food");
-        if meet(&nouns, &food) {
-            nouns.extend(food);
+        if meet(&nouns, &LEXICON.food) {
+            nouns.extend(&LEXICON.food);
         }
-        let verbs = stems("find get search list recommend suggest book api based return");
-        let nouns = nouns.difference(&verbs).copied().collect();
+        let nouns = nouns.difference(&LEXICON.verbs).copied().collect();
         Self { document, parameters, gives, nouns }
     }
 }
 
 struct Planner<'a, 'd> {
     request: &'a Request,
-    apis: &'a [&'a Api<'d>],
+    apis: &'a [Api<'d>],
     /// By the place of a span: the words of the parameters that have taken it.
     claimed: BTreeMap<usize, BTreeSet<u64>>,
     used: BTreeSet<&'d str>,
@@ -338,7 +341,7 @@ impl<'a, 'd> Planner<'a, 'd> {
         let open = self.apis.iter().filter(|api| !stack.contains(&&*api.document.name));
         let scored = open.map(|api| {
             let points = api.gives.iter().map(|given| parameter.given_by(given)).max().unwrap_or(0);
-            (points, *api)
+            (points, api)
         });
         // The first of those that are equally good.
         scored.filter(|(points, _)| *points >= 12).rev().max_by_key(|(points, _)| *points)

@@ -43,72 +43,10 @@ const NO_NAMES: [&str; 34] = [
 /// Words after a verb that begins a sentence: `Book a`, `Send me`.
 const AFTER_VERBS: [&str; 10] = ["me", "the", "a", "an", "my", "us", "for", "to", "some", "it"];
 /// Words before a noun that tell nothing of it.
-const EMPTY: [&str; 64] = [
-    "a",
-    "an",
-    "the",
-    "my",
-    "your",
-    "this",
-    "that",
-    "some",
-    "any",
-    "his",
-    "her",
-    "its",
-    "their",
-    "our",
-    "good",
-    "best",
-    "great",
-    "nice",
-    "nearby",
-    "nearest",
-    "new",
-    "popular",
-    "local",
-    "famous",
-    "suitable",
-    "appropriate",
-    "average",
-    "total",
-    "current",
-    "possible",
-    "similar",
-    "same",
-    "next",
-    "last",
-    "top",
-    "more",
-    "other",
-    "another",
-    "specific",
-    "and",
-    "or",
-    "of",
-    "in",
-    "on",
-    "at",
-    "for",
-    "from",
-    "to",
-    "with",
-    "by",
-    "about",
-    "i",
-    "you",
-    "me",
-    "is",
-    "are",
-    "want",
-    "need",
-    "see",
-    "find",
-    "buy",
-    "get",
-    "which",
-    "what",
-];
+const EMPTY: &str = "a an the my your this that some any his her its their our good best great nice nearby nearest new \
+     popular local famous suitable appropriate average total current possible similar same next last top \
+     more other another specific and or of in on at for from to with by about i you me is are want need \
+     see find buy get which what";
 /// What people eat, as they say it.
 const DIETS: [&str; 14] = [
     "lactose intolerant",
@@ -317,7 +255,7 @@ impl Request {
             }
             let joined = next.is_some_and(|next| self.at(end, next.0) == " ");
             let of_noun = Prose::stems_of(word(next)).iter().any(|stem| nouns.contains(stem));
-            let tells = own.starts_with(char::is_lowercase) && !EMPTY.contains(&own);
+            let tells = own.starts_with(char::is_lowercase) && !EMPTY.split(' ').any(|empty| empty == own);
             let is_noun = Prose::stems_of(own).iter().any(|stem| nouns.contains(stem));
             if joined && of_noun && tells && !is_noun && self.is_free(start, end) {
                 found.push(self.span(Look::Modifier, start, end));

@@ -75,10 +75,9 @@ impl<'a> Subjects<'a> {
         let mut kinds: Vec<ResourceId> = self.named.iter().map(|named| named.record.0).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let last = known.prose.text().tokens.last().map_or(0, |token| token.sentence);
-        kinds
-            .into_iter()
-            .find_map(|kind| (0..=last).find_map(|sentence| self.swapped_in(known, kind, sentence)))
+        let sentences: Vec<Span> = known.prose.sentences().collect();
+        let swapped = |kind| sentences.iter().find_map(|own| self.swapped_in(known, kind, *own));
+        kinds.into_iter().find_map(swapped)
     }
 
     /// The name of another record than the ones written, in a sentence that says what was done. `claims` are the places of
@@ -102,21 +101,19 @@ impl<'a> Subjects<'a> {
             })
         };
         let told = |named: &Named<'_>| done.iter().any(|entry| told_by(&entry.reply.body, named.name));
+        let sentences = known.prose.sentences();
+        let claiming: Vec<Span> =
+            sentences.filter(|one| claims.iter().any(|claim| one.overlaps(*claim))).collect();
         let in_claim = |named: &&Named<'a>| {
-            named.places.iter().any(|place| {
-                let last = known.prose.text().tokens.last().map_or(0, |token| token.sentence);
-                (0..=last).filter_map(|sentence| known.prose.sentence(sentence)).any(|sentence| {
-                    sentence.overlaps(*place) && claims.iter().any(|claim| sentence.overlaps(*claim))
-                })
-            })
+            named.places.iter().any(|place| claiming.iter().any(|one| one.overlaps(*place)))
         };
         let strange = |named: &&Named<'a>| {
             let said = known.shown.turns.iter().any(|turn| !turn.find(named.name).is_empty());
             !said && !touched(named.record) && !told(named)
         };
         let shown = |named: &Named<'_>| own.iter().any(|entry| told_by(&entry.reply.body, named.name));
-        let mut kinds = self.named.iter().filter(strange).filter(|named| in_claim(named) || !shown(named));
-        kinds.find_map(|named| {
+        let mut others = self.named.iter().filter(strange).filter(|named| in_claim(named) || !shown(named));
+        others.find_map(|named| {
             let kind = named.record.0;
             let right = self
                 .named
@@ -130,8 +127,7 @@ impl<'a> Subjects<'a> {
         })
     }
 
-    fn swapped_in(&self, known: &Known<'a>, kind: ResourceId, sentence: u32) -> Option<(String, &'a str)> {
-        let own = known.prose.sentence(sentence)?;
+    fn swapped_in(&self, known: &Known<'a>, kind: ResourceId, own: Span) -> Option<(String, &'a str)> {
         let inside = |span: &Span| own.start <= span.start && span.end <= own.end;
         let of_kind = self.named.iter().filter(|named| named.record.0 == kind);
         let mut places: Vec<(Span, &Named<'a>)> = of_kind

@@ -182,12 +182,12 @@ impl Prose {
             .any(|token| words!("can could may must should only works or either").contains(&token.hash))
     }
 
-    /// Where a sentence stands.
-    pub(crate) fn sentence(&self, number: u32) -> Option<Span> {
-        let mut tokens = self.text.tokens.iter().filter(|token| token.sentence == number);
-        let first = tokens.next()?;
-        let last = tokens.next_back().unwrap_or(first);
-        Some(Span { start: first.start as usize, end: last.end as usize })
+    /// Where the sentences stand, in order.
+    pub(crate) fn sentences(&self) -> impl Iterator<Item = Span> {
+        let sentences = self.text.tokens.chunk_by(|one, next| one.sentence == next.sentence);
+        sentences.filter_map(|tokens| {
+            Some(Span { start: tokens.first()?.start as usize, end: tokens.last()?.end as usize })
+        })
     }
 
     /// Whether a word that denies stands shortly before a place, in its sentence.

@@ -1,4 +1,4 @@
-//! Many tasks of a benchmark, several at a time, in their order.
+//! Many tasks, several at a time, in their order.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -8,24 +8,26 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Works on every item, so many at a time, and gives what came of them in their order; none where a worker was lost.
+use super::error::CliError;
+
+/// Works on every item, so many at a time, and gives what came of them in their order.
 ///
 /// # Errors
-/// When no runtime can be had.
-pub fn at_once<T, R, F, W>(
+/// The first that a worker ends with; the others are given up.
+pub(super) fn at_once<T, R, F, W>(
     items: Vec<T>,
     concurrency: NonZeroUsize,
     work: W,
-) -> std::io::Result<Option<Vec<R>>>
+) -> Result<Vec<R>, CliError>
 where
     T: Send + 'static,
     R: Send + 'static,
-    F: Future<Output = R> + Send + 'static,
+    F: Future<Output = Result<R, CliError>> + Send + 'static,
     W: Fn(usize, T) -> F + Send + Sync + 'static,
 {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (permits, work) = (Arc::new(Semaphore::new(concurrency.get())), Arc::new(work));
-    Ok(runtime.block_on(async {
+    runtime.block_on(async {
         let mut running = JoinSet::new();
         for (number, item) in items.into_iter().enumerate() {
             let (permits, work) = (Arc::clone(&permits), Arc::clone(&work));
@@ -37,9 +39,9 @@ where
         }
         let mut done = BTreeMap::new();
         while let Some(joined) = running.join_next().await {
-            let (number, result) = joined.ok()?;
-            done.insert(number, result);
+            let (number, result) = joined.map_err(|_| CliError::Worker)?;
+            done.insert(number, result?);
         }
-        Some(done.into_values().collect())
-    }))
+        Ok(done.into_values().collect())
+    })
 }
