@@ -2,16 +2,22 @@
 //!
 //! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
 
+mod behaviour;
+mod reply;
 mod security;
 
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use crate::expr::{Expr, Slot};
 use crate::schema::Schema;
 use crate::value::{Instant, Str, Value, Zone};
 
+pub use behaviour::{
+    Behaviour, BehaviourKind, Change, Comparison, Effect, Filter, FilterTest, Measure, Page, PageStyle,
+    Query, Require, Setter, Sort, Which,
+};
+pub use reply::{Many, Member, PagingMember, Reply, Shape, Source};
 pub use security::{KeyPlace, Need, SecurityKind, SecurityScheme};
 
 macro_rules! position {
@@ -280,326 +286,32 @@ pub enum Place {
     Header,
 }
 
-/// What a call does: bindings, then the kind's look-ups, then checks, then changes, then the reply.
-#[derive(Clone, Debug)]
-pub struct Behaviour {
-    /// The kind.
-    pub kind: BehaviourKind,
-    /// `let` names, in order. They see `record` (where the kind has one), `me`, arguments and earlier names.
-    pub bindings: Vec<(Slot, Expr)>,
-    /// Checks in order.
-    pub require: Vec<Require>,
-    /// Further changes.
-    pub also: Vec<Effect>,
-    /// The field that keeps the body of the request.
-    pub keep: Option<FieldId>,
-    /// A record that is to be changed and not there is made.
-    pub upsert: bool,
-}
-
-/// The kinds of behaviour, version 1.
-#[derive(Clone, Debug)]
-pub enum BehaviourKind {
-    /// One record by key; 404 when there is none.
-    Get {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Its key; `None` for a singleton.
-        key: Option<Expr>,
-    },
-    /// The one record whose fields equal the arguments (strings: any case, trimmed); 404 or 409 otherwise.
-    Lookup {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Field and argument.
-        by: Vec<(FieldId, ParameterId)>,
-    },
-    /// Records that pass, in order, in pages.
-    List(Query),
-    /// A new record.
-    Create {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Field values: arguments by name, then `set`.
-        set: Vec<(FieldId, Setter)>,
-    },
-    /// All settable fields are replaced: those in `set` get their value, the others their default or absence.
-    Replace {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Its key.
-        key: Option<Expr>,
-        /// Field values.
-        set: Vec<(FieldId, Setter)>,
-    },
-    /// Given fields change.
-    Patch {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Its key.
-        key: Option<Expr>,
-        /// Field values; an argument that is not given leaves its field alone.
-        set: Vec<(FieldId, Setter)>,
-    },
-    /// A record goes.
-    Delete {
-        /// Of this resource.
-        resource: ResourceId,
-        /// Its key.
-        key: Option<Expr>,
-    },
-    /// Checks and effects.
-    Action {
-        /// The record acted on (404 when there is none), or no record.
-        target: Option<(ResourceId, Option<Expr>)>,
-    },
-    /// The members of an ordered list of references, in the list's order unless sorted.
-    Members {
-        /// The resource that has the list.
-        resource: ResourceId,
-        /// The list field.
-        field: FieldId,
-        /// The key of the record that has the list.
-        key: Option<Expr>,
-        /// Condition, order and paging over the members.
-        query: Query,
-    },
-    /// Puts members into the list; a member that is there already is 409.
-    AddMembers {
-        /// The resource that has the list.
-        resource: ResourceId,
-        /// The list field.
-        field: FieldId,
-        /// The key of the record that has the list.
-        key: Option<Expr>,
-        /// The member's key, or a list of keys.
-        member: ParameterId,
-        /// Position from 0; the end by default.
-        position: Option<ParameterId>,
-    },
-    /// Takes members out; one that is not there is 404.
-    RemoveMembers {
-        /// The resource that has the list.
-        resource: ResourceId,
-        /// The list field.
-        field: FieldId,
-        /// The key of the record that has the list.
-        key: Option<Expr>,
-        /// The member's key, or a list of keys.
-        member: ParameterId,
-    },
-    /// A computed reply.
-    Compute(Vec<(Str, Expr)>),
-    /// Measures by group.
-    Aggregate {
-        /// Which records.
-        query: Query,
-        /// The field that makes the groups; one group of all without it.
-        group_by: Option<FieldId>,
-        /// Output name, kind, field.
-        measures: Vec<(Str, Measure)>,
-    },
-    /// Checks name and secret, issues a token. Replies `{token, expires_at}`.
-    SignIn {
-        /// The argument with the name.
-        login: ParameterId,
-        /// The argument with the secret.
-        secret: ParameterId,
-    },
-    /// Ends the token.
-    SignOut,
-}
-
-/// Where a field's new value comes from.
-#[derive(Clone, Debug)]
-pub enum Setter {
-    /// The argument.
-    Argument(ParameterId),
-    /// An expression.
-    Expr(Expr),
-}
-
-/// Which records, in which order, which of them.
-#[derive(Clone, Debug)]
-pub struct Query {
-    /// Of this resource.
-    pub resource: ResourceId,
-    /// Filters by argument.
-    pub filters: Vec<Filter>,
-    /// Over [`Slot::ITEM`].
-    pub condition: Option<Expr>,
-    /// Fixed or default order.
-    pub sort: Option<Sort>,
-    /// The parameter by which callers choose the order, and the fields they may choose.
-    pub sort_parameter: Option<(ParameterId, Vec<FieldId>)>,
-    /// Paging; everything in one reply without it (at most 1,000).
-    pub page: Option<Page>,
-}
-
-/// A filter; without its argument it passes everything.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    /// The argument.
-    pub parameter: ParameterId,
-    /// What is compared.
-    pub test: FilterTest,
-}
-
-/// What a filter compares.
-#[derive(Clone, Debug)]
-pub enum FilterTest {
-    /// A field with the argument.
-    Compare(FieldId, Comparison),
-    /// Words of the argument with the words of these fields.
-    Text(Vec<FieldId>),
-}
-
-/// A comparison of a field (left) with an argument (right).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    /// A date-time falls on a date.
-    On,
-    Prefix,
-    Contains,
-    /// A list holds the argument.
-    Has,
-    /// The argument, a list, holds the field.
-    In,
-}
-
-/// An order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sort {
-    /// By this field; ties by key.
-    pub field: FieldId,
-    /// Greatest first.
-    pub descending: bool,
-}
-
-/// Paging.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// How pages are named.
-    pub style: PageStyle,
-    /// Items on a page by default.
-    pub size: u32,
-    /// The number of the first page.
-    pub first: u8,
-    /// The parameter with page number, offset or cursor.
-    pub parameter: ParameterId,
-    /// The parameter with the page size.
-    pub limit: Option<ParameterId>,
-}
-
-/// How pages are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageStyle {
-    /// Page numbers from 1.
-    Page,
-    /// Items to skip.
-    Offset,
-    /// An opaque token from the reply before.
-    Cursor,
-}
-
-/// A measure of an aggregate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Measure {
-    Count,
-    Sum(FieldId),
-    Average(FieldId),
-    Min(FieldId),
-    Max(FieldId),
-}
-
-/// A check.
-#[derive(Clone, Debug)]
-pub struct Require {
-    /// Must hold.
-    pub that: Expr,
-    /// Status when it does not.
-    pub status: u16,
-    /// Message when it does not.
-    pub message: Str,
-}
-
-/// A change to records.
-#[derive(Clone, Debug)]
-pub struct Effect {
-    /// Happens only when this holds.
-    pub when: Option<Expr>,
-    /// Of this resource.
-    pub resource: ResourceId,
-    /// What.
-    pub change: Change,
-}
-
-/// What an effect does.
-#[derive(Clone, Debug)]
-pub enum Change {
-    /// Makes a record; `name` is the slot under which later expressions see it.
-    Create {
-        /// Field values.
-        set: Vec<(FieldId, Expr)>,
-        /// Slot of the new record.
-        name: Option<Slot>,
-    },
-    /// Changes records.
-    Update {
-        /// Which.
-        which: Which,
-        /// Field values.
-        set: Vec<(FieldId, Expr)>,
-    },
-    /// Deletes records.
-    Delete {
-        /// Which.
-        which: Which,
-    },
-}
-
-/// Which records an effect changes.
-#[derive(Clone, Debug)]
-pub enum Which {
-    /// The one with this key; none is 404.
-    Key(Expr),
-    /// All for which this holds, over [`Slot::ITEM`], in key order.
-    Where {
-        /// The condition.
-        condition: Expr,
-        /// An index that narrows the candidates.
-        index: Option<(FieldId, Expr)>,
-    },
-}
-
-/// What a reply shows.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    /// Status of success.
-    pub status: u16,
-    /// What each record shows.
-    pub members: Vec<Member>,
-    /// Lists: the array's name; empty when the array is the whole body.
-    pub items: Str,
-    /// Lists: the name of the count of all matches; empty leaves it out.
-    pub total: Str,
-    /// Lists: names of paging members.
-    pub paging: Vec<(PagingMember, Str)>,
-    /// The body goes under this name.
-    pub envelope: Option<Str>,
-    /// Members from expressions, beside the list or record.
-    pub with: Vec<(Str, Expr)>,
-}
-
 impl Api {
+    /// The parameter of a name.
+    #[must_use]
+    pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
+        self.parameters
+            .iter()
+            .position(|parameter| &*parameter.name == name)
+            .map(|index| ParameterId(index as u16))
+    }
+
+    /// Whether a call can change records.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        !self.behaviour.also.is_empty()
+            || matches!(
+                self.behaviour.kind,
+                BehaviourKind::Create { .. }
+                    | BehaviourKind::Replace { .. }
+                    | BehaviourKind::Patch { .. }
+                    | BehaviourKind::Delete { .. }
+                    | BehaviourKind::AddMembers { .. }
+                    | BehaviourKind::RemoveMembers { .. }
+            )
+            || self.behaviour.keep.is_some()
+    }
+
     /// What a list or an aggregate looks through; none for other behaviours.
     #[must_use]
     pub const fn query(&self) -> Option<&Query> {
@@ -641,94 +353,6 @@ impl Api {
                 | BehaviourKind::SignOut
         );
         record && self.reply.members.is_empty() && self.reply.with.is_empty() && self.reply.envelope.is_none()
-    }
-}
-
-/// What a paging member shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum PagingMember {
-    Page,
-    Pages,
-    Offset,
-    Limit,
-    /// The cursor or number of the next page; null on the last.
-    Next,
-}
-
-/// A member of a reply object.
-#[derive(Clone, Debug)]
-pub struct Member {
-    /// Output name.
-    pub name: Str,
-    /// Where its value comes from.
-    pub source: Source,
-}
-
-/// Where a reply member's value comes from.
-#[derive(Clone, Debug)]
-pub enum Source {
-    /// A field of the record.
-    Field(FieldId),
-    /// The record (or records) behind a reference field of the record.
-    Follow(FieldId, ResourceId, Shape),
-    /// Records of another resource that refer to this one.
-    Many(Box<Many>),
-    /// An expression over [`Slot::RECORD`].
-    Expr(Expr),
-    /// A nested object.
-    Object(Vec<Member>),
-    /// A constant.
-    Value(Value),
-}
-
-/// What an embedded record shows.
-#[derive(Clone, Debug)]
-pub enum Shape {
-    /// An object of these members.
-    Object(Vec<Member>),
-    /// One bare value.
-    Bare(Box<Source>),
-}
-
-/// An embedded list of records that refer to this one.
-#[derive(Clone, Debug)]
-pub struct Many {
-    /// Of this resource.
-    pub resource: ResourceId,
-    /// Its reference field.
-    pub by: FieldId,
-    /// Over [`Slot::ITEM`] (and [`Slot::RECORD`], the outer record).
-    pub condition: Option<Expr>,
-    /// The order; by key without it.
-    pub sort: Option<Sort>,
-    /// At most so many.
-    pub limit: Option<u32>,
-    /// What each shows.
-    pub shape: Shape,
-}
-
-impl BehaviourKind {
-    /// The resource whose records a reply shows, one or a list of them. Nothing where it shows something else.
-    #[must_use]
-    pub const fn shown(&self) -> Option<ResourceId> {
-        match self {
-            Self::Get { resource, .. }
-            | Self::Lookup { resource, .. }
-            | Self::Create { resource, .. }
-            | Self::Replace { resource, .. }
-            | Self::Patch { resource, .. }
-            | Self::Delete { resource, .. }
-            | Self::AddMembers { resource, .. }
-            | Self::RemoveMembers { resource, .. }
-            | Self::Action { target: Some((resource, _)) } => Some(*resource),
-            Self::List(query) | Self::Members { query, .. } => Some(query.resource),
-            Self::Action { target: None }
-            | Self::Compute(_)
-            | Self::Aggregate { .. }
-            | Self::SignIn { .. }
-            | Self::SignOut => None,
-        }
     }
 }
 
@@ -778,33 +402,6 @@ impl Resource {
     #[must_use]
     pub fn about(&self, field: FieldId) -> String {
         format!("{} of the {}", self.field(field).label, self.label)
-    }
-}
-
-impl Api {
-    /// The parameter of a name.
-    #[must_use]
-    pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
-        self.parameters
-            .iter()
-            .position(|parameter| &*parameter.name == name)
-            .map(|index| ParameterId(index as u16))
-    }
-
-    /// Whether a call can change records.
-    #[must_use]
-    pub fn writes(&self) -> bool {
-        !self.behaviour.also.is_empty()
-            || matches!(
-                self.behaviour.kind,
-                BehaviourKind::Create { .. }
-                    | BehaviourKind::Replace { .. }
-                    | BehaviourKind::Patch { .. }
-                    | BehaviourKind::Delete { .. }
-                    | BehaviourKind::AddMembers { .. }
-                    | BehaviourKind::RemoveMembers { .. }
-            )
-            || self.behaviour.keep.is_some()
     }
 }
 

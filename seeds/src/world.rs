@@ -18,7 +18,7 @@ pub use canonical::{canonical_json, hash};
 pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use compile::path as api_path;
-pub use compile::{is_member_name, is_path, same_route};
+pub use compile::{is_member_name, is_path};
 pub use fidelity::{Level, fidelity, level};
 pub use read::options as yaml_options;
 pub use read::{MAX_BYTES, MAX_DEPTH, add_scenarios, read};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use diorama_seeds::doc::SecurityDoc;
-use diorama_seeds::world::api_path::{Piece, segments};
+use diorama_seeds::world::api_path::{Piece, segments, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -139,7 +139,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                     continue;
                 }
             };
-            let form = (method, form(&path));
+            let form = (method, shape("", &path));
             if let Some(known) = forms.get(&form).and_then(|known: &usize| all.get(*known)) {
                 let known = format!("{} {}", method.to_uppercase(), known.path);
                 notes
@@ -157,18 +157,6 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
         }
     }
     all
-}
-
-/// A path in which the names of parameters do not count.
-fn form(path: &str) -> String {
-    let pieces = segments(path).unwrap_or_default().into_iter().map(|segment| {
-        let piece = |piece| match piece {
-            Piece::Literal(text) => text,
-            Piece::Parameter(_) => "{}",
-        };
-        segment.into_iter().map(piece).collect::<String>()
-    });
-    pieces.collect::<Vec<_>>().join("/")
 }
 
 /// The schemas that an operation unfolds.

@@ -1,7 +1,7 @@
 //! Whether a value is valid by a schema.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
@@ -45,6 +45,11 @@ impl Schemas {
         self.check(schema, value, Side::Reply).is_ok()
     }
 
+    /// Whether a value is valid by a schema that is put together, without the alternatives it had.
+    pub(super) fn fits_members(&self, members: &Map<String, Json>, value: &Json) -> bool {
+        self.check_members(members, value, Side::Reply, 0).is_ok()
+    }
+
     fn check_at(&self, schema: &Json, value: &Json, side: Side, depth: u32) -> Verdict {
         if depth > MAX_DEPTH {
             return Ok(());
@@ -60,6 +65,10 @@ impl Schemas {
                 return Ok(());
             }
         }
+        self.check_members(members, value, side, depth)
+    }
+
+    fn check_members(&self, members: &Map<String, Json>, value: &Json, side: Side, depth: u32) -> Verdict {
         check_kind(members, value)?;
         for part in list(members, "allOf") {
             self.check_at(part, value, side, depth + 1)?;
@@ -174,13 +183,11 @@ impl Schemas {
         if let Some(most) = number(members, "maxItems").filter(|most| size > *most) {
             return Err(wrong(format!("at most {most} items"), &Json::from(items.len())));
         }
-        if members.get("uniqueItems") == Some(&Json::Bool(true))
-            && items
-                .iter()
-                .enumerate()
-                .any(|(place, item)| items.iter().take(place).any(|known| known == item))
-        {
-            return Err(wrong("different items", &Json::from(items.len())));
+        if members.get("uniqueItems") == Some(&Json::Bool(true)) {
+            let mut known = HashSet::new();
+            if !items.iter().all(|item| known.insert(item)) {
+                return Err(wrong("different items", &Json::from(items.len())));
+            }
         }
         if let Some(schema) = members.get("items").filter(|schema| !schema.is_array()) {
             for (place, item) in items.iter().enumerate() {
@@ -314,12 +321,11 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
         if read.len() > 4_096 {
             read.clear();
         }
-        let known = read.entry(pattern.to_owned()).or_insert_with(|| {
-            let written = pattern.starts_with("/^");
+        if !read.contains_key(pattern) {
             let compiled = regex::RegexBuilder::new(pattern).size_limit(1 << 20).build();
-            compiled.ok().filter(|_| !written)
-        });
-        known.as_ref().is_none_or(|known| known.is_match(text))
+            read.insert(pattern.to_owned(), compiled.ok().filter(|_| !pattern.starts_with("/^")));
+        }
+        read.get(pattern).and_then(Option::as_ref).is_none_or(|known| known.is_match(text))
     })
 }
 

@@ -100,13 +100,26 @@ enum Scope<'f> {
     Made(Rc<Known>),
 }
 
+/// Whether a member of an object holds another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    NoObject,
+    /// As other members do.
+    Object,
+    /// As no other member does.
+    OnlyObject,
+}
+
 /// A place in the reply.
+#[derive(Clone, Copy)]
 struct Place<'p> {
     name: &'p str,
     /// The noun of the object that it is in.
     inside: &'p str,
     seed: u64,
     depth: u32,
+    /// What is known to stand there.
+    found: Option<&'p Json>,
 }
 
 struct Maker<'a> {
@@ -122,8 +135,15 @@ impl Schemas {
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
         let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0 };
-        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0 };
-        maker.value(schema, &place, None, &Scope::Record(facts.known.clone()))
+        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None };
+        maker.value(schema, &place, &Scope::Record(facts.known.clone()))
+    }
+}
+
+impl Place<'_> {
+    /// A place inside this one, of which nothing is known.
+    const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q> {
+        Place { name, inside, seed, depth: self.depth + 1, found: None }
     }
 }
 
@@ -155,9 +175,9 @@ impl Known {
 const KEYS: [&str; 4] = ["id", "sid", "uuid", "guid"];
 
 impl Maker<'_> {
-    fn value(&mut self, schema: &Json, place: &Place<'_>, found: Option<&Json>, scope: &Scope<'_>) -> Json {
+    fn value(&mut self, schema: &Json, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         self.steps += 1;
-        if let Some(value) = found
+        if let Some(value) = place.found
             && !value.is_object()
             && !value.is_array()
             && self.schemas.fits(schema, value)
@@ -171,28 +191,21 @@ impl Maker<'_> {
         let flat = self.schemas.flat(schema);
         let before = self.open.len();
         self.open.extend(flat.names.iter().cloned());
-        let value = self.chosen(schema, &flat, place, found, scope);
+        let value = self.chosen(schema, &flat, place, scope);
         self.open.truncate(before);
         value
     }
 
     /// The first of a schema's alternatives that gives a valid value.
-    fn chosen(
-        &mut self,
-        schema: &Json,
-        flat: &Flat,
-        place: &Place<'_>,
-        found: Option<&Json>,
-        scope: &Scope<'_>,
-    ) -> Json {
+    fn chosen(&mut self, schema: &Json, flat: &Flat, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         if flat.ways.is_empty() {
-            return self.plain(flat, place, found, scope);
+            return self.plain(&flat.members, place, scope);
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
         // What is known fits one of them best; null comes after others, and what would stand inside itself last.
         ways.sort_by_key(|way| {
-            (!found.is_some_and(|found| self.schemas.fits(way, found)), self.is_open(way), null(way))
+            (!place.found.is_some_and(|found| self.schemas.fits(way, found)), self.is_open(way), null(way))
         });
         let listed = self.listed;
         let mut first = None;
@@ -201,7 +214,7 @@ impl Maker<'_> {
             let part = self.schemas.with(flat, way);
             let before = self.open.len();
             self.open.extend(part.names.iter().skip(flat.names.len()).cloned());
-            let value = self.chosen(schema, &part, place, found, scope);
+            let value = self.chosen(schema, &part, place, scope);
             self.open.truncate(before);
             if self.schemas.fits(schema, &value) {
                 return value;
@@ -219,75 +232,46 @@ impl Maker<'_> {
         reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
     }
 
-    fn plain(&mut self, flat: &Flat, place: &Place<'_>, found: Option<&Json>, scope: &Scope<'_>) -> Json {
-        let members = &flat.members;
+    fn plain(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         if let Some(only) = members.get("const") {
             return only.clone();
         }
         if let Some(values) = members.get("enum").and_then(Json::as_array) {
-            return self.one_of(members, values, place, found);
+            return one_of(members, values, place);
         }
-        match kind_of(members, found) {
-            "object" => self.object(members, place, found, scope),
-            "array" => self.array(members, place, found, scope),
+        match kind_of(members, place.found) {
+            "object" => self.object(members, place, scope),
+            "array" => self.array(members, place, scope),
             "null" => Json::Null,
-            "" => found.cloned().unwrap_or_else(|| Json::String(sample::words(place.seed))),
-            kind => self.scalar(kind, members, place, found, scope),
+            "" => place.found.cloned().unwrap_or_else(|| Json::String(sample::words(place.seed))),
+            kind => self.scalar(kind, members, place, scope),
         }
     }
 
-    fn one_of(
-        &self,
-        members: &Map<String, Json>,
-        values: &[Json],
-        place: &Place<'_>,
-        found: Option<&Json>,
-    ) -> Json {
-        let spelt =
-            |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
-        if let Some(found) = found
-            && let Some(value) = values.iter().find(|value| spelt(value) == spelt(found))
-        {
-            return value.clone();
-        }
-        if let Some(default) = members.get("default").filter(|value| values.contains(value)) {
-            return default.clone();
-        }
-        let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
-        let real: Vec<&Json> =
-            values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
-        let chosen = real.get(place.seed as usize % real.len().max(1)).copied().or_else(|| values.first());
-        chosen.cloned().unwrap_or(Json::Null)
-    }
-
-    fn object(
-        &mut self,
-        members: &Map<String, Json>,
-        place: &Place<'_>,
-        found: Option<&Json>,
-        scope: &Scope<'_>,
-    ) -> Json {
-        let scope = match (found, scope) {
-            (Some(Json::Object(inner)), scope) => Scope::Found(inner, scope.known().clone()),
-            (_, scope) => scope.clone(),
+    fn object(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
+        let scope = match place.found {
+            Some(Json::Object(inner)) => Scope::Found(inner, scope.known().clone()),
+            _ => scope.clone(),
         };
         let properties = members.get("properties").and_then(Json::as_object);
         let required = list(members, "required");
         let inside = if place.name.is_empty() { scope.known().noun.clone() } else { noun(place.name) };
-        let objects = properties.into_iter().flatten().filter(|(_, part)| self.is_object(part)).count();
+        let are_objects: Vec<bool> =
+            properties.into_iter().flatten().map(|(_, part)| self.is_object(part)).collect();
+        let objects = are_objects.iter().filter(|is_object| **is_object).count();
         let mut out = Map::new();
-        for (name, part) in properties.into_iter().flatten() {
+        for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = required.iter().any(|known| known.as_str() == Some(name));
             if self.schemas.owed_by_other(part, Side::Reply) && !self.is_found(name, &scope) {
                 continue;
             }
-            let here = Place {
-                name,
-                inside: &inside,
-                seed: sample::mix(place.seed, &plain(name)),
-                depth: place.depth + 1,
+            let here = place.below(name, &inside, sample::mix(place.seed, &plain(name)));
+            let holds = match (is_object, objects) {
+                (false, _) => Holds::NoObject,
+                (true, 1) => Holds::OnlyObject,
+                (true, _) => Holds::Object,
             };
-            if let Some(value) = self.member(part, &here, &scope, must, objects == 1) {
+            if let Some(value) = self.member(part, &here, &scope, must, holds) {
                 out.insert(name.clone(), value);
             }
         }
@@ -319,13 +303,9 @@ impl Maker<'_> {
                 }
                 let value = match extra.filter(|extra| extra.is_object()) {
                     Some(schema) => {
-                        let here = Place {
-                            name,
-                            inside: "",
-                            seed: sample::mix(place.seed, name),
-                            depth: place.depth + 1,
-                        };
-                        self.value(schema, &here, Some(value), &Scope::Made(known.clone()))
+                        let here = place.below(name, "", sample::mix(place.seed, name));
+                        let here = Place { found: Some(value), ..here };
+                        self.value(schema, &here, &Scope::Made(known.clone()))
                     }
                     None => value.clone(),
                 };
@@ -335,10 +315,9 @@ impl Maker<'_> {
         let least = number(members, "minProperties").unwrap_or(0.0) as usize;
         for n in out.len()..least.min(16) {
             let name = format!("key_{}", n + 1);
-            let here = Place { name: &name, inside: "", seed: place.seed + n as u64, depth: place.depth + 1 };
-            let anything = Json::Bool(true);
-            let value =
-                self.value(extra.unwrap_or(&anything), &here, None, &Scope::Made(scope.known().clone()));
+            let here = place.below(&name, "", place.seed.wrapping_add(n as u64));
+            let schema = extra.unwrap_or(&Json::Bool(true));
+            let value = self.value(schema, &here, &Scope::Made(scope.known().clone()));
             out.insert(name, value);
         }
     }
@@ -364,14 +343,14 @@ impl Maker<'_> {
         here: &Place<'_>,
         scope: &Scope<'_>,
         must: bool,
-        only: bool,
+        holds: Holds,
     ) -> Option<Json> {
         let name = plain(here.name);
         let known = scope.known();
-        let holds_object = self.is_object(part);
         // What stands in an object that was sent is told by it alone.
-        let named =
-            known.named(&name, here.inside).filter(|_| !holds_object && !matches!(scope, Scope::Found(..)));
+        let named = known
+            .named(&name, here.inside)
+            .filter(|_| holds == Holds::NoObject && !matches!(scope, Scope::Found(..)));
         let told = match scope {
             Scope::Record(known) => known.members.get(&name).cloned(),
             Scope::Found(members, _) => members
@@ -390,7 +369,8 @@ impl Maker<'_> {
         }
         let sure = named.filter(|named| named.sure).map(|named| &named.key);
         for found in [sure, told.as_ref(), named.map(|named| &named.key)].into_iter().flatten() {
-            let value = self.value(part, here, Some(found), &Scope::Made(known.clone()));
+            let here = Place { found: Some(found), ..*here };
+            let value = self.value(part, &here, &Scope::Made(known.clone()));
             let kept = found.is_object() || found.is_array() || alike(&value, found);
             if kept && self.schemas.fits(part, &value) {
                 return Some(value);
@@ -400,18 +380,18 @@ impl Maker<'_> {
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
             return must.then(|| {
-                if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, None, scope) }
+                if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, scope) }
             });
         }
-        let inner = self.inner(&name, holds_object, scope, only);
-        let value = self.value(part, here, told.as_ref(), &inner);
+        let inner = self.inner(&name, holds, scope);
+        let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
         (must || self.schemas.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.
-    fn inner<'s>(&self, name: &str, holds_object: bool, scope: &Scope<'s>, only: bool) -> Scope<'s> {
+    fn inner<'s>(&self, name: &str, holds: Holds, scope: &Scope<'s>) -> Scope<'s> {
         let known = scope.known();
-        if !holds_object {
+        if holds == Holds::NoObject {
             return match (scope, &self.facts.list) {
                 // The list may lie inside.
                 (Scope::Record(_), Some(_)) => scope.clone(),
@@ -421,7 +401,7 @@ impl Maker<'_> {
         let meant = noun(name);
         if matches!(scope, Scope::Record(_)) {
             let around = self.facts.list.is_some() && !self.listed;
-            if only || around || meant == known.noun || WRAPPERS.contains(&name) {
+            if holds == Holds::OnlyObject || around || meant == known.noun || WRAPPERS.contains(&name) {
                 return scope.clone();
             }
         }
@@ -434,15 +414,8 @@ impl Maker<'_> {
         }
     }
 
-    fn array(
-        &mut self,
-        members: &Map<String, Json>,
-        place: &Place<'_>,
-        found: Option<&Json>,
-        scope: &Scope<'_>,
-    ) -> Json {
-        let anything = Json::Bool(true);
-        let item = members.get("items").filter(|item| !item.is_array()).unwrap_or(&anything);
+    fn array(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
+        let item = members.get("items").filter(|item| !item.is_array()).unwrap_or(&Json::Bool(true));
         let most = number(members, "maxItems").map_or(usize::MAX, |most| most as usize);
         if let Some(list) = &self.facts.list
             && !self.listed
@@ -452,32 +425,33 @@ impl Maker<'_> {
             let mut items = Vec::with_capacity(list.items.len());
             for known in list.items.iter().take(most) {
                 self.steps = 0;
-                let here = Place { name: "", inside: "", seed: known.seed, depth: 1 };
-                items.push(self.value(item, &here, None, &Scope::Record(known.clone())));
+                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found: None };
+                items.push(self.value(item, &here, &Scope::Record(known.clone())));
             }
             return Json::Array(items);
         }
-        if let Some(Json::Array(found)) = found {
+        if let Some(Json::Array(found)) = place.found {
             let mut items = Vec::with_capacity(found.len());
             for (index, value) in found.iter().take(most).enumerate() {
-                let here = Place { seed: place.seed + index as u64, depth: place.depth + 1, ..*place };
-                items.push(self.value(item, &here, Some(value), &Scope::Made(scope.known().clone())));
+                let seed = place.seed.wrapping_add(index as u64);
+                let here = Place { found: Some(value), ..place.below(place.name, place.inside, seed) };
+                items.push(self.value(item, &here, &Scope::Made(scope.known().clone())));
             }
             return Json::Array(items);
         }
         let least = number(members, "minItems").unwrap_or(0.0) as usize;
         let shown = usize::from(place.depth < FULL_DEPTH && !self.is_open(item));
-        let one = super::noun(place.name);
+        let one = noun(place.name);
         let known = scope.known();
         let mut items: Vec<Json> = Vec::new();
         for index in 0..least.max(shown).min(most).min(64) {
             let seed = sample::mix(place.seed, &index.to_string());
-            let here = Place { name: &one, inside: "", seed, depth: place.depth + 1 };
+            let here = place.below(&one, "", seed);
             let inner = match self.facts.lookup.record(&one, seed) {
                 Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
                 _ => Scope::Made(known.clone()),
             };
-            let value = self.value(item, &here, None, &inner);
+            let value = self.value(item, &here, &inner);
             if members.get("uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
                 items.push(value);
             }
@@ -485,20 +459,12 @@ impl Maker<'_> {
         Json::Array(items)
     }
 
-    fn scalar(
-        &self,
-        kind: &str,
-        members: &Map<String, Json>,
-        place: &Place<'_>,
-        found: Option<&Json>,
-        scope: &Scope<'_>,
-    ) -> Json {
-        let schema = Json::Object(members.clone());
-        let fits = |value: &Json| self.schemas.fits(&schema, value);
-        if let Some(value) = found.and_then(|found| coerced(kind, found)).filter(|value| fits(value)) {
+    fn scalar(&self, kind: &str, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
+        let fits = |value: &Json| self.schemas.fits_members(members, value);
+        if let Some(value) = place.found.and_then(|found| coerced(kind, found)).filter(|value| fits(value)) {
             return value;
         }
-        if found.is_none() || found.is_some_and(Json::is_null) {
+        if place.found.is_none_or(Json::is_null) {
             let known = scope.known();
             // The key of a record that there is, where the name says of what.
             if let Some((stem, ending)) = key_name(place.name)
@@ -521,6 +487,22 @@ impl Maker<'_> {
         }
         sample::scalar(kind, members, place.name, place.seed, self.facts.now, &fits)
     }
+}
+
+/// One of a few values: what is known in whatever spelling, the default, or any.
+fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>) -> Json {
+    if let Some(found) = place.found.map(spelt)
+        && let Some(value) = values.iter().find(|value| spelt(value) == found)
+    {
+        return value.clone();
+    }
+    if let Some(default) = members.get("default").filter(|value| values.contains(value)) {
+        return default.clone();
+    }
+    let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
+    let real: Vec<&Json> = values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
+    let chosen = real.get(place.seed as usize % real.len().max(1)).copied().or_else(|| values.first());
+    chosen.cloned().unwrap_or(Json::Null)
 }
 
 /// The type of a schema's values, the one of what is known where it has several; empty for any.
@@ -559,6 +541,10 @@ fn coerced(kind: &str, found: &Json) -> Option<Json> {
 
 /// Whether a value says what is known, if in another type or case.
 fn alike(value: &Json, found: &Json) -> bool {
-    let spelt = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase();
     same(value, found) || spelt(value) == spelt(found)
+}
+
+/// A value as text without case.
+fn spelt(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase()
 }

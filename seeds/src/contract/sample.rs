@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::check::number;
 use super::{key_name, plain};
 use crate::materialise::matching_text;
+use crate::value::{Instant, Value, Zone};
 
 const FIRST: [&str; 24] = [
     "amber", "quiet", "northern", "copper", "early", "bright", "hollow", "silver", "open", "winter", "green",
@@ -77,10 +78,10 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
 fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
     let string = |key: &str| members.get(key).and_then(Json::as_str);
     if let Some(pattern) = string("pattern") {
-        let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern") + attempt));
+        let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern").wrapping_add(attempt)));
         // The longest is the least likely to be another's.
         let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
-        let own = Json::String(format!("{}", 100_000_000_000_000_000 + seed % 800_000_000_000_000_000));
+        let own = Json::String(snowflake(seed));
         if string("format") == Some("snowflake") && fits(&own) {
             return own;
         }
@@ -113,7 +114,7 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
             )
         }
         Some("byte" | "base64" | "binary") => "YW1iZXIgZ2FyZGVu".to_owned(),
-        Some("snowflake") => format!("{}", 100_000_000_000_000_000 + seed % 800_000_000_000_000_000),
+        Some("snowflake") => snowflake(seed),
         Some("duration") => "PT1H".to_owned(),
         _ if key_name(name)
             .is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "uuid" | "guid" | "token")) =>
@@ -126,8 +127,8 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         _ => words(seed),
     };
     let least = number(members, "minLength").unwrap_or(0.0).min(100_000.0) as usize;
-    while made.chars().count() < least {
-        made.push_str(if made.len() % 7 == 0 { "s" } else { "e" });
+    for _ in made.chars().count()..least {
+        made.push(if made.len() % 7 == 0 { 's' } else { 'e' });
     }
     if let Some(most) = number(members, "maxLength") {
         made = made.chars().take(most as usize).collect();
@@ -135,11 +136,12 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
     Json::String(made)
 }
 
+/// An identifier of eighteen digits.
+fn snowflake(seed: u64) -> String {
+    (100_000_000_000_000_000 + seed % 800_000_000_000_000_000).to_string()
+}
+
 /// A moment as RFC 3339 writes it.
 fn moment(seconds: i64) -> String {
-    let zone = crate::value::Zone::utc();
-    let text = crate::value::Value::DateTime(crate::value::Instant(seconds)).to_json(&zone);
-    let text = text.as_str().unwrap_or_default();
-    let bare = text.get(..19).unwrap_or(text);
-    format!("{bare}{}", if bare.len() == 16 { ":00Z" } else { "Z" })
+    Value::DateTime(Instant(seconds)).to_text(&Zone::utc())
 }

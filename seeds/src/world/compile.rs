@@ -363,12 +363,6 @@ pub fn is_path(path: &str) -> bool {
     path::segments(path).is_some()
 }
 
-/// Whether two paths differ only in the names of their parameters.
-#[must_use]
-pub fn same_route(one: &str, other: &str) -> bool {
-    path::shape("", one) == path::shape("", other)
-}
-
 /// `a, b and 3 more`, for messages.
 pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;

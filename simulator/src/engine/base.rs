@@ -1,6 +1,6 @@
 //! The frozen half of every state: a world, checked for shape, with its indexes and digests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use diorama_seeds::expr::{Expr, Node};
@@ -12,6 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
+use super::contract::nouns;
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
@@ -28,6 +29,8 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
+    /// The resources that members of replies refer to, by noun.
+    pub(super) nouns: HashMap<String, ResourceId>,
     search: SearchVersion,
     budget: u64,
 }
@@ -155,6 +158,7 @@ impl Base {
             names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
             initial: tables.into(),
             tools: ToolIndex::new(&world),
+            nouns: nouns(&world.resources),
             search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,

@@ -82,7 +82,7 @@ impl Run<'_> {
             let Some((field, declared)) = field_of(resource, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };
-            if matches!(declared.kind, Type::Reference { .. }) || (field == resource.key && merge) {
+            if matches!(declared.kind, Type::Reference { .. }) {
                 continue;
             }
             let parsed = declared.parse_json(json, self.zone()).ok().filter(|value| declared.allows(value));
@@ -144,17 +144,16 @@ impl Run<'_> {
             self.name_path(&mut known);
             Rc::new(known)
         });
-        let name = self.api.reply.items.to_string();
-        let list = List { name: name.clone(), items: items.collect() };
+        let name = &*self.api.reply.items;
+        let list = List { name: name.to_owned(), items: items.collect() };
         let json = self.reply_of(contract, schema, Rc::new(around), Some(list));
         let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
-        self.traced_list(&json, &name, "", &records)
+        self.traced_list(&json, name, "", &records)
     }
 
     fn reply_of(&self, contract: &Contract, schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
-        let book = Book { run: self, nouns: nouns(&self.base.world().resources) };
         let now = self.draft.state.clock().0;
-        contract.schemas.reply(schema, &Facts { known, list, now, lookup: &book })
+        contract.schemas.reply(schema, &Facts { known, list, now, lookup: self })
     }
 
     fn page_parameter(&self) -> Option<&str> {
@@ -168,24 +167,22 @@ impl Run<'_> {
         let key = self.key_json(resource, record);
         let own = noun(&resource.label);
         let mut members = HashMap::new();
-        let mut kept = Json::Null;
+        let mut kept = None;
         for (field, value) in resource.fields.iter().zip(record.iter()) {
             if matches!(value, Value::Absent) {
                 continue;
             }
-            if matches!(field.schema.kind, Type::Any)
-                && value.to_json(self.zone()).is_object()
-                && field.generated
-            {
-                kept = value.to_json(self.zone());
-            } else {
-                members.insert(shown(&field.name), value.to_json(self.zone()));
+            match value.to_json(self.zone()) {
+                Json::Object(body) if field.generated && matches!(field.schema.kind, Type::Any) => {
+                    kept = Some(body);
+                }
+                json => {
+                    members.insert(shown(&field.name), json);
+                }
             }
         }
         // What was sent is shown as it was sent.
-        for (name, value) in kept.as_object().into_iter().flatten() {
-            members.insert(plain(name), value.clone());
-        }
+        members.extend(kept.into_iter().flatten().map(|(name, value)| (plain(&name), value)));
         members.insert(shown(&resource.field(resource.key).name), key.clone());
         let mut named = vec![Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false }];
         self.name_above(resource, record, &mut named, 0);
@@ -289,23 +286,18 @@ impl Run<'_> {
 type Leaves = HashMap<String, (Value, Json, Origin)>;
 
 /// The records of a session, for members that refer to one.
-struct Book<'r, 'a> {
-    run: &'r Run<'a>,
-    nouns: HashMap<String, ResourceId>,
-}
-
-impl Lookup for Book<'_, '_> {
+impl Lookup for Run<'_> {
     fn record(&self, noun: &str, seed: u64) -> Option<Known> {
-        let id = *self.nouns.get(noun)?;
-        let state = &self.run.draft.state;
-        let count = state.iter(self.run.base, id).count();
-        let record = state.iter(self.run.base, id).nth(usize::try_from(seed % count.max(1) as u64).ok()?)?;
-        Some(self.run.known_of(id, record))
+        let id = *self.base.nouns.get(noun)?;
+        let state = &self.draft.state;
+        let place = seed % state.count(self.base, id).max(1) as u64;
+        let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
+        Some(self.known_of(id, record))
     }
 }
 
 /// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.
-fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
+pub(super) fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
     let mut nouns: HashMap<String, ResourceId> = HashMap::new();
     for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
         let known = nouns.entry(noun(&resource.label)).or_insert(ResourceId(index as u16));

@@ -72,7 +72,7 @@ impl Window {
             page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
         let offset = if by_key { 0 } else { offset(run, page, size)? };
         let first = i64::from(page.first);
-        let number = match (page.style, run.argument(page.parameter)) {
+        let number = match (page.style, argument) {
             (PageStyle::Page, Value::Integer(number)) => *number,
             _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(first),
         };
@@ -85,17 +85,10 @@ impl Window {
     }
 
     /// Begins after the record that the cursor names; behind all of them where there is none.
-    pub(super) fn begin_after(&mut self, keys: impl Iterator<Item = Value>, named: &Value) {
-        let text = named.to_text(&Zone::utc());
-        let mut count = 0;
-        let mut found = None;
-        for key in keys {
-            count += 1;
-            if found.is_none() && key.to_text(&Zone::utc()) == text {
-                found = Some(count);
-            }
-        }
-        self.offset = found.unwrap_or(count);
+    pub(super) fn begin_after(&mut self, mut keys: impl ExactSizeIterator<Item = Value>, named: &Value) {
+        let zone = Zone::utc();
+        let (text, count) = (named.to_text(&zone), keys.len());
+        self.offset = keys.position(|key| key.to_text(&zone) == text).map_or(count, |place| place + 1);
     }
 
     /// What replies of contracts say of a page, by plain names.
@@ -169,12 +162,12 @@ fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {
     if value.is_missing() {
         return Ok(0);
     }
-    let bad = |expected| Err(refused(run, page.parameter, value, expected));
+    let bad = |expected: &str| Err(refused(run, page.parameter, value, expected));
     match (page.style, value) {
         (PageStyle::Page, Value::Integer(number)) if *number >= i64::from(page.first) => {
             Ok(usize::try_from(number - i64::from(page.first)).unwrap_or(usize::MAX).saturating_mul(size))
         }
-        (PageStyle::Page, _) => bad("a page number of at least 1"),
+        (PageStyle::Page, _) => bad(&format!("a page number of at least {}", page.first)),
         (PageStyle::Offset, Value::Integer(offset)) if *offset >= 0 => {
             Ok(usize::try_from(*offset).unwrap_or(usize::MAX))
         }

@@ -39,7 +39,8 @@ impl Run<'_> {
                 let record = self.new_record(*resource, set)?;
                 self.create(*resource, record)
             }
-            BehaviourKind::Replace { resource, key, set } => {
+            kind @ (BehaviourKind::Replace { resource, key, set }
+            | BehaviourKind::Patch { resource, key, set }) => {
                 let record = match self.target(*resource, key.as_ref()) {
                     Err(refusal) if refusal.status == 404 && self.behaviour().upsert => {
                         self.prepare()?;
@@ -49,20 +50,10 @@ impl Run<'_> {
                     found => found?,
                 };
                 self.prepare()?;
-                let changed = self.replaced(*resource, &record, set)?;
-                self.change(*resource, changed)
-            }
-            BehaviourKind::Patch { resource, key, set } => {
-                let record = match self.target(*resource, key.as_ref()) {
-                    Err(refusal) if refusal.status == 404 && self.behaviour().upsert => {
-                        self.prepare()?;
-                        let record = self.new_record(*resource, set)?;
-                        return self.create(*resource, record);
-                    }
-                    found => found?,
+                let changed = match kind {
+                    BehaviourKind::Replace { .. } => self.replaced(*resource, &record, set)?,
+                    _ => self.patched(*resource, &record, set)?,
                 };
-                self.prepare()?;
-                let changed = self.patched(*resource, &record, set)?;
                 self.change(*resource, changed)
             }
             BehaviourKind::Delete { resource, key } => {

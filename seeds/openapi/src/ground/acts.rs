@@ -1,12 +1,10 @@
 //! Operations on places: which records an operation is about, and what it does to them.
 
+mod lists;
+
 use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, FilterDoc, PageDoc, RefusalDoc, ReplyDoc, RequireDoc,
-    ResourceDoc, TextDoc,
-};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, RefusalDoc, RequireDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
-use serde_json::json;
 
 use super::places::{Above, Collection, Part, Places, form, keys, list};
 use super::resources::{KEPT, OF, stored};
@@ -15,15 +13,7 @@ use crate::fakes;
 use crate::operations::argument;
 use crate::phrases;
 use crate::shape::{Kind, Member, Shape};
-use crate::words::{label, plural};
 
-const PAGES: [&str; 2] = ["page", "pagenumber"];
-const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
-const CURSORS: [&str; 8] =
-    ["cursor", "after", "startingafter", "pagetoken", "nexttoken", "marker", "continuationtoken", "before"];
-const LIMITS: [&str; 10] =
-    ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
-const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
 /// Paths that mean the record of whoever asks.
 const ME: [&str; 4] = ["me", "@me", "self", "current"];
 
@@ -72,8 +62,8 @@ impl<'a> Act<'a> {
 
     /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
     fn body(&mut self) -> Option<String> {
-        let plain = |kind: &str| FieldDoc {
-            kind: Some(kind.to_owned()),
+        let any = || FieldDoc {
+            kind: Some("any".to_owned()),
             place: Some("body".to_owned()),
             optional: true,
             ..FieldDoc::default()
@@ -82,7 +72,7 @@ impl<'a> Act<'a> {
         let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
         if self.operation.octets || (scalar && self.operation.request.is_some()) {
             let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
-            self.api.parameters.insert(name.to_owned(), plain("any"));
+            self.api.parameters.insert(name.to_owned(), any());
             return Some(name.to_owned());
         }
         for (name, member) in union(body?) {
@@ -93,7 +83,7 @@ impl<'a> Act<'a> {
                 continue;
             }
             let simple = member.shape.is_scalar();
-            let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { plain("any") };
+            let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { any() };
             (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
             doc.place = Some("body".to_owned());
             doc.optional = !member.required;
@@ -171,10 +161,7 @@ impl<'a> Act<'a> {
         let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
         let mut conditions = vec![format!("{variable}.{field} == {given}")];
         if exact {
-            for above in &found.above {
-                let key = self.key_above(above, depth + 1);
-                conditions.push(format!("{variable}.{} == {key}", above.field));
-            }
+            conditions.extend(self.conditions(variable, &found.above, depth + 1));
         }
         format!("{}.first({variable}, {}).{}", found.name, conditions.join(" && "), found.key)
     }
@@ -194,12 +181,26 @@ impl<'a> Act<'a> {
                 continue;
             };
             let key = self.locate(of, known.at, known.exact, 0);
-            let other = self.collection(of);
-            self.api.behaviour.require.push(RequireDoc {
-                that: format!("{}.exists({key})", other.name),
-                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
-            });
+            self.require_one(of, &key);
         }
+    }
+
+    /// A record must be there.
+    fn require_one(&mut self, of: usize, key: &str) {
+        let other = self.collection(of);
+        self.api.behaviour.require.push(RequireDoc {
+            that: format!("{}.exists({key})", other.name),
+            otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+        });
+    }
+
+    /// What a variable has in the fields that hold what it stands below.
+    fn conditions(&mut self, variable: &str, above: &[Above], depth: usize) -> Vec<String> {
+        let condition = |known: &Above| {
+            let key = self.key_above(known, depth);
+            format!("{variable}.{} == {key}", known.field)
+        };
+        above.iter().map(condition).collect()
     }
 
     fn behave(&mut self) {
@@ -262,11 +263,7 @@ impl<'a> Act<'a> {
         self.api.behaviour.set.insert(OF.to_owned(), given.clone());
         self.set_above(&found.above);
         if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
-            let other = self.collection(other);
-            self.api.behaviour.require.push(RequireDoc {
-                that: format!("{}.exists({given})", other.name),
-                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
-            });
+            self.require_one(other, &given);
         }
     }
 
@@ -284,16 +281,9 @@ impl<'a> Act<'a> {
         let given = self.argument(at);
         self.require(&found.above);
         let mut conditions = vec![format!("item.{OF} == {given}")];
-        for above in &found.above {
-            let key = self.key_above(above, 0);
-            conditions.push(format!("item.{} == {key}", above.field));
-        }
+        conditions.extend(self.conditions("item", &found.above, 0));
         if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
-            let other = self.collection(other);
-            self.api.behaviour.require.push(RequireDoc {
-                that: format!("{}.exists({given})", other.name),
-                otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
-            });
+            self.require_one(other, &given);
         }
         self.api.behaviour.action = Some("none".to_owned());
         if self.operation.method == "DELETE" {
@@ -349,29 +339,6 @@ impl<'a> Act<'a> {
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
             _ => self.only_answer(),
         }
-    }
-
-    fn list(&mut self, index: usize, items: String, elsewhere: bool) {
-        let found = self.collection(index);
-        let above = self.scope(index, elsewhere);
-        self.require(&above);
-        let conditions: Vec<String> = above
-            .iter()
-            .map(|known| {
-                let key = self.key_above(known, 0);
-                format!("item.{} == {key}", known.field)
-            })
-            .collect();
-        self.api.behaviour.list = Some(found.name.clone());
-        self.api.behaviour.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
-        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
-        self.page();
-        let arguments = self.filter(&found.name);
-        let whose = keys(&self.parts)
-            .last()
-            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
-        let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
-        self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
     }
 
     /// What a list or a new record stands below. Where the collection's own path is another, a field is added that says it.
@@ -464,11 +431,7 @@ impl<'a> Act<'a> {
         let name = Some(found.name.clone());
         if !found.above.is_empty() {
             self.require(&found.above);
-            let mut conditions = Vec::new();
-            for above in &found.above {
-                let key = self.key_above(above, 1);
-                conditions.push(format!("a.{} == {key}", above.field));
-            }
+            let conditions = self.conditions("a", &found.above, 1);
             let key = format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key);
             self.api.behaviour.key = Some(key);
         }
@@ -523,114 +486,6 @@ impl<'a> Act<'a> {
         }
     }
 
-    fn page(&mut self) {
-        let of = |names: &[&str], api: &ApiDoc| {
-            names.iter().find_map(|wanted| {
-                let found = api
-                    .parameters
-                    .iter()
-                    .find(|(name, doc)| doc.place.as_deref() == Some("query") && plain(name) == *wanted);
-                found.map(|(name, _)| name.clone())
-            })
-        };
-        let limit = of(&LIMITS, &self.api);
-        let styles = [
-            ("page", &PAGES[..], "integer"),
-            ("offset", &OFFSETS[..], "integer"),
-            ("cursor", &CURSORS[..], "string"),
-        ];
-        let found =
-            styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
-        let (style, parameter, kind) = match (found, &limit) {
-            (Some(found), _) => found,
-            (None, Some(_)) => {
-                let doc = FieldDoc { place: Some("query".to_owned()), ..FieldDoc::default() };
-                self.api.parameters.entry("offset".to_owned()).or_insert(doc);
-                self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
-                ("offset", "offset".to_owned(), "integer")
-            }
-            (None, None) => return,
-        };
-        let mut first = None;
-        let mut size = None;
-        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), "integer")] {
-            let Some(doc) = name.and_then(|name| self.api.parameters.get_mut(name)) else { continue };
-            let zero =
-                |value: &Option<serde_json::Value>| value.as_ref().is_some_and(|value| *value == json!(0));
-            if name == Some(&parameter) && style == "page" && (zero(&doc.default) || zero(&doc.min)) {
-                first = Some(0);
-            }
-            if name == limit.as_ref() {
-                size = doc
-                    .default
-                    .as_ref()
-                    .and_then(serde_json::Value::as_u64)
-                    .and_then(|size| u32::try_from(size).ok());
-            }
-            let kept = std::mem::take(doc);
-            *doc = FieldDoc {
-                kind: Some(kind.to_owned()),
-                place: kept.place,
-                description: kept.description,
-                label: kept.label,
-                optional: true,
-                max: kept.max.filter(|_| name == limit.as_ref() && kind == "integer"),
-                ..FieldDoc::default()
-            };
-        }
-        self.used.insert(parameter.clone());
-        self.used.extend(limit.clone());
-        let size = size.filter(|size| (1..=1_000).contains(size));
-        self.api.behaviour.page =
-            Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
-    }
-
-    /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
-    fn filter(&mut self, resource: &str) -> Vec<(String, String, bool)> {
-        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
-        let texts: Vec<String> = resource
-            .fields
-            .iter()
-            .filter(|(name, doc)| {
-                **name != resource.key
-                    && doc.kind.as_deref() == Some("string")
-                    && doc.format.is_none()
-                    && doc.optional
-            })
-            .map(|(name, _)| name.clone())
-            .take(4)
-            .collect();
-        let mut said = Vec::new();
-        let optional = self.api.parameters.iter().filter(|(name, doc)| {
-            doc.place.as_deref() == Some("query")
-                && doc.optional
-                && doc.default.is_none()
-                && !self.used.contains(*name)
-        });
-        let mut filters = IndexMap::new();
-        for (name, doc) in optional {
-            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
-            let fits = |field: &FieldDoc| {
-                let simple =
-                    ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
-                (simple && doc.kind == field.kind) || (!doc.values.is_empty() && doc.values == field.values)
-            };
-            if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
-                filters.insert(name.clone(), FilterDoc::Field(field.clone()));
-                said.push((name.clone(), format!("with {} {{}}", label(name)), false));
-            } else if SEARCHES.contains(&plain(name).as_str())
-                && doc.kind.as_deref() == Some("string")
-                && !texts.is_empty()
-            {
-                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
-                said.push((name.clone(), "about {}".to_owned(), false));
-            }
-        }
-        self.used.extend(filters.keys().cloned());
-        self.api.behaviour.filters = filters;
-        said
-    }
-
     /// The members of the body that words are found for: required and optional ones.
     fn said(&self) -> (Vec<String>, Vec<String>) {
         let simple = |doc: &FieldDoc| !matches!(doc.kind.as_deref(), Some("any" | "list" | "object"));
@@ -658,13 +513,13 @@ fn union(body: &Shape) -> IndexMap<String, Member> {
     match &body.kind {
         Kind::Object(members) => members.clone(),
         Kind::Union(ways) => {
+            let ways: Vec<IndexMap<String, Member>> = ways.iter().map(union).collect();
             let mut all: IndexMap<String, Member> = IndexMap::new();
-            for (name, member) in ways.iter().flat_map(union) {
-                all.entry(name).or_insert(member);
+            for (name, member) in ways.iter().flatten() {
+                all.entry(name.clone()).or_insert_with(|| member.clone());
             }
             for (name, member) in &mut all {
-                member.required =
-                    ways.iter().all(|way| union(way).get(name).is_some_and(|member| member.required));
+                member.required = ways.iter().all(|way| way.get(name).is_some_and(|member| member.required));
             }
             all
         }

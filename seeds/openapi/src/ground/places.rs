@@ -251,6 +251,8 @@ impl Places {
                 let record = shown(operation).cloned();
                 let found = self.entry(before);
                 found.item.get_or_insert_with(|| name.clone());
+                // A path may be seen before the one of its records.
+                found.single = false;
                 found.opened |= get;
                 if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
                     found.key_shape = shape;
@@ -277,10 +279,6 @@ impl Places {
                 }
             }
             _ => {}
-        }
-        // A path may be seen before the one of its records.
-        for found in self.all.values_mut().filter(|found| found.single && found.item.is_some()) {
-            found.single = false;
         }
     }
 
@@ -310,22 +308,27 @@ impl Places {
 
     /// The collection of the same noun whose records have paths of their own, for a path that has none below it:
     /// what `/users/{id}/lists` makes is what `/lists/{id}` shows.
-    pub(super) fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
+    fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
-        if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some()) {
+        let own = self.all.get_index_of(&form(parts));
+        if own.is_some_and(|own| self.all[own].item.is_some()) {
             return None;
         }
         let (wanted, known) = (noun(last), keys(parts));
-        let fits = |other: &&Collection| {
+        self.shortest(|index, other| {
             other.noun == wanted
                 && matches!(other.parts.last(), Some(Part::Text(_)))
                 && other.opened
                 && other.item.is_some()
-                && form(&other.parts) != form(parts)
+                && own != Some(index)
                 && keys(&other.parts).iter().all(|key| known.contains(key))
-        };
-        let found = self.all.values().filter(fits).min_by_key(|other| other.parts.len())?;
-        self.all.get_index_of(&form(&found.parts))
+        })
+    }
+
+    /// The collection with the shortest path of those that fit.
+    fn shortest(&self, fits: impl Fn(usize, &Collection) -> bool) -> Option<usize> {
+        let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
+        fitting.min_by_key(|(_, found)| found.parts.len()).map(|(index, _)| index)
     }
 
     /// The collection that a list shows: that of the same noun, or one whose records have the schema of its items and
@@ -333,16 +336,15 @@ impl Places {
     pub(super) fn listed_of(&self, parts: &[Part], item: &Shape) -> Option<usize> {
         let same = || {
             let title = item.title.as_ref()?;
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some()) {
+                return None;
+            }
             let known = keys(parts);
-            let fits = |other: &&Collection| {
+            self.shortest(|_, other| {
                 let schema = other.record.as_ref().is_some_and(|record| record.title.as_ref() == Some(title));
                 let begins = other.parts.first() == parts.first();
                 schema && begins && other.opened && keys(&other.parts).iter().all(|key| known.contains(key))
-            };
-            let own = self.all.get(&form(parts)).is_some_and(|own| own.item.is_some());
-            let found =
-                self.all.values().filter(fits).min_by_key(|other| other.parts.len()).filter(|_| !own)?;
-            self.all.get_index_of(&form(&found.parts))
+            })
         };
         self.same_elsewhere(parts).or_else(same)
     }
@@ -351,14 +353,17 @@ impl Places {
     /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
     pub(super) fn made_in(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
-        let wanted = noun(last);
-        let fits = |other: &&Collection| {
-            let named = other.noun == wanted && matches!(other.parts.last(), Some(Part::Text(_)));
-            named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
+        let beside = || {
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed) {
+                return None;
+            }
+            let wanted = noun(last);
+            self.shortest(|_, other| {
+                let named = other.noun == wanted && matches!(other.parts.last(), Some(Part::Text(_)));
+                named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
+            })
         };
-        let own = self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.listed);
-        let found = self.all.values().filter(fits).min_by_key(|other| other.parts.len());
-        self.same_elsewhere(parts).or_else(|| self.all.get_index_of(&form(&found.filter(|_| !own)?.parts)))
+        self.same_elsewhere(parts).or_else(beside)
     }
 
     fn give_names(&mut self) {
@@ -399,16 +404,9 @@ impl Places {
 
     /// The shown collection of a noun whose records have keys in paths.
     fn by_noun(&self, wanted: &str, but: usize) -> Option<usize> {
-        let fits = |index: &usize| {
-            *index != but
-                && self.is_shown(*index)
-                && self
-                    .all
-                    .get_index(*index)
-                    .is_some_and(|(_, found)| found.noun == wanted && found.item.is_some())
-        };
-        let all = (0..self.all.len()).filter(fits);
-        all.min_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()))
+        self.shortest(|index, found| {
+            index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
+        })
     }
 
     fn find_above(&mut self, index: usize) {
@@ -456,7 +454,7 @@ impl Places {
             let of = exact.or_else(elsewhere);
             if let Some(found) = exact {
                 // What that record stands below is told by it.
-                let told = self.above(&self.all[found].parts.clone(), found);
+                let told = self.above(&self.all[found].parts, found);
                 above.retain(|known| !told.iter().any(|told| told.at == known.at));
             }
             // A key that nothing shows is none that anybody could know: it scopes nothing.

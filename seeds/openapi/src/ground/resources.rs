@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{key_name, plain};
+use diorama_seeds::contract::{Schemas, Side, key_name, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use indexmap::IndexMap;
 use serde_json::json;
@@ -160,7 +160,8 @@ fn code_of(pattern: &str) -> Option<String> {
     if let Some(code) = fakes::pattern_code(pattern) {
         return Some(code).filter(|code| code.matches(['#', 'A', 'x']).count() >= 4);
     }
-    let fits = |text: &str| regex_fits(pattern, text);
+    let schema = json!({"type": "string", "pattern": pattern});
+    let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();
     // Numbers as text, with any or with many digits.
     ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"]
         .into_iter()
@@ -174,12 +175,6 @@ fn code_of(pattern: &str) -> Option<String> {
             let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
             fits(&with('0', low)) && fits(&with('9', high))
         })
-}
-
-fn regex_fits(pattern: &str, text: &str) -> bool {
-    let schema = json!({"type": "string", "pattern": pattern});
-    let schemas = diorama_seeds::contract::Schemas::default();
-    schemas.check(&schema, &json!(text), diorama_seeds::contract::Side::Reply).is_ok()
 }
 
 /// Members by which people call a record, the likeliest first.

@@ -52,7 +52,8 @@ pub(super) fn is_literal(segment: &str) -> bool {
 }
 
 /// The path with every parameter replaced by `{}`: two routes of one method and shape cannot be told apart.
-pub(super) fn shape(base_path: &str, path: &str) -> String {
+#[must_use]
+pub fn shape(base_path: &str, path: &str) -> String {
     let mut shape = base_path.to_owned();
     for segment in segments(path).unwrap_or_default() {
         shape.push('/');

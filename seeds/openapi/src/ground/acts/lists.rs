@@ -1,0 +1,138 @@
+//! Lists at places: which records, and by which parameters they are chosen and paged.
+
+use diorama_seeds::contract::plain;
+use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, TextDoc};
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::Act;
+use crate::ground::places::keys;
+use crate::phrases;
+use crate::words::{label, plural};
+
+const PAGES: [&str; 2] = ["page", "pagenumber"];
+const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
+const CURSORS: [&str; 8] =
+    ["cursor", "after", "startingafter", "pagetoken", "nexttoken", "marker", "continuationtoken", "before"];
+const LIMITS: [&str; 10] =
+    ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
+const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
+
+impl Act<'_> {
+    /// Shows the records of a place, which may be kept elsewhere.
+    pub(super) fn list(&mut self, index: usize, items: String, elsewhere: bool) {
+        let found = self.collection(index);
+        let above = self.scope(index, elsewhere);
+        self.require(&above);
+        let conditions = self.conditions("item", &above, 0);
+        self.api.behaviour.list = Some(found.name.clone());
+        self.api.behaviour.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
+        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
+        self.page();
+        let arguments = self.filter(&found.name);
+        let whose = keys(&self.parts)
+            .last()
+            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
+        let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
+        self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
+    }
+
+    fn page(&mut self) {
+        let of = |names: &[&str], api: &ApiDoc| {
+            names.iter().find_map(|wanted| {
+                let found = api
+                    .parameters
+                    .iter()
+                    .find(|(name, doc)| doc.place.as_deref() == Some("query") && plain(name) == *wanted);
+                found.map(|(name, _)| name.clone())
+            })
+        };
+        let limit = of(&LIMITS, &self.api);
+        let styles = [
+            ("page", &PAGES[..], "integer"),
+            ("offset", &OFFSETS[..], "integer"),
+            ("cursor", &CURSORS[..], "string"),
+        ];
+        let found =
+            styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
+        let (style, parameter, kind) = match (found, &limit) {
+            (Some(found), _) => found,
+            (None, Some(_)) => {
+                let doc = FieldDoc { place: Some("query".to_owned()), ..FieldDoc::default() };
+                self.api.parameters.entry("offset".to_owned()).or_insert(doc);
+                self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
+                ("offset", "offset".to_owned(), "integer")
+            }
+            (None, None) => return,
+        };
+        let parameters = &mut self.api.parameters;
+        let zero = |value: &Option<Json>| *value == Some(json!(0));
+        let from_zero = |doc: &FieldDoc| zero(&doc.default) || zero(&doc.min);
+        let first = (style == "page" && parameters.get(&parameter).is_some_and(from_zero)).then_some(0);
+        let size = limit.as_ref().and_then(|name| parameters.get(name)?.default.as_ref()?.as_u64());
+        let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| (1..=1_000).contains(size));
+        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), "integer")] {
+            let Some(doc) = name.and_then(|name| parameters.get_mut(name)) else { continue };
+            let kept = std::mem::take(doc);
+            *doc = FieldDoc {
+                kind: Some(kind.to_owned()),
+                place: kept.place,
+                description: kept.description,
+                label: kept.label,
+                optional: true,
+                max: kept.max.filter(|_| name == limit.as_ref()),
+                ..FieldDoc::default()
+            };
+        }
+        self.used.insert(parameter.clone());
+        self.used.extend(limit.clone());
+        self.api.behaviour.page =
+            Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
+    }
+
+    /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
+    fn filter(&mut self, resource: &str) -> Vec<(String, String, bool)> {
+        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
+        let texts: Vec<String> = resource
+            .fields
+            .iter()
+            .filter(|(name, doc)| {
+                **name != resource.key
+                    && doc.kind.as_deref() == Some("string")
+                    && doc.format.is_none()
+                    && doc.optional
+            })
+            .map(|(name, _)| name.clone())
+            .take(4)
+            .collect();
+        let mut said = Vec::new();
+        let optional = self.api.parameters.iter().filter(|(name, doc)| {
+            doc.place.as_deref() == Some("query")
+                && doc.optional
+                && doc.default.is_none()
+                && !self.used.contains(*name)
+        });
+        let mut filters = IndexMap::new();
+        for (name, doc) in optional {
+            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
+            let fits = |field: &FieldDoc| {
+                let simple =
+                    ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
+                (simple && doc.kind == field.kind) || (!doc.values.is_empty() && doc.values == field.values)
+            };
+            if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
+                filters.insert(name.clone(), FilterDoc::Field(field.clone()));
+                said.push((name.clone(), format!("with {} {{}}", label(name)), false));
+            } else if SEARCHES.contains(&plain(name).as_str())
+                && doc.kind.as_deref() == Some("string")
+                && !texts.is_empty()
+            {
+                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
+                said.push((name.clone(), "about {}".to_owned(), false));
+            }
+        }
+        self.used.extend(filters.keys().cloned());
+        self.api.behaviour.filters = filters;
+        said
+    }
+}
