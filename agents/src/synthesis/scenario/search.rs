@@ -112,12 +112,12 @@ fn phrase(part: &str, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
     let weights: Vec<Option<usize>> =
         words.iter().enumerate().map(|(at, word)| plain(at, word, &weigh)).collect();
     let mut best: Option<(usize, &[&str])> = None;
-    for from in 0..words.len() {
+    for (from, first) in weights.iter().enumerate() {
         let mut weight = 0;
         for (until, last) in weights.iter().enumerate().skip(from).take(MOST_WORDS) {
             let Some(last) = *last else { break };
             weight += last;
-            let whole = weights[from] > Some(0) && last > 0;
+            let whole = *first > Some(0) && last > 0;
             let alone = until == from && weight < OWN;
             if whole && !alone && best.is_none_or(|(known, _)| weight > known) {
                 best = Some((weight, &words[from..=until]));
