@@ -1,13 +1,5 @@
 //! `diorama eval` with a chat model, end to end: a dataset, a scripted model server, and the command.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test may end this way"
-)]
-
 use diorama_model_server::{Answer, ModelServer, Script};
 use diorama_tests::diorama;
 use diorama_tests::requests::serve;

@@ -1,13 +1,5 @@
 //! The agents of `examples/` against a served dataset, with a scripted server in the place of the model's.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test may end this way"
-)]
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};

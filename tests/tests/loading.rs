@@ -1,14 +1,6 @@
 //! What trainers do with a dataset: load it and its exports with the libraries they use, and put dialogues through the chat
 //! templates of several model families.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::path::Path;
 use std::process::Command;
 

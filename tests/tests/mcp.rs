@@ -1,13 +1,5 @@
 //! The official Python client against a session's MCP endpoint.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

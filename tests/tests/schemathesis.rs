@@ -4,14 +4,6 @@
 //!
 //! What it is told to accept, and why, is in `data/schemathesis/checks.toml`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,13 +1,5 @@
 //! The searches: `diorama search`, `diorama bench-search`, and the versions of `ToolSearcher` in datasets.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::fs;
 use std::path::Path;
 

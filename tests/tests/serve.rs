@@ -1,13 +1,5 @@
 //! `diorama serve`, over a real connection on a port of its own.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use diorama_agents::episode::{Task, Worlds};
 use diorama_agents::evaluation::environment::{Answers, Budget, Environment, EnvironmentError, Finish};
 use diorama_agents::evaluation::judge::Judge;

@@ -1,13 +1,5 @@
 //! schemathesis against the server's own API: nothing it sends is answered outside the document, and nothing fails.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::process::Command;
 
 use diorama_tests::installed;
