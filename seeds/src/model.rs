@@ -369,6 +369,11 @@ impl World {
         &self.apis[id.index()]
     }
 
+    /// All APIs, in their order.
+    pub fn api_ids(&self) -> impl Iterator<Item = ApiId> + use<> {
+        (0..self.apis.len()).map(|index| ApiId(index as u16))
+    }
+
     /// The API of a name.
     #[must_use]
     pub fn api_named(&self, name: &str) -> Option<ApiId> {

@@ -7,6 +7,7 @@ pub mod requests;
 pub mod server;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What a command line gave.
@@ -22,7 +23,7 @@ pub struct Ran {
 
 /// Runs a command line in this process.
 #[must_use]
-pub fn diorama<I: IntoIterator<Item = S>, S: Into<std::ffi::OsString>>(arguments: I) -> Ran {
+pub fn diorama<I: IntoIterator<Item = S>, S: Into<OsString>>(arguments: I) -> Ran {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let line = std::iter::once("diorama".into()).chain(arguments.into_iter().map(Into::into));
     let code = diorama_agents::cli::main(line, &mut out, &mut err);
@@ -34,6 +35,19 @@ pub fn diorama<I: IntoIterator<Item = S>, S: Into<std::ffi::OsString>>(arguments
         out: String::from_utf8_lossy(&out).into_owned(),
         err: String::from_utf8_lossy(&err).into_owned(),
     }
+}
+
+/// A dataset of so many dialogues, in a folder.
+///
+/// # Panics
+/// When it is not made.
+#[must_use]
+pub fn dataset(folder: &Path, dialogues: u32, seed: u32) -> PathBuf {
+    let out = folder.join("dataset");
+    let line = format!("generate --dialogues {dialogues} --seed {seed} --out");
+    let ran = diorama(line.split(' ').map(OsString::from).chain([out.clone().into_os_string()]));
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    out
 }
 
 /// Every file below a folder, by its path there.
@@ -62,6 +76,21 @@ pub fn shared_data(file: &str) -> Option<PathBuf> {
         return Some(path);
     }
     println!("skipped: {} is not here", path.display());
+    None
+}
+
+/// A program below `target` that `.ci/run` sets up, or nothing, with a printed reason.
+///
+/// # Panics
+/// When it is missing in `.ci/run`.
+#[must_use]
+pub fn installed(program: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join(program);
+    if path.exists() {
+        return Some(path);
+    }
+    assert!(!is_ci(), "{} is missing; .ci/run makes it", path.display());
+    println!("skipped: {} is missing; .ci/run makes it", path.display());
     None
 }
 

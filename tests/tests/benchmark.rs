@@ -1,13 +1,5 @@
 //! Benchmarks that others made: small ones of the same forms here, and the real ones where they are at hand.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test may end this way"
-)]
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

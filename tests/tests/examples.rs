@@ -1,13 +1,5 @@
 //! The agents of `examples/` against a served dataset, with a scripted server in the place of the model's.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test may end this way"
-)]
-
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,23 +9,16 @@ use diorama_agents::episode::Task;
 use diorama_model_server::{Answer, ModelServer, Script};
 use diorama_output::folder::Folder;
 use diorama_seeds::ending;
-use diorama_tests::diorama;
 use diorama_tests::requests::serve;
+use diorama_tests::{dataset, installed};
 use serde_json::{Value as Json, json};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The interpreter that `.ci/run` sets up; none where a user has not.
 fn python() -> Option<PathBuf> {
-    let python = root().join("target/venv-examples/bin/python");
-    if python.exists() {
-        return Some(python);
-    }
-    assert!(!diorama_tests::is_ci(), "{} is missing; .ci/run makes it", python.display());
-    println!("skipped: {} is missing; .ci/run makes it", python.display());
-    None
+    installed("venv-examples/bin/python")
 }
 
 /// A step of a reference solution: words to the user, or a call by name.
@@ -98,13 +83,6 @@ fn next(solutions: &BTreeMap<String, Vec<Step>>, body: &Json) -> Answer {
     }
 }
 
-fn dataset(folder: &Path) -> PathBuf {
-    let out = folder.join("set");
-    let ran = diorama(["generate", "--dialogues", "30", "--seed", "5", "--out", out.to_str().unwrap()]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    out
-}
-
 /// Runs an example and gives its lines.
 fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
     let mut command = Command::new(python);
@@ -123,7 +101,7 @@ fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
 fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let out = dataset(folder.path());
+    let out = dataset(folder.path(), 30, 5);
     let (by_opening, by_id) = solutions(&out);
     assert!(by_id.len() >= 10, "{} of the rows have a solution that can be written down", by_id.len());
     let server = serve(&["--tasks", out.to_str().unwrap(), "--control-token", "secret"]);
@@ -151,7 +129,7 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
 fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let out = dataset(folder.path());
+    let out = dataset(folder.path(), 30, 5);
     let (_, by_id) = solutions(&out);
     let step = |step: &Step| match step {
         Step::Say(words) => json!(["ask_user", {"question": words}]),

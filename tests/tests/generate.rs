@@ -1,13 +1,5 @@
 //! `generate`, `merge`, `verify`, `stats` and `eval` end to end: same bytes however a run is cut, tampering found.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -92,7 +84,7 @@ fn child_that_generates() {
 
 fn start_child(out: &Path) -> std::process::Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child_that_generates", "--nocapture"])
+        .args(["--exact", "generate::child_that_generates", "--nocapture"])
         .env("DIORAMA_TEST_CHILD_OUT", out)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -117,6 +109,7 @@ fn kill_and_resume(kills: u32) {
             assert_ne!(verify.code, 0, "a folder without a manifest is no dataset");
         }
     }
+    assert!(!files(&out).is_empty(), "no child has generated anything: is its name another?");
     ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--resume"]);
     assert_eq!(files(&out), files(&whole()));
 }

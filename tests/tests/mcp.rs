@@ -1,30 +1,15 @@
 //! The official Python client against a session's MCP endpoint.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use diorama_tests::installed;
 use diorama_tests::requests::{NOTES, serve};
 use diorama_tests::server::Server;
 use serde_json::{Value as Json, json};
 
-/// The interpreter that `.ci/run` sets up; none where a user has not.
 fn python() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let python = root.join("target/venv-mcp/bin/python");
-    if python.exists() {
-        return Some(python);
-    }
-    assert!(!diorama_tests::is_ci(), "{} is missing; .ci/run makes it", python.display());
-    println!("skipped: {} is missing; .ci/run makes it", python.display());
-    None
+    installed("venv-mcp/bin/python")
 }
 
 /// What the client saw at a session, after so many tool calls.

@@ -1,13 +1,5 @@
 //! RestBench's gold paths run through a world made of its document, in this process and over HTTP.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::path::PathBuf;
 
 use diorama_tests::server::Server;

@@ -4,35 +4,17 @@
 //!
 //! What it is told to accept, and why, is in `data/schemathesis/checks.toml`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use diorama_tests::server::Server;
-use diorama_tests::{is_ci, shared_data};
+use diorama_tests::{installed, shared_data};
 use reqwest::blocking::{Client, Response};
 use serde_json::{Value as Json, json};
 
 /// Random requests for each operation, beside those that cover its schema.
 const EXAMPLES: &str = "6";
-
-fn schemathesis() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/venv-schemathesis/bin/st");
-    if path.exists() {
-        return Some(path);
-    }
-    assert!(!is_ci(), "{} is not here", path.display());
-    println!("skipped: {} is not here; .ci/run installs it", path.display());
-    None
-}
 
 fn client() -> Client {
     Client::builder().no_proxy().build().unwrap()
@@ -151,7 +133,7 @@ fn check_catalog(name: &str) {
 
 /// Runs without and with known keys; of the operations with keys, at least such a share succeeded at least once.
 fn held(arguments: &[&str], runs: &[bool], share: f64) {
-    let Some(schemathesis) = schemathesis() else { return };
+    let Some(schemathesis) = installed("venv-schemathesis/bin/st") else { return };
     let server = Server::start(arguments).unwrap();
     for &with_keys in runs {
         let session = server.session().unwrap();

@@ -1,19 +1,11 @@
 //! The searches: `diorama search`, `diorama bench-search`, and the versions of `ToolSearcher` in datasets.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use std::fs;
 use std::path::Path;
 
 use diorama_agents::episode::Task;
 use diorama_output::folder::Folder;
-use diorama_tests::diorama;
+use diorama_tests::{diorama, shared_data};
 use serde_json::{Value as Json, json};
 
 fn ran(arguments: &[&str]) -> Json {
@@ -85,11 +77,7 @@ fn the_benchmark_measures_what_is_in_its_files() {
 
 #[test]
 fn the_reverse_chain_sample_is_read_whole() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/reverse-chain/sample_155.json");
-    if !file.exists() {
-        println!("skipped: shared/data/reverse-chain is not beside this repository");
-        return;
-    }
+    let Some(file) = shared_data("reverse-chain/sample_155.json") else { return };
     let found = ran(&["--json", "bench-search", "--queries", &file.display().to_string()]);
     assert_eq!((&found["requests"], &found["apis"]), (&json!(155), &json!(420)));
     let mean = |method: &str, measure: &str| found["methods"][method][measure]["mean"].as_f64().unwrap();

@@ -1,13 +1,5 @@
 //! `diorama serve`, over a real connection on a port of its own.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 use diorama_agents::episode::{Task, Worlds};
 use diorama_agents::evaluation::environment::{Answers, Budget, Environment, EnvironmentError, Finish};
 use diorama_agents::evaluation::judge::Judge;
@@ -16,9 +8,9 @@ use diorama_output::folder::Folder;
 use diorama_output::row::{Dialogue, Role};
 use diorama_seeds::ending;
 use diorama_seeds::task::Call;
-use diorama_tests::diorama;
 use diorama_tests::requests::{NOTES, serve};
 use diorama_tests::server::Server;
+use diorama_tests::{dataset, diorama};
 use serde_json::{Value as Json, json};
 
 #[test]
@@ -92,9 +84,7 @@ fn a_write_through_rest_shows_in_state_diff_and_log_of_its_session_alone() {
 #[test]
 fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_less() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("set");
-    let ran = diorama(["generate", "--dialogues", "12", "--seed", "5", "--out", out.to_str().unwrap()]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let out = dataset(folder.path(), 12, 5);
     let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
     let listed = server.get("/v1/tasks?limit=1000");
     let dataset = Folder::open(&out).unwrap();
@@ -205,9 +195,7 @@ fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment,
 #[test]
 fn an_environment_is_the_same_in_process_and_over_http() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("set");
-    let ran = diorama(["generate", "--dialogues", "16", "--seed", "3", "--out", out.to_str().unwrap()]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
+    let out = dataset(folder.path(), 16, 3);
     let server = serve(&["--open", "--tasks", out.to_str().unwrap()]);
     let worlds = Worlds::of(&out);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -1,30 +1,10 @@
 //! schemathesis against the server's own API: nothing it sends is answered outside the document, and nothing fails.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use diorama_tests::installed;
 use diorama_tests::requests::{NOTES, serve};
 use serde_json::{Value as Json, json};
-
-/// The program that `.ci/run` sets up; none where a user has not.
-fn schemathesis() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let program = root.join("target/venv-schemathesis/bin/st");
-    if program.exists() {
-        return Some(program);
-    }
-    assert!(!diorama_tests::is_ci(), "{} is missing; .ci/run makes it", program.display());
-    println!("skipped: {} is missing; .ci/run makes it", program.display());
-    None
-}
 
 /// The document with names that are there: ids made up at random would meet nothing but 404.
 fn with_names(mut document: Json, session: &str, spare: &str, world: &str) -> Json {
@@ -47,7 +27,7 @@ fn with_names(mut document: Json, session: &str, spare: &str, world: &str) -> Js
 
 #[test]
 fn the_management_api_keeps_to_its_document() {
-    let Some(program) = schemathesis() else { return };
+    let Some(program) = installed("venv-schemathesis/bin/st") else { return };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("notes.yaml");
     std::fs::write(&file, NOTES).unwrap();

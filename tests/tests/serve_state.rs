@@ -1,13 +1,6 @@
 //! `diorama serve --state`, killed again and again: what was answered is there.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    missing_docs,
-    reason = "a test or bench may end this way; the child is told by its environment"
-)]
+#![allow(clippy::disallowed_methods, reason = "the child is told by its environment")]
 
 use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
@@ -51,7 +44,10 @@ struct Served {
 
 fn start(folder: &Path, fsync: bool) -> Served {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "child_that_serves", "--nocapture"]).env(STATE, folder).stdout(Stdio::piped());
+    command
+        .args(["--exact", "serve_state::child_that_serves", "--nocapture"])
+        .env(STATE, folder)
+        .stdout(Stdio::piped());
     if fsync {
         command.env("DIORAMA_TEST_FSYNC", "1");
     }

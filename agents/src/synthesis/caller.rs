@@ -320,8 +320,7 @@ fn visible_tools(world: &World, draft: &Draft, rng: &mut ChaCha8Rng) -> Vec<ApiI
 
 /// Needed tools among others, in any order: none, a few, many, or all that the world has.
 pub fn tools_among(world: &World, needed: Vec<ApiId>, rng: &mut ChaCha8Rng) -> Vec<ApiId> {
-    let others: Vec<ApiId> =
-        (0..world.apis.len()).map(|index| ApiId(index as u16)).filter(|id| !needed.contains(id)).collect();
+    let others: Vec<ApiId> = world.api_ids().filter(|id| !needed.contains(id)).collect();
     let count = match rng.random_range(0..100) {
         0..10 => 0,
         10..60 => rng.random_range(1..=8),

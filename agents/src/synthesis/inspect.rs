@@ -13,7 +13,7 @@ use super::pipeline::PipelineError;
 use super::scenario::Repertoire;
 
 /// Seeds from which a source world's records are made to be called.
-pub const SEEDS: u64 = 3;
+const SEEDS: u64 = 3;
 
 /// Everything that is wrong with a world; `text` is what it was read from, without the scenarios beside it.
 ///

@@ -54,11 +54,6 @@ impl Saved {
 }
 
 impl After {
-    /// Nothing.
-    pub(super) const fn none() -> Self {
-        Self { delay: Duration::ZERO, dropped: false, retry_after: None, saved: Vec::new() }
-    }
-
     /// What faults ask for.
     pub(super) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
         Self {

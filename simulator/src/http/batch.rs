@@ -56,8 +56,8 @@ struct Told {
 }
 
 impl Told {
-    const fn new(most: u64) -> Self {
-        Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: After::none() }
+    fn new(most: u64) -> Self {
+        Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: After::default() }
     }
 
     fn add(&mut self, place: usize, text: String, after: After) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Response;
 use diorama_seeds::ending::{self, Answers, FINISH, Finish};
-use diorama_seeds::model::ApiId;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -185,8 +184,7 @@ pub(super) fn tools(slot: &Slot) -> Result<Response<Body>, Problem> {
     let task = task_of(&live)?;
     let base = &live.world.base;
     let searches = task.visible.is_empty();
-    let all = (0..base.world().apis.len()).map(|index| ApiId(index as u16));
-    let reachable: Vec<ApiId> = if searches { all.collect() } else { task.visible.clone() };
+    let reachable = if searches { base.world().api_ids().collect() } else { task.visible.clone() };
     let mut tools = base.shown_tools(&reachable);
     if searches {
         tools.insert(0, base.tool_searcher_schema());

@@ -11,6 +11,7 @@ pub(super) use error::{declared, shaped};
 pub use reply::schema as reply_schema;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Place, World};
 use serde_json::{Map, Value as Json, json};
@@ -74,7 +75,10 @@ pub(super) fn described(world: &World, server: &str, auth: Auth, sees: impl Fn(A
 /// The schemas that operations refer to: of problems, and of contracts.
 fn shared(world: &World) -> Map<String, Json> {
     let mut schemas = Map::new();
-    for contract in world.apis.iter().filter_map(|api| api.contract.as_ref()) {
+    // The contracts of a domain have the same ones, which may be many.
+    let mut known = BTreeSet::new();
+    let contracts = world.apis.iter().filter_map(|api| api.contract.as_ref());
+    for contract in contracts.filter(|contract| known.insert(Arc::as_ptr(&contract.schemas))) {
         for (name, schema) in contract.schemas.iter() {
             if !schemas.contains_key(component(name)) {
                 schemas.insert(component(name).to_owned(), promised(schema));

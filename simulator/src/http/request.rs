@@ -122,17 +122,20 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
         };
     }
     if kind == "application/x-www-form-urlencoded" {
-        let text = std::str::from_utf8(body).ok().and_then(pairs);
-        let pairs =
-            text.ok_or_else(|| Problem::new(400, "the body: expected a form in UTF-8, found other bytes"))?;
         let value = |name: &str, text: &str| match parameter(api, name) {
             Some(parameter) => argument(&parameter.schema, text),
             None => Json::from(text),
         };
-        return Ok(pairs.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
+        return Ok(form_pairs(body)?.map(|(name, text)| (name.to_string(), value(&name, &text))).collect());
     }
     let detail = format!("the body: expected application/json, found {kind}");
     Err(Problem::new(415, detail).with("expected", "application/json"))
+}
+
+/// The names and texts of a form.
+fn form_pairs(body: &[u8]) -> Result<Parse<'_>, Problem> {
+    let text = std::str::from_utf8(body).ok().and_then(pairs);
+    text.ok_or_else(|| Problem::new(400, "the body: expected a form in UTF-8, found other bytes"))
 }
 
 fn parameter<'a>(api: &'a Api, name: &str) -> Option<&'a Parameter> {

@@ -191,6 +191,8 @@ pub(super) struct Slot {
     live: Mutex<Live>,
     /// The session's world, which never changes.
     pub(super) world: Arc<Ready>,
+    /// Lets its experimenter in; it never changes either.
+    pub(super) token: String,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,
     lease_ms: AtomicU64,
@@ -264,6 +266,7 @@ impl Sessions {
                 lease_ms: AtomicU64::new(new.lease_ms),
                 touched_ms: AtomicU64::new(now_ms),
                 world: Arc::clone(&new.world),
+                token: new.token.clone(),
                 live: Mutex::new(new),
             };
             live.insert(id, Arc::new(slot));

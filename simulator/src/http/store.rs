@@ -243,14 +243,13 @@ impl Store {
     ) -> Result<Option<Saved>, StoreError> {
         let here = at.is_none_or(|at| at == live.session.calls());
         let (shared, own) = self.read(|opened| self.shared(opened, live, at.filter(|_| !here)))?;
-        let named = match &shared {
+        let (name, text) = match &shared {
             Prefix { parent, events } if events.is_empty() => (parent.clone(), None),
             prefix => {
                 let text = json(prefix, "events")?;
                 (Some(blake3::hash(text.as_bytes()).to_hex().to_string()), Some(text))
             }
         };
-        let (name, text) = named;
         forks.iter_mut().for_each(|fork| fork.prefix.clone_from(&name));
         let rebased = here && text.is_some();
         let before = live.prefix.clone();
@@ -379,14 +378,16 @@ impl Store {
                     batch.remove(&opened.events, entry.key()?);
                 }
                 batch.remove(&opened.snapshots, id);
+                // The count goes before they are gone: it is never above what there is.
                 match head {
-                    Some(head) => batch.insert(&opened.heads, id, json(head, "a head")?.as_str()),
-                    None => batch.remove(&opened.heads, id),
-                }
-                // Before they are gone: the count is never above what there is.
-                match head {
-                    Some(_) => self.counts.set(id, 0),
-                    None => self.counts.clear(id),
+                    Some(head) => {
+                        batch.insert(&opened.heads, id, json(head, "a head")?.as_str());
+                        self.counts.set(id, 0);
+                    }
+                    None => {
+                        batch.remove(&opened.heads, id);
+                        self.counts.clear(id);
+                    }
                 }
                 batch.commit()?;
                 Ok(opened.saved())

@@ -4,7 +4,7 @@ use diorama_openapi::{ImportOptions, import};
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 
-use crate::imports::{Imports, PARCELS, TUNEHALL, array, fixture};
+use super::imports::{Imports, PARCELS, TUNEHALL, array, fixture};
 
 #[test]
 fn the_clinic_creates_changes_and_deletes_records() {

@@ -3,7 +3,7 @@
 use diorama_openapi::{ImportOptions, import};
 use serde_json::{Map, Value, json};
 
-use crate::imports::{Imports, answers, component, list_of};
+use super::imports::{Imports, answers, component, list_of};
 
 /// How many schemas there are.
 const THINGS: usize = 24;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::imports::{Imports, answers, component};
+use super::imports::{Imports, answers, component};
 
 /// Tickets with notes below them, a body of several kinds, and children that are only made and changed.
 fn document() -> Value {

@@ -8,9 +8,9 @@ use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
+use diorama_tests::shared_data;
 use serde_json::{Map, Value, json};
 
-pub(crate) const TMDB: &str = "../shared/data/restbench/tmdb_oas.json";
 pub(crate) const CLINIC: &str = "data/openapi/vet_clinic.yaml";
 pub(crate) const TUNEHALL: &str = "data/openapi/tunehall.yaml";
 pub(crate) const PARCELS: &str = "data/openapi/parcel_post.json";
@@ -33,11 +33,7 @@ impl Imports {
 
     /// RestBench's TMDB document, where the shared folder stands beside the workspace.
     pub(crate) fn tmdb() -> Option<Self> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(TMDB);
-        let Ok(text) = std::fs::read(&path) else {
-            eprintln!("skipped: {TMDB} is not beside the workspace");
-            return None;
-        };
+        let text = std::fs::read(shared_data("restbench/tmdb_oas.json")?).expect("the document is read");
         let document = serde_json::from_slice(&text).expect("the document is JSON");
         Some(Self::of("tmdb_oas.json", &text, document))
     }
@@ -52,8 +48,7 @@ impl Imports {
     }
 
     pub(crate) fn fixture(path: &str) -> Self {
-        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
-        let text = text.expect("the fixture is there");
+        let text = std::fs::read_to_string(fixture(path)).expect("the fixture is there");
         let document = serde_saphyr::from_str(&text).expect("the fixture is YAML or JSON");
         Self::of(path, text.as_bytes(), document)
     }

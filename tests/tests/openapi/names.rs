@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::imports::{Imports, answers, component, list_of};
+use super::imports::{Imports, answers, component, list_of};
 
 fn document() -> Value {
     let get = |schema: Value| json!({"responses": answers(schema)});

@@ -12,7 +12,7 @@ use diorama_simulator::session::{Session, SessionOptions};
 use diorama_tests::{Ran, diorama};
 use serde_json::Map;
 
-use crate::imports::{CLINIC, Imports, PARCELS, TUNEHALL, fixture};
+use super::imports::{CLINIC, Imports, PARCELS, TUNEHALL, fixture};
 
 #[test]
 fn a_document_becomes_a_source_world_that_reads_back_as_it_is() {

@@ -3,7 +3,7 @@
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 
-use crate::imports::{Imports, answers, component, list_of};
+use super::imports::{Imports, answers, component, list_of};
 
 /// Users who follow users, teams with members, and issues with labels in projects.
 fn document() -> Value {

@@ -6,7 +6,7 @@ use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 use serde_json::{Map, Value, json};
 
-use crate::imports::{Imports, array, first_id};
+use super::imports::{Imports, array, first_id};
 
 #[test]
 fn every_operation_of_tmdb_is_an_api_and_answers_in_its_schema() {

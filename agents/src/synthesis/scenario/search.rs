@@ -40,11 +40,8 @@ pub(super) struct Known<'a> {
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
 pub(super) fn in_vain(world: &UnitWorld, domain: DomainId, opening: &str) -> Option<String> {
     let model = world.base.world();
-    let of_domain = model.apis.iter().enumerate().filter(|(_, api)| api.domain == domain);
-    let words: HashSet<u64> = of_domain
-        .flat_map(|(at, _)| &world.family.guide.api(ApiId(at as u16)).search)
-        .flat_map(|words| Prose::stems_of(words))
-        .collect();
+    let of_domain = model.api_ids().filter(|api| model.api(*api).domain == domain);
+    let words: HashSet<u64> = of_domain.flat_map(|api| stems(world, api)).collect();
     requests(&[opening], |stem| if words.contains(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
@@ -55,19 +52,14 @@ pub(super) fn attempts(
     known: &Known<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
-    let stems = |id: ApiId| -> HashSet<u64> {
-        world.family.guide.api(id).search.iter().flat_map(|words| Prose::stems_of(words)).collect()
-    };
     // What is said of many things (to find, to list) tells none of them apart.
     let model = world.base.world();
     let mut uses: HashMap<u64, usize> = HashMap::new();
-    for id in (0..model.apis.len()).map(|at| ApiId(at as u16)) {
-        if model.api(id).domain == model.api(api).domain {
-            stems(id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
-        }
+    for id in model.api_ids().filter(|id| model.api(*id).domain == model.api(api).domain) {
+        stems(world, id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
     }
     uses.retain(|_, uses| *uses <= MANY);
-    let own = stems(api);
+    let own = stems(world, api);
     let weigh = |stem: u64| match (own.contains(&stem), uses.contains_key(&stem)) {
         (true, true) => OWN,
         (false, true) => 1,
@@ -93,13 +85,12 @@ pub(super) fn attempts(
     tries.splice(at..at, names.drain(..said_names));
     tries.extend(names.iter().filter_map(|name| said_part(name, &seen)));
     tries.extend(names);
-    let mut different: Vec<String> = Vec::new();
-    for words in tries {
-        if !different.contains(&words) {
-            different.push(words);
-        }
-    }
-    different
+    tries
+}
+
+/// The words of an API's common names.
+fn stems(world: &UnitWorld, api: ApiId) -> HashSet<u64> {
+    world.family.guide.api(api).search.iter().flat_map(|words| Prose::stems_of(words)).collect()
 }
 
 /// A name without words at its beginning that are not needed, as long as two that mean something are left.

@@ -309,11 +309,7 @@ fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId>
             })
             .count()
     };
-    let candidates = if visible.is_empty() {
-        (0..world.apis.len()).map(|index| ApiId(index as u16)).collect()
-    } else {
-        visible.to_vec()
-    };
+    let candidates = if visible.is_empty() { world.api_ids().collect() } else { visible.to_vec() };
     candidates
         .into_iter()
         .filter(|id| {

@@ -135,8 +135,7 @@ pub(crate) fn refusal(
     if !end.facts.is_empty() && end.reason.is_some() {
         return (end.reason, None);
     }
-    let only_searched =
-        calls.clone().filter_map(|call| seen.entries.get(call)).all(|entry| entry.api.is_none());
+    let only_searched = of_stage().all(|(_, entry)| entry.api.is_none());
     if end.reason == Some(RefusalClass::NoTool) && only_searched {
         return (end.reason, None);
     }

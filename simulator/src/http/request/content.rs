@@ -4,11 +4,11 @@ use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use diorama_seeds::contract::Contract;
 use diorama_seeds::model::Api;
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::super::negotiate::is_json;
 use super::super::problem::Problem;
-use super::super::text::pairs;
 
 /// The members of a body: those of an object, or the whole under the name of the parameter that takes it.
 pub(super) fn members(
@@ -23,10 +23,7 @@ pub(super) fn members(
         serde_json::from_slice::<Json>(body)
             .map_err(|error| Problem::new(400, format!("the body: expected JSON, found {error}")))?
     } else if kind == "application/x-www-form-urlencoded" {
-        let text = std::str::from_utf8(body).ok().and_then(pairs);
-        let pairs =
-            text.ok_or_else(|| Problem::new(400, "the body: expected a form in UTF-8, found other bytes"))?;
-        form(contract, pairs.map(|(name, text)| (name.into_owned(), text.into_owned())))
+        form(contract, super::form_pairs(body)?.into_owned())
     } else if kind == "multipart/form-data" {
         let boundary = headers
             .get(CONTENT_TYPE)
@@ -44,25 +41,23 @@ pub(super) fn members(
         (Json::Object(members), None) => Ok(members),
         // Content that no schema describes is taken as it is.
         (_, None) if contract.request.is_none() => Ok(Map::new()),
-        (_, None) => Err(Problem::new(
-            contract.refusal,
-            "the body: expected a JSON object, found another value".to_owned(),
-        )),
+        (_, None) => {
+            Err(Problem::new(contract.refusal, "the body: expected a JSON object, found another value"))
+        }
     }
 }
 
 /// A form's members, each as its schema has it; names that are given again become lists.
 fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> Json {
-    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
     for (name, text) in pairs {
-        let name = name.strip_suffix("[]").map_or(name.clone(), str::to_owned);
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, texts)) => texts.push(text),
-            None => all.push((name, vec![text])),
-        }
+        all.entry(name.strip_suffix("[]").unwrap_or(&name).to_owned()).or_default().push(text);
     }
-    let mut members: Map<String, Json> =
-        all.into_iter().map(|(name, texts)| (name.clone(), contract.spelt(&name, &texts))).collect();
+    let spelt = |(name, texts): (String, Vec<String>)| {
+        let value = contract.spelt(&name, &texts);
+        (name, value)
+    };
+    let mut members: Map<String, Json> = all.into_iter().map(spelt).collect();
     // A form cannot spell an empty list.
     for name in contract.lists() {
         members.entry(name).or_insert_with(|| Json::Array(Vec::new()));

@@ -66,7 +66,7 @@ const NAMED: usize = 3;
 fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<(), StoreError> {
     let counted = store.counts.read().map_err(|error| StoreError::opening(&store.path, &error))?;
     let known: HashSet<&str> = heads.iter().map(|(_, id)| id.as_str()).collect();
-    let (mut events, mut lacking, mut sessions) = (0, 0, 0);
+    let (mut events, mut lacking) = (0, 0);
     let mut named = Vec::new();
     for (id, expected) in &counted {
         events += expected;
@@ -76,7 +76,6 @@ fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<
         }
         let gone = !known.contains(id.as_str());
         if gone || found < *expected {
-            sessions += 1;
             lacking += if gone { *expected } else { expected - found };
             let short: String = id.chars().take(8).collect();
             let left = if gone { "is gone".to_owned() } else { format!("has {found} of {expected} events") };
@@ -86,9 +85,9 @@ fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<
     if named.is_empty() {
         return Ok(());
     }
+    let (sessions, all) = (named.len(), counted.len());
     let more = if sessions > NAMED { ", ..." } else { "" };
     named.truncate(NAMED);
-    let all = counted.len();
     let what =
         format!("{lacking} of {events} events, of {sessions} of {all} sessions ({}{more})", named.join(", "));
     Err(StoreError::Missing { path: store.path.clone(), what })

@@ -1,14 +1,6 @@
 //! Imported OpenAPI documents behave: what a list shows is found by its key, people of a cast exist, writes are
 //! read back, and every reply has the shape that the document promises.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    missing_docs,
-    reason = "a test or bench may end this way"
-)]
-
 mod behaviour;
 mod dense;
 mod ground;

@@ -1,0 +1,25 @@
+//! The end-to-end tests, as modules of one executable: each one more would link the whole project once more.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    missing_docs,
+    reason = "a test may end this way"
+)]
+
+mod architecture;
+mod benchmark;
+mod eval;
+mod examples;
+mod generate;
+mod grading;
+mod loading;
+mod mcp;
+mod openapi;
+mod restbench;
+mod schemathesis;
+mod search;
+mod serve;
+mod serve_contract;
+mod serve_state;
