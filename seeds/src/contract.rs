@@ -44,6 +44,11 @@ impl Schemas {
         Self(schemas)
     }
 
+    /// All schemas, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
+        self.0.iter()
+    }
+
     /// The schema behind references, at most 32 in a row.
     pub(crate) fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
         for _ in 0..32 {
