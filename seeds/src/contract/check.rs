@@ -1,6 +1,6 @@
 //! Whether a value is valid by a schema.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
@@ -9,6 +9,9 @@ use super::Schemas;
 
 /// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
 const MAX_DEPTH: u32 = 64;
+/// Schemas held against values in one check, after which the rest is taken as valid: alternatives that contain themselves
+/// would double with each level.
+const MAX_STEPS: u32 = 1_000_000;
 
 /// Whose body a schema describes: requests owe no read-only members, replies no write-only ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +33,30 @@ pub struct Wrong {
     pub found: String,
 }
 
+/// Where a check is.
+#[derive(Clone, Copy)]
+struct At<'c> {
+    side: Side,
+    depth: u32,
+    steps: &'c Cell<u32>,
+}
+
+impl<'c> At<'c> {
+    const fn top(side: Side, steps: &'c Cell<u32>) -> Self {
+        Self { side, depth: 0, steps }
+    }
+
+    const fn inside(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    /// Counts a step. Whether it is one too many.
+    fn is_spent(self) -> bool {
+        self.steps.set(self.steps.get() + 1);
+        self.depth > MAX_DEPTH || self.steps.get() > MAX_STEPS
+    }
+}
+
 type Verdict = Result<(), Wrong>;
 
 impl Schemas {
@@ -38,7 +65,7 @@ impl Schemas {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check(&self, schema: &Json, value: &Json, side: Side) -> Verdict {
-        self.check_at(schema, value, side, 0)
+        self.check_at(schema, value, At::top(side, &Cell::new(0)))
     }
 
     pub(super) fn fits(&self, schema: &Json, value: &Json) -> bool {
@@ -47,11 +74,11 @@ impl Schemas {
 
     /// Whether a value is valid by a schema that is put together, without the alternatives it had.
     pub(super) fn fits_members(&self, members: &Map<String, Json>, value: &Json) -> bool {
-        self.check_members(members, value, Side::Reply, 0).is_ok()
+        self.check_members(members, value, At::top(Side::Reply, &Cell::new(0))).is_ok()
     }
 
-    fn check_at(&self, schema: &Json, value: &Json, side: Side, depth: u32) -> Verdict {
-        if depth > MAX_DEPTH {
+    fn check_at(&self, schema: &Json, value: &Json, at: At<'_>) -> Verdict {
+        if at.is_spent() {
             return Ok(());
         }
         let members = match schema {
@@ -60,35 +87,35 @@ impl Schemas {
             _ => return Ok(()),
         };
         if let Some(target) = self.target(schema) {
-            self.check_at(target, value, side, depth + 1)?;
+            self.check_at(target, value, at.inside())?;
             if members.len() == 1 {
                 return Ok(());
             }
         }
-        self.check_members(members, value, side, depth)
+        self.check_members(members, value, at)
     }
 
-    fn check_members(&self, members: &Map<String, Json>, value: &Json, side: Side, depth: u32) -> Verdict {
+    fn check_members(&self, members: &Map<String, Json>, value: &Json, at: At<'_>) -> Verdict {
         check_kind(members, value)?;
         for part in list(members, "allOf") {
-            self.check_at(part, value, side, depth + 1)?;
+            self.check_at(part, value, at.inside())?;
         }
-        self.check_choice(members, value, side, depth)?;
+        self.check_choice(members, value, at)?;
         if let Some(not) = members.get("not")
-            && self.check_at(not, value, side, depth + 1).is_ok()
+            && self.check_at(not, value, at.inside()).is_ok()
         {
             return Err(wrong("a value that `not` does not describe", value));
         }
         match value {
-            Json::Object(found) => self.check_object(members, found, side, depth),
-            Json::Array(items) => self.check_array(members, items, side, depth),
+            Json::Object(found) => self.check_object(members, found, at),
+            Json::Array(items) => self.check_array(members, items, at),
             Json::String(text) => check_text(members, text),
             Json::Number(number) => check_number(members, number.as_f64().unwrap_or_default(), value),
             Json::Null | Json::Bool(_) => Ok(()),
         }
     }
 
-    fn check_choice(&self, members: &Map<String, Json>, value: &Json, side: Side, depth: u32) -> Verdict {
+    fn check_choice(&self, members: &Map<String, Json>, value: &Json, at: At<'_>) -> Verdict {
         for word in ["anyOf", "oneOf"] {
             let parts = list(members, word);
             if parts.is_empty() {
@@ -97,7 +124,7 @@ impl Schemas {
             let mut fitting = 0;
             let mut nearest: Option<Wrong> = None;
             for part in parts {
-                match self.check_at(part, value, side, depth + 1) {
+                match self.check_at(part, value, at.inside()) {
                     Ok(()) => fitting += 1,
                     Err(error) if nearest.as_ref().is_none_or(|known| error.rank() > known.rank()) => {
                         nearest = Some(error);
@@ -108,7 +135,7 @@ impl Schemas {
             match (fitting, word) {
                 (0, _) => return Err(nearest.unwrap_or_else(|| wrong("one of the alternatives", value))),
                 // Callers may mean either; what the API itself says must be one thing.
-                (2.., "oneOf") if side == Side::Reply => {
+                (2.., "oneOf") if at.side == Side::Reply => {
                     return Err(wrong("exactly one of the alternatives", value));
                 }
                 _ => {}
@@ -117,17 +144,11 @@ impl Schemas {
         Ok(())
     }
 
-    fn check_object(
-        &self,
-        members: &Map<String, Json>,
-        found: &Map<String, Json>,
-        side: Side,
-        depth: u32,
-    ) -> Verdict {
+    fn check_object(&self, members: &Map<String, Json>, found: &Map<String, Json>, at: At<'_>) -> Verdict {
         let properties = members.get("properties").and_then(Json::as_object);
         for name in list(members, "required").iter().filter_map(Json::as_str) {
             let known = properties.and_then(|properties| properties.get(name));
-            if !found.contains_key(name) && !known.is_some_and(|known| self.owed_by_other(known, side)) {
+            if !found.contains_key(name) && !known.is_some_and(|known| self.owed_by_other(known, at.side)) {
                 return Err(Wrong {
                     at: name.to_owned(),
                     expected: "a value".to_owned(),
@@ -141,12 +162,12 @@ impl Schemas {
             let mut known = false;
             if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
                 known = true;
-                self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+                self.check_at(schema, value, at.inside()).map_err(|error| error.inside(name))?;
             }
             for (pattern, schema) in patterns.into_iter().flatten() {
                 if matches(pattern, name) {
                     known = true;
-                    self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+                    self.check_at(schema, value, at.inside()).map_err(|error| error.inside(name))?;
                 }
             }
             match extra {
@@ -154,7 +175,7 @@ impl Schemas {
                     return Err(wrong("no such member", value).inside(name));
                 }
                 Some(schema @ Json::Object(_)) if !known => {
-                    self.check_at(schema, value, side, depth + 1).map_err(|error| error.inside(name))?;
+                    self.check_at(schema, value, at.inside()).map_err(|error| error.inside(name))?;
                 }
                 _ => {}
             }
@@ -175,7 +196,7 @@ impl Schemas {
         set(schema) || set(self.resolve(schema))
     }
 
-    fn check_array(&self, members: &Map<String, Json>, items: &[Json], side: Side, depth: u32) -> Verdict {
+    fn check_array(&self, members: &Map<String, Json>, items: &[Json], at: At<'_>) -> Verdict {
         let size = items.len() as f64;
         if let Some(least) = number(members, "minItems").filter(|least| size < *least) {
             return Err(wrong(format!("at least {least} items"), &Json::from(items.len())));
@@ -191,7 +212,7 @@ impl Schemas {
         }
         if let Some(schema) = members.get("items").filter(|schema| !schema.is_array()) {
             for (place, item) in items.iter().enumerate() {
-                self.check_at(schema, item, side, depth + 1)
+                self.check_at(schema, item, at.inside())
                     .map_err(|error| error.inside(&format!("[{place}]")))?;
             }
         }

@@ -71,6 +71,15 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
             value -= step;
         }
     }
+    // Between open ends that lie near each other a whole step leads past one of them.
+    let (above, below) = (number(members, "exclusiveMinimum"), number(members, "exclusiveMaximum"));
+    let past = above.is_some_and(|above| value <= above) || below.is_some_and(|below| value >= below);
+    if past && kind != "integer" {
+        value = match (above.or(least), below.or(most)) {
+            (Some(from), Some(until)) => from.midpoint(until),
+            _ => value,
+        };
+    }
     let whole = kind == "integer" || (value.fract() == 0.0 && number(members, "multipleOf").is_some());
     if whole { Json::from(value.ceil() as i64) } else { Json::from(value) }
 }

@@ -120,3 +120,21 @@ fn a_schema_that_requires_itself_ends() {
         assert!(made.is_object(), "{made}");
     }
 }
+
+#[test]
+fn alternatives_that_contain_themselves_come_to_an_end() {
+    let twice =
+        json!({"anyOf": [{"$ref": "#/schemas/Twice"}, {"$ref": "#/schemas/Twice"}, {"type": "string"}]});
+    let schemas = Schemas::new([("Twice".to_owned(), twice)].into_iter().collect());
+    let schema = json!({"type": "array", "items": {"$ref": "#/schemas/Twice"}});
+    let items = json!(["a", "b", "c"]);
+    assert_eq!(schemas.check(&schema, &items, Side::Request), Ok(()));
+    assert!(schemas.check(&json!({"type": "integer"}), &items, Side::Request).is_err());
+}
+
+#[test]
+fn numbers_lie_between_open_ends() {
+    let schema = json!({"type": "object", "required": ["share"], "properties": {
+        "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}}});
+    reply(&schema, known(json!({}), Vec::new()), None);
+}
