@@ -137,7 +137,7 @@ impl People {
         let without: Vec<&str> = without.split(", ").collect();
         let kept = |names: &'static [&'static str]| {
             let mut kept: Vec<&'static str> =
-                names.iter().copied().filter(|name| !without.contains(name) && !shouted(name)).collect();
+                names.iter().copied().filter(|name| !without.contains(name) && !mistyped(name)).collect();
             kept.sort_unstable();
             kept.dedup();
             kept
@@ -147,9 +147,11 @@ impl People {
     }
 }
 
-/// A few names of the locales are in capitals.
-fn shouted(name: &str) -> bool {
-    name.chars().skip(1).all(|character| !character.is_lowercase())
+/// A few names of the locales are mistyped: in capitals, or with a tab, a comma or a quotation mark.
+fn mistyped(name: &str) -> bool {
+    let begins_in_capitals = name.chars().take(2).filter(|character| character.is_uppercase()).count() == 2;
+    begins_in_capitals
+        || !name.chars().all(|character| character.is_alphabetic() || " -'\u{2019}.".contains(character))
 }
 
 fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
