@@ -10,7 +10,7 @@ use super::{DatasetError, DatasetWriter, DriveError, Options, Start, Summary, Un
 use crate::funnel::{Faults, Funnel};
 use crate::manifest::{Identity, Versions};
 use crate::merge::{MergeError, merge};
-use crate::plan::{Plan, PlanSizes, Shard, Unit};
+use crate::plan::{Plan, PlanSizes, Unit};
 use crate::row::Split;
 use crate::rows::samples::{sample, world_json};
 
@@ -299,8 +299,8 @@ fn shards_merge_to_the_bytes_of_one_run() {
     let (_, expected) = whole();
     let parts = TempDir::new().unwrap();
     let shards: Vec<PathBuf> = (0..3).map(|index| parts.path().join(format!("shard{index}"))).collect();
-    for (index, folder) in shards.iter().enumerate() {
-        run(folder, &format!("{index}/3"), 2);
+    for (shard, folder) in ["3/3", "1/3", "2/3"].iter().zip(&shards) {
+        run(folder, shard, 2);
         assert!(folder.join("shard.json").exists() && !folder.join("manifest.json").exists());
     }
     let out = parts.path().join("merged");
@@ -351,5 +351,4 @@ fn a_shard_without_files_is_still_a_shard() {
     let summary = run(&folder, "19/20", 2);
     assert_eq!(summary.counts.dialogues, 0);
     assert!(folder.join("shard.json").exists());
-    assert_eq!(Shard::new(20, 20).unwrap(), Shard::new(0, 20).unwrap());
 }

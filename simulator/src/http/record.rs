@@ -71,9 +71,9 @@ fn dialogue(live: &Live, mut room: Room) -> Result<Json, Problem> {
     for (position, entry) in live.session.log().enumerate() {
         turn_before(position, &mut messages);
         let content = entry.reply.to_json(&world.zone);
-        room.take(content.len() as u64)?;
         let id = format!("call_{position}");
         let arguments = Json::Object(entry.call.arguments.clone()).to_string();
+        room.take((content.len() + arguments.len()) as u64)?;
         let function = json!({"name": entry.call.api, "arguments": arguments});
         messages.push(json!({
             "role": "assistant",
@@ -129,7 +129,8 @@ fn har_entry(
     };
     let status = entry.reply.status;
     let said = entry.reply.to_json(&world.zone);
-    room.take(said.len() as u64)?;
+    let sent = form.body.as_ref().map_or(0, String::len);
+    room.take((said.len() + sent) as u64)?;
     let kind = if entry.reply.is_success() { "application/json" } else { "application/problem+json" };
     let delay = entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0);
     let mut request = json!({
@@ -140,7 +141,7 @@ fn har_entry(
         "headers": named(&form.headers),
         "queryString": named(&form.query),
         "headersSize": -1,
-        "bodySize": form.body.as_ref().map_or(0, String::len),
+        "bodySize": sent,
     });
     if let (Json::Object(request), Some(body)) = (&mut request, &form.body) {
         request.insert("postData".to_owned(), json!({"mimeType": "application/json", "text": body}));

@@ -35,9 +35,9 @@ fn what_forks_share_is_shared_after_a_restart() {
     let first = session(&app, json!({}));
     (0..300).for_each(|n| assert!(make(&app, &first, &format!("Lamp {n}")).0 < 300));
     let forks = fork(&app, &first, json!({"n": 50}));
-    make(&app, &forks[0], "Kettle");
+    assert!(make(&app, &forks[0], "Kettle").0 < 300);
     let nested = fork(&app, &forks[0], json!({"n": 50}));
-    make(&app, &nested[0], "Pan");
+    assert!(make(&app, &nested[0], "Pan").0 < 300);
     let earlier = fork(&app, &nested[0], json!({"n": 2, "at": 300}));
     let held = app.scale.held();
     assert!(held < 3 * lock(&app.sessions.peek(&first).unwrap()).session.bytes(), "{held}");
