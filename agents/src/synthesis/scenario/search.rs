@@ -13,6 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::synthesis::world::UnitWorld;
 
+/// Searches for one API; who has found nothing by then gives up.
+const MOST_TRIES: usize = 4;
 /// Words after the verb of a request and its article, at most.
 const MOST_NOUNS: usize = 3;
 /// APIs of a domain whose names share a word, at most, for the word to tell them apart.
@@ -83,8 +85,8 @@ pub(super) fn attempts(
     let mut tries = requests(of_stage, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
     tries.splice(at..at, names.drain(..said_names));
-    tries.extend(names.iter().filter_map(|name| said_part(name, &seen)));
     tries.extend(names);
+    tries.truncate(MOST_TRIES);
     tries
 }
 
@@ -100,19 +102,6 @@ fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
     let from = words.iter().take_while(|word| idle(word)).count();
     let rest = words.get(from..).unwrap_or_default();
     if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
-}
-
-/// The longest run of a name's words that were all said, where two of them mean something.
-fn said_part(name: &str, seen: &HashSet<u64>) -> Option<String> {
-    let words: Vec<&str> = name.split_whitespace().collect();
-    let stems: Vec<Vec<u64>> = words.iter().map(|word| Prose::stems_of(word)).collect();
-    let runs = (0..words.len()).flat_map(|from| (from + 2..=words.len()).map(move |until| from..until));
-    let said = runs.filter(|run| {
-        let of = &stems[run.clone()];
-        let whole = of.first().is_some_and(|s| !s.is_empty()) && of.last().is_some_and(|s| !s.is_empty());
-        whole && of.iter().flatten().all(|stem| seen.contains(stem))
-    });
-    said.max_by_key(|run| (run.len(), std::cmp::Reverse(run.start))).map(|run| words[run].join(" "))
 }
 
 /// What texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
