@@ -137,9 +137,16 @@ impl People {
         let without: Vec<&str> = without.split(", ").collect();
         let kept = |names: &'static [&'static str]| {
             let mut kept: Vec<&'static str> =
-                names.iter().copied().filter(|name| !without.contains(name) && !mistyped(name)).collect();
+                names.iter().copied().filter(|name| !without.contains(name) && !shouted(name)).collect();
             kept.sort_unstable();
             kept.dedup();
+            // Their places are kept, for what is drawn by place.
+            for at in 1..kept.len() {
+                kept[at] = kept[at].trim_matches(|c: char| !c.is_alphabetic());
+                if mistyped(kept[at]) {
+                    kept[at] = kept[at - 1];
+                }
+            }
             kept
         };
         self.groups.push(Group { first: kept(L::NAME_FIRST_NAME), last: kept(L::NAME_LAST_NAME) });
@@ -147,10 +154,15 @@ impl People {
     }
 }
 
-/// A few names of the locales are mistyped: in capitals, or with a tab, a comma or a quotation mark.
+/// A few names of the locales are in capitals.
+fn shouted(name: &str) -> bool {
+    name.chars().skip(1).all(|character| !character.is_lowercase())
+}
+
+/// A few others begin with two of them, or hold a quotation mark.
 fn mistyped(name: &str) -> bool {
-    let begins_in_capitals = name.chars().take(2).filter(|character| character.is_uppercase()).count() == 2;
-    begins_in_capitals
+    let capitals = name.chars().take_while(|character| character.is_uppercase()).count();
+    capitals > 1
         || !name.chars().all(|character| character.is_alphabetic() || " -'\u{2019}.".contains(character))
 }
 

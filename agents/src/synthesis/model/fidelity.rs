@@ -77,6 +77,22 @@ pub enum Unfit {
         /// The words.
         words: String,
     },
+    /// It leaves out what its line says.
+    #[error("`{line}` does not say `{words}`, which is to be said")]
+    Omits {
+        /// The line.
+        line: String,
+        /// The words.
+        words: String,
+    },
+    /// It is what the model was told, not what is to be said.
+    #[error("`{line}` repeats `{words}` of what you were told, expected what is to be said")]
+    Repeats {
+        /// The line.
+        line: String,
+        /// The words.
+        words: String,
+    },
     /// It means something else.
     #[error("`{line}` does not mean what is to be said: {meaning}")]
     OtherMeaning {
@@ -98,6 +114,8 @@ impl Unfit {
             Self::TooLong { .. } => "too long",
             Self::OtherSpeaker { .. } => "the wrong speaker",
             Self::Adds { .. } => "says more than is to be said",
+            Self::Omits { .. } => "says less than is to be said",
+            Self::Repeats { .. } => "repeats the instructions",
             Self::OtherMeaning { .. } => "means something else",
         }
     }
@@ -114,6 +132,10 @@ pub struct Line<'a> {
     pub reference: &'a str,
     /// Everything that may be named in it.
     pub known: &'a str,
+    /// Whether it says all that the reference says.
+    pub whole: bool,
+    /// What the model was told around the reference.
+    pub told: &'a [&'a str],
     /// How near in meaning it has to be, as a cosine.
     pub near: f32,
     /// The clock.
@@ -124,6 +146,8 @@ pub struct Line<'a> {
 pub const NEAR_PLAN: f32 = 0.3;
 /// How near a reworded line must be.
 pub const NEAR_REWORDED: f32 = 0.5;
+/// Words in a row that are no accident.
+const RUN: usize = 4;
 /// Lines of fewer words are too short for a vector to tell.
 const SHORT: usize = 5;
 
@@ -149,8 +173,14 @@ pub fn check(line: Line<'_>) -> Result<(), Unfit> {
     if is_of_other(line.speaker, text, line.reference) {
         return Err(Unfit::OtherSpeaker { line: said(), expected: line.speaker.name() });
     }
-    if let Some(words) = added(&line) {
+    if let Some(words) = repeated(&line) {
+        return Err(Unfit::Repeats { line: said(), words });
+    }
+    if let Some(words) = beyond(text, &[line.reference, line.known], line.clock) {
         return Err(Unfit::Adds { line: said(), words });
+    }
+    if let Some(words) = beyond(line.reference, &[text], line.clock).filter(|_| line.whole) {
+        return Err(Unfit::Omits { line: said(), words });
     }
     if line.reference.split_whitespace().count() >= SHORT && nearness(text, line.reference) < line.near {
         return Err(Unfit::OtherMeaning { line: said(), meaning: line.reference.to_owned() });
@@ -221,10 +251,23 @@ fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
     }
 }
 
-/// A value or a name that is neither in the reference nor in what is known.
-fn added(line: &Line<'_>) -> Option<String> {
-    let (prose, reference) = (Prose::read(line.line, line.clock), Prose::read(line.reference, line.clock));
-    let known = Prose::read(line.known, line.clock);
+/// Words of what the model was told that it says again, where they are not the line's own.
+fn repeated(line: &Line<'_>) -> Option<String> {
+    let all = |text: &str| words(text).collect::<Vec<String>>();
+    let (said, reference) = (all(line.line), all(line.reference));
+    line.told.iter().find_map(|told| {
+        let told = all(told);
+        let run = RUN.min(told.len());
+        let within = |list: &[String], words: &[String]| list.windows(run).any(|run| run == words);
+        let mut runs = told.windows(run.max(1));
+        runs.find(|words| within(&said, words) && !within(&reference, words)).map(|words| words.join(" "))
+    })
+}
+
+/// A value or a name of a text that is in none of the others.
+fn beyond(text: &str, others: &[&str], clock: &Clock) -> Option<String> {
+    let prose = Prose::read(text, clock);
+    let known: Vec<Prose> = others.iter().map(|other| Prose::read(other, clock)).collect();
     let is_weak = |what: &What| match what {
         What::Number(number) => number.role == NumberRole::Weak,
         What::None => true,
@@ -233,17 +276,17 @@ fn added(line: &Line<'_>) -> Option<String> {
     let value = prose.mentions().iter().find(|mention| {
         let same = |other: &Prose| {
             let words = prose.words_at(mention.span());
-            other.mentions().iter().any(|known| is_same(&known.what, &mention.what, line.clock))
+            other.mentions().iter().any(|known| is_same(&known.what, &mention.what, clock))
                 || other.source().to_lowercase().contains(&words.to_lowercase())
         };
         let counts = !is_weak(&mention.what) && !prose.words_at(mention.span()).eq_ignore_ascii_case("once");
-        counts && !same(&reference) && !same(&known)
+        counts && !known.iter().any(same)
     });
     if let Some(mention) = value {
         return Some(prose.words_at(mention.span()).to_owned());
     }
-    let all: BTreeSet<String> = words(line.reference).chain(words(line.known)).collect();
-    names(line.line).into_iter().find(|name| words(name).any(|word| !all.contains(&word))).map(str::to_owned)
+    let all: BTreeSet<String> = others.iter().flat_map(|other| words(other)).collect();
+    names(text).into_iter().find(|name| words(name).any(|word| !all.contains(&word))).map(str::to_owned)
 }
 
 /// Whether two mentions can mean the same value.
@@ -304,7 +347,9 @@ mod tests {
         let zone = Zone::utc();
         let clock = Clock::at(zone.parse_instant("2026-03-02T09:00").unwrap(), &zone);
         let known = "You are the assistant of Harbour Dental.";
-        let found = check(Line { speaker, line, reference, known, near: NEAR_REWORDED, clock: &clock });
+        let told = ["Say the same thing in other words, and keep every number.", "somebody precise"];
+        let (whole, near) = (true, NEAR_REWORDED);
+        let found = check(Line { speaker, line, reference, known, whole, told: &told, near, clock: &clock });
         assert_eq!(found.err().map(|unfit| unfit.name()), expect, "{line}");
     }
 
@@ -327,6 +372,16 @@ mod tests {
             (
                 "How can I help you with the cleaning of Dr. Lane on Friday at 14:30?",
                 Some("the wrong speaker"),
+            ),
+            ("Please shift my cleaning with Dr. Lane to Friday.", Some("says less than is to be said")),
+            ("Please shift my cleaning to Friday, half past two.", Some("says less than is to be said")),
+            (
+                "And keep every number: please shift my cleaning with Dr. Lane to Friday at 14:30.",
+                Some("repeats the instructions"),
+            ),
+            (
+                "Somebody precise wants the cleaning with Dr. Lane moved to Friday at 14:30.",
+                Some("repeats the instructions"),
             ),
             ("{\"line\": \"Move my cleaning\"}", Some("not a line of a chat")),
             ("What is the weather like in the mountains?", Some("means something else")),

@@ -309,8 +309,16 @@ impl Work {
         let clock = Clock::at(plan.grounded.clock, &self.world.base.world().zone);
         let known = &plan.grounded.system;
         for (line, reference) in lines.iter().zip(reference.iter()) {
-            let line =
-                Line { speaker: Speaker::User, line, reference, known, near: NEAR_PLAN, clock: &clock };
+            let line = Line {
+                speaker: Speaker::User,
+                line,
+                reference,
+                known,
+                whole: false,
+                told: &[],
+                near: NEAR_PLAN,
+                clock: &clock,
+            };
             match fidelity::check(line) {
                 // The plan's words were not shown: short answers are often the same.
                 Ok(()) | Err(fidelity::Unfit::Unchanged { .. }) => {}

@@ -1,5 +1,7 @@
 //! Where the arguments of a call come from.
 
+use std::collections::BTreeMap;
+
 use diorama_seeds::model::{Api, ApiId, PageStyle, Parameter};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
@@ -175,6 +177,23 @@ fn is_choice(
         .iter()
         .flat_map(|later| later.sources.values())
         .all(|source| places(source).iter().all(|(of, path)| *of as usize != left.call || taken(path)));
+    // All items of a list are no closer look at it: without the argument there would be others.
+    let listed = stages.iter().flat_map(|stage| &stage.asked).filter_map(|asked| match asked {
+        crate::answer::Asked::Leaf { path, .. } if asked.call() == left.call => item(path),
+        _ => None,
+    });
+    let listed: BTreeMap<(&str, &str), usize> = listed.fold(BTreeMap::new(), |mut all, place| {
+        *all.entry(place).or_default() += 1;
+        all
+    });
+    let length = |body: &Body, path: &str| match body.at(path) {
+        Some(Body::List(items)) => items.len(),
+        _ => 0,
+    };
+    let is_whole_list = listed.iter().any(|((list, _), told)| {
+        let items = length(&entry.reply.body, list);
+        items > 1 && *told >= items && length(&wider.reply.body, list) != items
+    });
     let by_facts = stages.iter().flat_map(|stage| &stage.asked).all(|asked| {
         asked.call() != left.call
             || match asked {
@@ -183,7 +202,13 @@ fn is_choice(
                 _ => wider.reply.body == entry.reply.body,
             }
     });
-    wider.reply.is_success() && by_arguments && by_facts
+    wider.reply.is_success() && by_arguments && by_facts && !is_whole_list
+}
+
+/// The list and the member that a path such as `data.slots[3].fee` leads to.
+fn item(path: &str) -> Option<(&str, &str)> {
+    let (list, rest) = path.rsplit_once('[')?;
+    Some((list, rest.split_once(']')?.1))
 }
 
 fn signs(entry: &LogEntry) -> bool {
