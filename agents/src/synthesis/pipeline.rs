@@ -107,7 +107,7 @@ fn slot_row(
         // A shape that a world has no room for must not hold the slot up; one that is merely rare gets its chance.
         if attempt > 0 && attempt % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
-            drawn = stream.random();
+            drawn = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
@@ -180,6 +180,14 @@ impl<'a> Author<'a> {
         if repertoire.draw(ability, 0.0).is_some() { Self::Scenarios(repertoire) } else { Self::Grammar }
     }
 
+    /// Where the next draw goes, after one that came to nothing.
+    pub(super) fn another(&self, ability: Ability, drawn: f64, to: f64) -> f64 {
+        match self {
+            Self::Scenarios(repertoire) => repertoire.another(ability, drawn, to),
+            Self::Grammar => to,
+        }
+    }
+
     /// Attempts at one kind of conversation.
     pub(super) const fn patience(&self) -> u32 {
         match self {
@@ -205,6 +213,9 @@ impl<'a> Author<'a> {
                 let played = scenario::play(world, scenario, wish.ability, wish.session_seed, rng)
                     .map_err(|reason| ("scenario", reason.name().to_owned()))?;
                 let phenomena = phenomena::of(scenario, &played);
+                if let Some(label) = repertoire.drawn_for(scenario).find(|label| !phenomena.contains(label)) {
+                    return Err(("scenario", format!("does not show {label}, which it was drawn for")));
+                }
                 Ok((played.candidate, phenomena))
             }
             Self::Grammar => {

@@ -26,8 +26,20 @@ pub struct Repertoire {
     scenarios: Vec<Arc<Scenario>>,
     /// What operators tell their assistants, by domain.
     personas: Vec<Vec<String>>,
-    /// For each ability, the scenarios that exercise it, with the running sum of their weights.
-    draws: [Vec<(f64, usize)>; 3],
+    /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
+    draws: [Vec<Draw>; 3],
+    /// What has a share.
+    shared: Vec<String>,
+}
+
+/// A scenario that may be drawn.
+#[derive(Clone, Debug)]
+struct Draw {
+    /// The running sum of weights up to it.
+    until: f64,
+    scenario: usize,
+    /// What it shows of what has a share, one after the other.
+    shows: Vec<bool>,
 }
 
 /// Shares of the conversations that are to show something, by its label.
@@ -70,16 +82,40 @@ impl Repertoire {
     /// A scenario that exercises an ability; none where none does. `at` is where it stands, from 0 to 1.
     #[must_use]
     pub fn draw(&self, ability: Ability, at: f64) -> Option<&Arc<Scenario>> {
+        self.scenarios.get(self.draws[ability as usize].get(self.place(ability, at)?)?.scenario)
+    }
+
+    /// Where another scenario stands that shows the same of what has a share as the one at a place: a conversation that is
+    /// harder to make is not made less often. `to` is where among them, from 0 to 1.
+    #[must_use]
+    pub fn another(&self, ability: Ability, at: f64, to: f64) -> f64 {
         let draws = &self.draws[ability as usize];
-        let (all, _) = draws.last()?;
-        let position = draws.partition_point(|(sum, _)| *sum <= at * all).min(draws.len() - 1);
-        self.scenarios.get(draws[position].1)
+        let (Some(place), Some(last)) = (self.place(ability, at), draws.last()) else { return to };
+        let shows = &draws[place].shows;
+        let first = draws.partition_point(|draw| draw.shows < *shows);
+        let end = draws.partition_point(|draw| draw.shows <= *shows);
+        let from = first.checked_sub(1).map_or(0.0, |before| draws[before].until);
+        let until = draws[end - 1].until;
+        (from + to * (until - from)) / last.until
+    }
+
+    /// What a scenario is drawn for: what it can show of what has a share.
+    pub fn drawn_for<'r>(&'r self, scenario: &'r Scenario) -> impl Iterator<Item = &'r str> {
+        let told = phenomena::told_by(&scenario.doc);
+        self.shared.iter().map(String::as_str).filter(move |label| told.contains(label))
+    }
+
+    fn place(&self, ability: Ability, at: f64) -> Option<usize> {
+        let draws = &self.draws[ability as usize];
+        let all = draws.last()?.until;
+        Some(draws.partition_point(|draw| draw.until <= at * all).min(draws.len() - 1))
     }
 
     /// Plays scenarios as often as it takes for the given shares to show what they are to show: iterative proportional
     /// fitting over the labels. What no scenario shows, or all, stays as it is.
     pub fn weigh(&mut self, shares: &Shares) {
         const ROUNDS: usize = 60;
+        self.shared = shares.keys().cloned().collect();
         for ability in [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall] {
             let fitting: Vec<usize> =
                 (0..self.scenarios.len()).filter(|at| exercises(&self.scenarios[*at], ability)).collect();
@@ -100,12 +136,21 @@ impl Repertoire {
                     }
                 }
             }
+            let shows =
+                labels.iter().map(|told| shares.keys().map(|share| told.contains(&share.as_str())).collect());
+            let mut draws: Vec<Draw> = fitting
+                .into_iter()
+                .zip(weights)
+                .zip(shows)
+                .map(|((scenario, weight), shows)| Draw { until: weight, scenario, shows })
+                .collect();
+            draws.sort_by(|one, other| one.shows.cmp(&other.shows));
             let mut sum = 0.0;
-            let draws = fitting.into_iter().zip(weights).map(|(at, weight)| {
-                sum += weight;
-                (sum, at)
-            });
-            self.draws[ability as usize] = draws.collect();
+            for draw in &mut draws {
+                sum += draw.until;
+                draw.until = sum;
+            }
+            self.draws[ability as usize] = draws;
         }
     }
 }

@@ -179,11 +179,11 @@ pub fn check(line: Line<'_>) -> Result<(), Unfit> {
     if let Some(words) = beyond(text, &[line.reference, line.known], line.clock) {
         return Err(Unfit::Adds { line: said(), words });
     }
-    if let Some(words) = beyond(line.reference, &[text], line.clock).filter(|_| line.whole) {
-        return Err(Unfit::Omits { line: said(), words });
-    }
     if line.reference.split_whitespace().count() >= SHORT && nearness(text, line.reference) < line.near {
         return Err(Unfit::OtherMeaning { line: said(), meaning: line.reference.to_owned() });
+    }
+    if let Some(words) = beyond(line.reference, &[text], line.clock).filter(|_| line.whole) {
+        return Err(Unfit::Omits { line: said(), words });
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ pub fn plan(
     for proposal in 0..PROPOSALS {
         if proposal > 0 && proposal % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
-            drawn = stream.random();
+            drawn = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };

@@ -74,14 +74,16 @@ pub(super) fn attempts(
         Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !uses.contains_key(stem))
     };
     let common = world.family.guide.api(api).search.iter();
+    let of_stage = known.said.get(..known.of_stage).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
     names.shuffle(rng);
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     let unsaid = |name: &String| Prose::stems_of(name).iter().filter(|stem| !seen.contains(stem)).count();
-    names.sort_by_key(unsaid);
+    // What is wanted now tells more than what was said before, or is said to every assistant.
+    let now: HashSet<u64> = of_stage.iter().copied().flat_map(Prose::stems_of).collect();
+    names.sort_by_key(|name| (Prose::stems_of(name).iter().all(|stem| !now.contains(stem)), unsaid(name)));
     let said_names = names.iter().take_while(|name| unsaid(name) == 0).count();
 
-    let of_stage = known.said.get(..known.of_stage).unwrap_or(&known.said);
     let mut tries = requests(of_stage, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
     tries.splice(at..at, names.drain(..said_names));
