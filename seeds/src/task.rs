@@ -41,6 +41,11 @@ pub enum Ability {
     PlanRetrieveCall,
 }
 
+impl Ability {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Call, Self::RetrieveCall, Self::PlanRetrieveCall];
+}
+
 /// How an episode ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

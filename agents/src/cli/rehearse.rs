@@ -67,7 +67,7 @@ impl RehearseCommand {
         find: &dyn Fn(&str) -> Result<WorldDoc, CliError>,
         streams: &mut Streams<'_>,
     ) -> Result<Done, CliError> {
-        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed, &Shares::new())?;
+        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
         let wanted =
             |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> =

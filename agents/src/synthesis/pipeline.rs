@@ -154,13 +154,21 @@ fn slot_row(
     None
 }
 
-/// One of the abilities asked for. Few conversations need one API alone, so that they are drawn half as often.
+/// How often an ability is drawn: few conversations need one API alone, so that they are drawn half as often.
+pub(super) const fn ability_weight(ability: Ability) -> u32 {
+    match ability {
+        Ability::RetrieveCall => 1,
+        Ability::Call | Ability::PlanRetrieveCall => 2,
+    }
+}
+
+/// One of the abilities asked for.
 pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
-    let weight = |ability: &Ability| if *ability == Ability::RetrieveCall { 1 } else { 2 };
-    let mut left = rng.random_range(0..asked.iter().map(weight).sum::<u32>().max(1));
+    let mut left =
+        rng.random_range(0..asked.iter().map(|ability| ability_weight(*ability)).sum::<u32>().max(1));
     let drawn = asked.iter().find(|ability| {
-        let drawn = left < weight(ability);
-        left = left.saturating_sub(weight(ability));
+        let drawn = left < ability_weight(**ability);
+        left = left.saturating_sub(ability_weight(**ability));
         drawn
     });
     drawn.copied().unwrap_or(Ability::Call)

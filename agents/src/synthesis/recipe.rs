@@ -80,7 +80,7 @@ impl Recipe {
             model,
         } = ingredients;
         if abilities.is_empty() {
-            abilities = vec![Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall];
+            abilities = Ability::ALL.to_vec();
         }
         let mut names: Vec<String> = domains.iter().chain(&worlds).map(|doc| doc.name.clone()).collect();
         names.sort_unstable();
@@ -159,11 +159,16 @@ impl Recipe {
             let composed = compose(&family_name(&docs), &docs)?;
             for surface in 0..SURFACES {
                 let mut rng = self.stream("surface", number as u64 * SURFACES + surface);
-                self.train.push(Family::new(&surface::vary(composed.clone(), &mut rng), shadow, shares)?);
+                self.train.push(Family::new(
+                    &surface::vary(composed.clone(), &mut rng),
+                    shadow,
+                    shares,
+                    &self.abilities,
+                )?);
             }
         }
         for doc in &worlds {
-            self.train.push(Family::new(doc, shadow, shares)?);
+            self.train.push(Family::new(doc, shadow, shares, &self.abilities)?);
         }
         if test.is_empty() {
             return Ok(());
@@ -175,7 +180,7 @@ impl Recipe {
             .collect();
         for docs in groups(&test, group) {
             let composed = compose(&family_name(&docs), &docs)?;
-            let family = Family::new(&composed, shadow, shares)?;
+            let family = Family::new(&composed, shadow, shares, &self.abilities)?;
             // What training rows show may not occur in test rows, distractors included.
             let shared: BTreeSet<String> = family
                 .world()
@@ -187,7 +192,7 @@ impl Recipe {
             let family = if shared.is_empty() {
                 family
             } else {
-                Family::new(&without(composed, &shared), shadow, shares)?
+                Family::new(&without(composed, &shared), shadow, shares, &self.abilities)?
             };
             self.test.push(family);
         }

@@ -19,6 +19,7 @@ use diorama_seeds::world::Finding;
 pub use self::play::{Played, Unplayed, play};
 use self::words::check_words;
 use super::phenomena;
+use super::pipeline::ability_weight;
 
 /// The scenarios of a world that fit it, and how often each is played.
 #[derive(Clone, Debug, Default)]
@@ -111,47 +112,57 @@ impl Repertoire {
         Some(draws.partition_point(|draw| draw.until <= at * all).min(draws.len() - 1))
     }
 
-    /// Plays scenarios as often as it takes for the given shares to show what they are to show: iterative proportional
-    /// fitting over the labels. What no scenario shows, or all, stays as it is.
-    pub fn weigh(&mut self, shares: &Shares) {
+    /// Plays scenarios as often as it takes for the given shares of all conversations to show what they are to show, while each
+    /// of the abilities keeps its share: iterative proportional fitting over labels and abilities. What no scenario shows, or
+    /// all, stays as it is.
+    pub fn weigh(&mut self, shares: &Shares, abilities: &[Ability]) {
         const ROUNDS: usize = 60;
         self.shared = shares.keys().cloned().collect();
-        for ability in [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall] {
-            let fitting: Vec<usize> =
-                (0..self.scenarios.len()).filter(|at| exercises(&self.scenarios[*at], ability)).collect();
-            let labels: Vec<Vec<&str>> =
-                fitting.iter().map(|at| phenomena::told_by(&self.scenarios[*at].doc)).collect();
-            let mut weights = vec![1.0; fitting.len()];
-            for _ in 0..ROUNDS {
-                for (label, share) in shares {
-                    let has = |at: &usize| labels[*at].contains(&label.as_str());
-                    let all: f64 = weights.iter().sum();
-                    let with: f64 = (0..weights.len()).filter(has).map(|at| weights[at]).sum();
-                    if with <= 0.0 || with >= all {
-                        continue;
-                    }
-                    let (more, less) = (share * all / with, (1.0 - share) * all / (all - with));
-                    for (at, weight) in weights.iter_mut().enumerate() {
-                        *weight *= if has(&at) { more } else { less };
-                    }
+        let exercised = |ability: &Ability| {
+            let scenarios = self.scenarios.iter().enumerate();
+            let fitting = scenarios.filter(|(_, scenario)| exercises(scenario, *ability));
+            fitting.map(|(at, scenario)| Weighed::new(*ability, at, scenario, shares)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<Weighed> = abilities.iter().flat_map(exercised).collect();
+        for _ in 0..ROUNDS {
+            for ability in abilities {
+                let to = f64::from(ability_weight(*ability));
+                let of: f64 = all.iter().filter(|one| one.ability == *ability).map(|one| one.weight).sum();
+                all.iter_mut().filter(|one| one.ability == *ability).for_each(|one| one.weight *= to / of);
+            }
+            for (label, share) in shares.values().enumerate() {
+                let sum: f64 = all.iter().map(|one| one.weight).sum();
+                let with: f64 = all.iter().filter(|one| one.shows[label]).map(|one| one.weight).sum();
+                if with <= 0.0 || with >= sum {
+                    continue;
                 }
+                let (more, less) = (share * sum / with, (1.0 - share) * sum / (sum - with));
+                all.iter_mut().for_each(|one| one.weight *= if one.shows[label] { more } else { less });
             }
-            let shows =
-                labels.iter().map(|told| shares.keys().map(|share| told.contains(&share.as_str())).collect());
-            let mut draws: Vec<Draw> = fitting
-                .into_iter()
-                .zip(weights)
-                .zip(shows)
-                .map(|((scenario, weight), shows)| Draw { until: weight, scenario, shows })
-                .collect();
-            draws.sort_by(|one, other| one.shows.cmp(&other.shows));
-            let mut sum = 0.0;
-            for draw in &mut draws {
-                sum += draw.until;
-                draw.until = sum;
-            }
-            self.draws[ability as usize] = draws;
         }
+        all.sort_by(|one, other| one.shows.cmp(&other.shows));
+        self.draws = Default::default();
+        for Weighed { ability, scenario, shows, weight } in all {
+            let draws = &mut self.draws[ability as usize];
+            let before = draws.last().map_or(0.0, |draw: &Draw| draw.until);
+            draws.push(Draw { until: before + weight, scenario, shows });
+        }
+    }
+}
+
+/// A scenario as it is weighed for an ability.
+struct Weighed {
+    ability: Ability,
+    scenario: usize,
+    shows: Vec<bool>,
+    weight: f64,
+}
+
+impl Weighed {
+    fn new(ability: Ability, scenario: usize, of: &Scenario, shares: &Shares) -> Self {
+        let told = phenomena::told_by(&of.doc);
+        let shows = shares.keys().map(|label| told.contains(&label.as_str())).collect();
+        Self { ability, scenario, shows, weight: 1.0 }
     }
 }
 

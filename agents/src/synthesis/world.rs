@@ -10,6 +10,7 @@ use std::sync::Arc;
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
+use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
@@ -92,7 +93,12 @@ impl Family {
     ///
     /// # Errors
     /// The findings of the reader.
-    pub fn new(doc: &WorldDoc, shadow_seed: u64, shares: &Shares) -> Result<Arc<Self>, Report> {
+    pub fn new(
+        doc: &WorldDoc,
+        shadow_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+    ) -> Result<Arc<Self>, Report> {
         let source = Source::new(doc.clone())?;
         let world = source.world();
         let guide = Guide::new(doc, world);
@@ -104,7 +110,7 @@ impl Family {
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
         }
-        repertoire.weigh(shares);
+        repertoire.weigh(shares, abilities);
         let shadow = source.run(shadow_seed)?.world;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self {

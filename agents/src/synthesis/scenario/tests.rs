@@ -19,7 +19,7 @@ fn document(scenarios: &str) -> WorldDoc {
 }
 
 fn harbour(seed: u64) -> UnitWorld {
-    let family = Family::new(&document(SCENARIOS), 99, &Shares::new()).unwrap();
+    let family = Family::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
     OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap()
 }
 
@@ -130,7 +130,7 @@ fn shares_are_met_where_they_can_be() {
     let doc = document(SCENARIOS);
     let world = world::compile(&doc).unwrap();
     let (mut repertoire, _) = Repertoire::new(&doc, &world);
-    repertoire.weigh(&[("held_back".to_owned(), 0.5)].into());
+    repertoire.weigh(&[("held_back".to_owned(), 0.5)].into(), &[Ability::Call]);
     let draws = 2_000;
     let held = (0..draws).filter(|draw| {
         let drawn = repertoire.draw(Ability::Call, f64::from(*draw) / f64::from(draws)).unwrap();
@@ -172,7 +172,7 @@ fn the_catalogs_scenarios_become_rows() {
     for name in diorama_catalog::names() {
         let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
         world::add_scenarios(&mut doc, name, diorama_catalog::scenarios(name).unwrap().as_bytes()).unwrap();
-        let family = Family::new(&doc, 99, &Shares::new()).unwrap();
+        let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
         assert!(family.repertoire.scenarios().len() >= 25, "{name}");
         let worlds: Vec<UnitWorld> = (0..4)
             .map(|seed| OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap())
