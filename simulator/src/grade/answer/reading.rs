@@ -7,7 +7,7 @@ use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, speaks_for_all};
 use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, is_inflected, yes_no};
-use crate::grade::extract::lexicon::{word, words};
+use crate::grade::extract::lexicon::{Roles, word, words};
 use crate::grade::extract::prose::Span;
 use crate::grade::extract::tokens::{Kind, LineKind, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
@@ -149,6 +149,9 @@ impl Reader<'_> {
                 reading.out_of_order.push(position);
             }
         }
+        if self.leaves_open() {
+            reading.dump = Some("a list of which it chooses none".to_owned());
+        }
         let bound = MAX_UNASKED.max(2 * key.atoms.len());
         if unasked.0 > bound {
             reading.dump =
@@ -165,6 +168,26 @@ impl Reader<'_> {
             reading.dump = Some(format!("{beside} facts beside what was asked, at most {bound} may be"));
         }
         reading
+    }
+
+    /// Whether the one name asked for is given among others of its kind, an item for each, and nothing says which it is.
+    fn leaves_open(&self) -> bool {
+        let [atom] = &*self.key.atoms else { return false };
+        let Goal::Entity(entity) = &atom.goal else { return false };
+        let list = self.key.tops.first().is_some_and(|top| top.list);
+        let own = |hit: &&Hit| hit.field.is_some() && hit.field == entity.field;
+        let line = |hit: &Hit| {
+            let line = self.text.get(hit.start).map_or(0, |token| token.line as usize);
+            self.text.lines.get(line).copied().unwrap_or(LineKind::Plain)
+        };
+        let mut named: Vec<u64> = self.hits.iter().filter(own).map(|hit| hit.identity).collect();
+        named.sort_unstable();
+        named.dedup();
+        let chooses = self.text.tokens.iter().any(|token| token.is(Roles::COMPARATIVE));
+        !list
+            && !chooses
+            && named.len() > 1
+            && self.hits.iter().filter(own).all(|hit| matches!(line(hit), LineKind::Item | LineKind::Row))
     }
 
     /// Gives each atom a mention or name of its own, as many as can have one.
