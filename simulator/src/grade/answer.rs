@@ -17,6 +17,7 @@ use diorama_seeds::value::Zone;
 
 pub use self::goal::FactError;
 use self::goal::Goal;
+pub(crate) use self::reading::Explained;
 pub use self::reading::{AnswerReading, FactState};
 use super::extract::lexicon::Roles;
 use super::extract::tokens::{self as extract_token, Text};

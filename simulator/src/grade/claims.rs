@@ -9,11 +9,12 @@ mod labels;
 mod leaves;
 mod measured;
 mod subjects;
+mod written;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use diorama_seeds::model::{DomainId, Field, ResourceId, World};
+use diorama_seeds::model::{DomainId, Field, FieldId, Record, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
@@ -126,6 +127,11 @@ impl<'a> Known<'a> {
         Some(format!("{name}: nothing was done to it"))
     }
 
+    /// Whether replies give the text at a place to a record that its sentence names.
+    pub(super) fn gives(&self, span: Span) -> bool {
+        self.subjects().gives(self.prose, span)
+    }
+
     fn subjects(&self) -> &Subjects<'a> {
         self.subjects.get_or_init(|| Subjects::of(self))
     }
@@ -201,7 +207,6 @@ impl<'a> Known<'a> {
                 .filter(|span| ends(*span) && prose.is_stated(*span) && !prose.is_possible(*span))
         };
         let said = |word: &str| self.shown.turns.iter().any(|turn| !turn.find_word(word).is_empty());
-        let asserts = |word: &str| stated(word).next().is_some() && !said(word);
         let entries = || self.shown.entries.iter().filter(|entry| entry.reply.is_success());
         let spaced = |value: &str| value.replace('_', " ");
         for entry in entries() {
@@ -226,6 +231,8 @@ impl<'a> Known<'a> {
                     let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
                     bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))
                 };
+                let of_record = |span: &Span| !self.subjects().is_of_another(prose, *span, (*resource, key));
+                let asserts = |word: &str| stated(word).any(|span| of_record(&span)) && !said(word);
                 let wrong = values.iter().filter(|other| &***other != shown).find(|other| {
                     let word = spaced(other);
                     // `All five are on`, of which one is off.
@@ -245,6 +252,16 @@ impl<'a> Known<'a> {
     fn is_changed(&self, resource: ResourceId, key: &Value) -> bool {
         let mut changes = self.shown.entries.iter().flat_map(|entry| &entry.changes);
         changes.any(|change| (change.resource, &change.key) == (resource, key))
+    }
+
+    /// Whether a call has changed a field of a record.
+    fn is_set(&self, resource: ResourceId, key: &Value, field: FieldId) -> bool {
+        let changes = self.shown.entries.iter().flat_map(|entry| &entry.changes);
+        let mut own = changes.filter(|change| (change.resource, &change.key) == (resource, key));
+        own.any(|change| {
+            let of = |record: Option<&Record>| record.and_then(|record| record.get(field.index()).cloned());
+            of(change.before.as_ref()) != of(change.after.as_ref())
+        })
     }
 
     /// Whether a call has changed a record of a resource.

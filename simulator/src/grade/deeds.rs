@@ -36,6 +36,12 @@ pub(super) struct Said {
 const ANY: [&str; 10] =
     ["do", "done", "complet", "success", "process", "succeed", "finish", "sort", "carri", "happen"];
 
+/// Those of them that say that it is over.
+const DONE: [&str; 7] = ["done", "complet", "success", "process", "succeed", "finish", "carri"];
+
+/// Words whose denial denies any deed: `that didn't work`, `it is not possible`.
+const FAILING: [&str; 2] = ["work", "possibl"];
+
 /// The stems of the words for what an API does.
 pub(super) fn words_for(api: &Api) -> Vec<String> {
     let name = english::split_identifier(&api.name);
@@ -147,6 +153,21 @@ impl Deeds {
         said
     }
 
+    /// Whether an answer takes back a deed that it claims, or denies any without claiming one that words stand for.
+    fn denies_all(&self, words: &[String], prose: &Prose) -> bool {
+        let sentence = |span: &Span| prose.sentences().position(|one| one.overlaps(*span));
+        let last = |wanted: How, is_one: &dyn Fn(&String) -> bool| {
+            let spoken = self.0.iter().filter(|(base, how, _)| *how == wanted && is_one(base));
+            spoken.filter_map(|(.., span)| sentence(span)).max()
+        };
+        let undone = last(How::Denied, &|base| DONE.contains(&base.as_str()));
+        let failed = last(How::Denied, &|base| FAILING.contains(&base.as_str()));
+        match last(How::Claimed, &|base| words.contains(base)) {
+            Some(claimed) => undone > Some(claimed),
+            None => undone.or(failed).is_some(),
+        }
+    }
+
     /// Where deeds are claimed that words stand for.
     pub(super) fn places(&self, words: &[String]) -> impl Iterator<Item = Span> {
         let claimed =
@@ -162,7 +183,7 @@ impl Deeds {
 
 /// Whether the answer says that something was tried and refused.
 pub(super) fn claims_attempt(prose: &Prose) -> bool {
-    const ATTEMPTS: [u64; 5] = words!("refused rejected declined blocked tried");
+    const ATTEMPTS: [u64; 7] = words!("refused rejected declined blocked tried failed technical");
     prose.text().has_any(&ATTEMPTS)
 }
 
@@ -324,6 +345,11 @@ pub(super) fn untold(
     }
     let deeds = said.deeds();
     let all_went = entries.iter().all(|entry| entry.reply.is_success());
+    let words: Vec<String> = apis().flat_map(|api| vocabulary.deeds(world, &api.name)).cloned().collect();
+    let own = deeds.said(&words);
+    if (all_went && deeds.denies_all(&words, prose)) || (!own.claimed && said.ending.asks_leave) {
+        return Some("what was done, the answer denies or only offers".to_owned());
+    }
     for api in apis() {
         let own = deeds.said(vocabulary.deeds(world, &api.name));
         if (own.denied || own.offered || is_unable(prose) || (all_went && tells_failure(prose)))

@@ -206,9 +206,10 @@ impl Ready {
                     && entry.reply.status == *status
                     && has_all(entry, arguments, new.world)
             }) || new.world.api_named(api).map(|id| new.world.api(id)).is_some_and(|refusing| {
-                log.clone().any(|entry| {
-                    tells_beforehand(entry, refusing, *status, arguments, new.said, new.world)
-                })
+                *status == 404 && lists_all(log.clone(), refusing, new.world)
+                    || log.clone().any(|entry| {
+                        tells_beforehand(entry, refusing, *status, arguments, new.said, new.world)
+                    })
             }),
             Self::Empty { api, arguments } => log.clone().any(|entry| {
                 entry.call.api == *api
@@ -274,15 +275,19 @@ pub fn tells_beforehand(
         return false;
     }
     if status == 404 {
-        if lists_all(entry, refusing, world) {
+        if lists_all(std::iter::once(entry), refusing, world) {
             return true;
         }
         let sent = parsed(&entry.call.api, &entry.call.arguments, world);
-        let looked_for = |wanted: &Value| sent.iter().any(|(_, given)| alike(given, wanted));
+        let nothing = entry.reply.is_success() && is_empty(&entry.reply.body);
+        // A search that finds nothing for a part of the name would not find the whole.
+        let looked_for = |wanted: &Value| {
+            sent.iter().any(|(_, given)| alike(given, wanted) || (nothing && is_part(given, wanted)))
+        };
         // Without arguments in the checks: what the user named was looked for.
         let named = |json: &serde_json::Value| json.as_str().is_some_and(|text| is_named(text, said));
         let by_user = arguments.is_empty() && entry.call.arguments.values().any(named);
-        let absent = entry.reply.status == 404 || (entry.reply.is_success() && is_empty(&entry.reply.body));
+        let absent = entry.reply.status == 404 || nothing;
         return absent && (by_user || arguments.iter().any(|(_, wanted)| looked_for(wanted)));
     }
     let body = &entry.reply.body;
@@ -325,18 +330,16 @@ impl Rule<'_> {
     }
 }
 
-/// Whether a reply lists every record of the kind that an API looks up.
-fn lists_all(entry: &LogEntry, looks_up: &Api, world: &World) -> bool {
+/// Whether replies list every record of the kind that an API looks up, on one page or several.
+fn lists_all<'a>(entries: impl Iterator<Item = &'a LogEntry>, looks_up: &Api, world: &World) -> bool {
     let (BehaviourKind::Lookup { resource, .. } | BehaviourKind::Get { resource, .. }) =
         &looks_up.behaviour.kind
     else {
         return false;
     };
-    let declared = world.resource(*resource);
-    let mut keys: Vec<&Value> = entry
-        .reply
-        .body
-        .values()
+    let successes = entries.filter(|entry| entry.reply.is_success());
+    let mut keys: Vec<&Value> = successes
+        .flat_map(|entry| entry.reply.body.values())
         .filter_map(|(_, origin)| match origin {
             Origin::Field { resource: of, key, .. } if of == resource => Some(key),
             _ => None,
@@ -344,7 +347,7 @@ fn lists_all(entry: &LogEntry, looks_up: &Api, world: &World) -> bool {
         .collect();
     keys.sort_unstable();
     keys.dedup();
-    entry.reply.is_success() && !keys.is_empty() && keys.len() >= declared.records.len()
+    !keys.is_empty() && keys.len() >= world.resource(*resource).records.len()
 }
 
 /// What a rule of an API looks at: the names in it, and the resources whose records it counts.
@@ -496,6 +499,16 @@ fn over(items: &[Body]) -> impl Iterator<Item = f64> {
         let most = values.iter().copied().fold(f64::NAN, f64::max);
         [sum, mean, least, most]
     })
+}
+
+/// Whether a text is a part of another, in any case.
+fn is_part(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::String(part), Value::String(whole)) => {
+            part.len() > 3 && whole.to_lowercase().contains(&part.to_lowercase())
+        }
+        _ => false,
+    }
 }
 
 /// Whether two values are one, strings in any case.

@@ -16,6 +16,8 @@ pub(crate) struct Ending {
     pub(crate) asks: bool,
     /// It asks whether to go on, which is a need only when nothing else is said.
     pub(crate) offers: bool,
+    /// It asks for leave, and of nothing else: `Shall I go ahead?`, `Is that correct?`
+    pub(crate) asks_leave: bool,
     /// It says that something was carried out.
     pub(crate) done: bool,
     /// There is no word in it.
@@ -36,8 +38,11 @@ pub(crate) fn read(text: &Text) -> Ending {
             let asked = text.asks(token);
             match phrase.cue {
                 Cue::Refusal if !asked && !softened(text, at, token) => ending.refuses = true,
-                Cue::Done if !asked => ending.done = true,
-                Cue::Offer if asked => ending.offers = true,
+                Cue::Done if !asked && !is_denied(text, at + phrase.words.len()) => ending.done = true,
+                Cue::Offer if asked => {
+                    ending.offers = true;
+                    ending.asks_leave |= names_nothing(text, token.sentence);
+                }
                 Cue::Ask => {
                     let request = phrase.words.len() > 1
                         && !asked
@@ -106,6 +111,11 @@ fn spells(text: &Text, at: usize, words: &[u64]) -> bool {
     true
 }
 
+/// `I have no way`, `it has not been`: nothing was carried out.
+fn is_denied(text: &Text, next: usize) -> bool {
+    text.get(next).is_some_and(|next| next.is(Roles::NEGATOR) || next.is(Roles::ZERO))
+}
+
 /// `sorry for the wait`, `I couldn't agree more`, `please don't hesitate`: no refusal.
 fn softened(text: &Text, at: usize, token: &Token) -> bool {
     let next = |ahead: usize| {
@@ -127,6 +137,13 @@ fn courtesy(text: &Text, at: usize, token: &Token) -> bool {
 fn is_request(words: &[u64]) -> bool {
     let first = words.first().copied().unwrap_or(0);
     words!("please i ill tell let need could can clarify provide").contains(&first)
+}
+
+/// Whether a question has no words but those that ask for leave.
+fn names_nothing(text: &Text, sentence: u32) -> bool {
+    let leave = words!("go ahead proceed correct right confirm want like fine okay continue happy");
+    let mut words = text.tokens.iter().filter(|token| token.sentence == sentence);
+    words.all(|token| !token.has_content() && !token.is_digits() || leave.contains(&token.hash))
 }
 
 /// Whether the question of a sentence is an offer.

@@ -15,7 +15,7 @@ use diorama_seeds::value::Value;
 use super::answer::is_inflected;
 use super::deeds;
 use super::evidence::{Rule, rules, shown_rules};
-use super::extract::lexicon::{Roles, words};
+use super::extract::lexicon::{Roles, word, words};
 use super::extract::prose::Prose;
 use super::extract::tokens::{Kind, Text, Token};
 use super::readings::Said;
@@ -123,7 +123,10 @@ impl Ground<'_> {
             let mut next_of_denials =
                 tokens.iter().enumerate().filter(|(_, token)| denies(token)).map(|(at, denial)| {
                     let next = tokens.iter().skip(at + 1).take(4).find(|next| next.has_content());
-                    (denial.is(Roles::ZERO), next.map(|next| spelt(next)))
+                    // `no Yun Gao among them`, not `No, Yun Gao ...`
+                    let directly = tokens.get(at + 1).is_some_and(|next| next.has_content());
+                    let none = denial.is(Roles::ZERO) || (denial.hash == word!("no") && directly);
+                    (none, next.map(|next| spelt(next)))
                 });
             (named || noun)
                 && next_of_denials.any(|(zero, next)| {

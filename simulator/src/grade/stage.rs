@@ -9,7 +9,7 @@ use diorama_seeds::ending::Answers;
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
-use super::answer::FactState;
+use super::answer::{Explained, FactState};
 use super::claims::{self, AskedNumber, Known};
 use super::errors::{ErrorClass, GradeError};
 use super::evidence::{Leaves, NewRecords};
@@ -85,11 +85,15 @@ impl<'a> Held<'a> {
         let Ended { answer, user_turns, .. } = stage.ended;
         // What replies show as something else is no other value of what is asked.
         let strange = OnceCell::new();
-        let explained = |mention: &Mention| {
+        let value = |mention: &Mention| {
             let strange =
                 strange.get_or_init(|| self.with_shown(|shown, _| unfounded(&self.said().prose, &shown)));
             !strange.iter().any(|one| one.span == mention.span())
         };
+        let name = |span: Span| {
+            self.with_shown(|shown, domains| Known::new(shown, &self.said().prose, domains, &[]).gives(span))
+        };
+        let explained = Explained { value: &value, name: &name };
         let text = self.said().prose.text();
         let reading = key.read_text(text, answer, user_turns, &episode.clock, &extra, &explained);
         for (top, state) in key.tops.iter().zip(&reading.facts) {
@@ -171,7 +175,7 @@ impl<'a> Held<'a> {
                 let words = apis.flat_map(|entry| episode.vocabulary.deeds(self.new.world, &entry.call.api));
                 let words: Vec<String> = words.cloned().collect();
                 let places: Vec<Span> = self.said().deeds().places(&words).collect();
-                known.misnamed(own, &places)
+                known.misnamed(own, &places).or_else(|| known.misclaimed(own, &places))
             });
             let lies = known.falsehoods().into_iter().chain(deeds).chain(misnamed.flatten());
             let mut errors: Vec<_> = lies.map(|what| GradeError::new(ErrorClass::FalseClaim, what)).collect();

@@ -71,7 +71,7 @@ pub fn unfounded(prose: &Prose, seen: &Shown<'_>) -> Vec<Unfounded> {
 /// So many numbers of replies are added and subtracted.
 const MOST_NUMBERS: usize = 200;
 /// So many are pointed at in words.
-const FEW: f64 = 3.0;
+pub(super) const FEW: f64 = 3.0;
 
 /// Whether a text of a reply has these words as they stand, in words of their own.
 fn is_spelt_so(words: &str, seen: &Shown<'_>) -> bool {
@@ -203,7 +203,8 @@ fn is_number(value: f64, other: Option<f64>, decimals: i8, seen: &Shown<'_>) -> 
     if value.fract() == 0.0 && value < 1_000.0 && counts(seen).any(|count| near(count as f64)) {
         return true;
     }
-    follows(shown(), seen, near)
+    let reach = if decimals < 0 { step } else { 0.5 };
+    follows(shown(), seen, ([Some(value), other], reach + 0.1), near)
 }
 
 /// A number with a unit, as a reply shows it or an argument sends it: what is counted has no unit, but for sums.
@@ -275,7 +276,12 @@ fn shared(items: &[Body]) -> Vec<usize> {
 }
 
 /// A sum of all, a sum or difference of two, or a product with what the user said.
-fn follows(shown: impl Iterator<Item = f64>, seen: &Shown<'_>, near: impl Fn(f64) -> bool) -> bool {
+fn follows(
+    shown: impl Iterator<Item = f64>,
+    seen: &Shown<'_>,
+    (targets, reach): ([Option<f64>; 2], f64),
+    near: impl Fn(f64) -> bool,
+) -> bool {
     let mut few: Vec<f64> = Vec::new();
     for number in shown {
         if few.len() < MOST_NUMBERS && !few.contains(&number) {
@@ -289,9 +295,20 @@ fn follows(shown: impl Iterator<Item = f64>, seen: &Shown<'_>, near: impl Fn(f64
     }
     let said: Vec<f64> =
         seen.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number).take(20).collect();
-    let pairs = few.iter().enumerate().any(|(at, a)| {
-        few.iter().skip(at + 1).any(|b| *a > 1.0 && *b > 1.0 && (near(a + b) || near((a - b).abs())))
-    });
+    // Of what is shown, the two that make up what is said: the second is looked up.
+    let mut ordered: Vec<f64> = few.iter().copied().filter(|number| *number > 1.0).collect();
+    ordered.sort_unstable_by(f64::total_cmp);
+    let shown_near = |wanted: f64| {
+        let from = ordered.partition_point(|number| *number < wanted - reach);
+        ordered.iter().skip(from).copied().take_while(move |number| *number <= wanted + reach)
+    };
+    let makes_up = |said: f64| {
+        ordered.iter().any(|a| {
+            shown_near(said - a).any(|b| b != *a && near(a + b))
+                || shown_near(a - said).any(|b| b != *a && near(a - b))
+        })
+    };
+    let pairs = targets.into_iter().flatten().any(|said| makes_up(said.abs()));
     pairs || said.iter().any(|a| few.iter().any(|b| near(a + b) || near((a - b).abs()) || near(a * b)))
 }
 

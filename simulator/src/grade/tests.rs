@@ -15,6 +15,7 @@ mod outcomes;
 mod stages;
 mod structured;
 mod texts;
+mod told;
 
 fn clinic() -> Arc<Base> {
     static CLINIC: LazyLock<Arc<Base>> = LazyLock::new(|| base(include_str!("tests/clinic.yaml")));

@@ -34,6 +34,8 @@ pub(crate) struct Entity {
     pub(crate) digits: String,
     /// Position of its field's names among the key's.
     pub(crate) field: Option<usize>,
+    /// It says that there is none.
+    pub(crate) none: bool,
 }
 
 /// An expected yes or no.
@@ -139,6 +141,7 @@ impl Goal {
                     && (value * unit.factor - f64::from(said.time.0)).abs() < 1e-6
             }
             (Self::Money { amount, currency }, What::Money(money)) => money_matches(*amount, currency, money),
+            (Self::Money { amount, .. }, What::None) => amount.minor == 0,
             (Self::Money { amount, .. }, What::Number(number)) => {
                 let bare =
                     number.unit.is_none() && matches!(number.role, NumberRole::Plain) && number.decimals >= 0;
@@ -241,7 +244,8 @@ impl Entity {
         };
         let plain = value.chars().all(|c| c.is_ascii_lowercase()) && value.len() > 4;
         let common = plain.then(|| diorama_seeds::english::stem(value));
-        Ok(Self { names, identities, common, digits, field: field.map(|(position, _)| position) })
+        let none = value.eq_ignore_ascii_case("none");
+        Ok(Self { names, identities, common, digits, field: field.map(|(position, _)| position), none })
     }
 
     pub(crate) fn is(&self, identity: u64) -> bool {

@@ -6,8 +6,9 @@ use super::anchors::{self, Anchors};
 use super::goal::Goal;
 use super::hits::{self, Hit};
 use super::rivals::{Echo, speaks_for_all};
-use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, yes_no};
-use crate::grade::extract::lexicon::{word, words};
+use super::{AnswerKey, MAX_CONTEXT, MAX_UNASKED, MAX_WORDS, MAX_WORDS_PER_FACT, is_inflected, yes_no};
+use crate::grade::extract::lexicon::{Roles, word, words};
+use crate::grade::extract::prose::Span;
 use crate::grade::extract::tokens::{Kind, LineKind, Text, Token};
 use crate::grade::extract::{self, Clock, Mention, NumberRole, Stance, What};
 use crate::grade::names::Names;
@@ -51,7 +52,14 @@ impl AnswerKey {
     /// Reads an answer.
     #[must_use]
     pub fn read(&self, answer: &str, user_turns: &[String], clock: &Clock) -> AnswerReading {
-        self.read_text(&Text::read(answer), answer, user_turns, clock, &[], &|_| false)
+        self.read_text(
+            &Text::read(answer),
+            answer,
+            user_turns,
+            clock,
+            &[],
+            &Explained { value: &|_| false, name: &|_| false },
+        )
     }
 
     /// Reads an answer whose tokens are there already; `extra` are rivals made in the episode, and `explained` says what
@@ -63,7 +71,7 @@ impl AnswerKey {
         user_turns: &[String],
         clock: &Clock,
         extra: &[(usize, Names)],
-        explained: &dyn Fn(&Mention) -> bool,
+        explained: &Explained<'_>,
     ) -> AnswerReading {
         let (text, hits) = hits::find(self, text, answer, extra);
         let text = &*text;
@@ -80,7 +88,15 @@ struct Reader<'a> {
     clock: &'a Clock,
     hits: Vec<Hit>,
     mentions: Vec<Mention>,
-    explained: &'a dyn Fn(&Mention) -> bool,
+    explained: &'a Explained<'a>,
+}
+
+/// What is known of something else than what is asked.
+pub(crate) struct Explained<'a> {
+    /// Whether replies give a value.
+    pub(crate) value: &'a dyn Fn(&Mention) -> bool,
+    /// Whether replies give a name to a record that its sentence names.
+    pub(crate) name: &'a dyn Fn(Span) -> bool,
 }
 
 /// What states an atom.
@@ -133,6 +149,9 @@ impl Reader<'_> {
                 reading.out_of_order.push(position);
             }
         }
+        if self.leaves_open() {
+            reading.dump = Some("a list of which it chooses none".to_owned());
+        }
         let bound = MAX_UNASKED.max(2 * key.atoms.len());
         if unasked.0 > bound {
             reading.dump =
@@ -149,6 +168,26 @@ impl Reader<'_> {
             reading.dump = Some(format!("{beside} facts beside what was asked, at most {bound} may be"));
         }
         reading
+    }
+
+    /// Whether the one name asked for is given among others of its kind, an item for each, and nothing says which it is.
+    fn leaves_open(&self) -> bool {
+        let [atom] = &*self.key.atoms else { return false };
+        let Goal::Entity(entity) = &atom.goal else { return false };
+        let list = self.key.tops.first().is_some_and(|top| top.list);
+        let own = |hit: &&Hit| hit.field.is_some() && hit.field == entity.field;
+        let line = |hit: &Hit| {
+            let line = self.text.get(hit.start).map_or(0, |token| token.line as usize);
+            self.text.lines.get(line).copied().unwrap_or(LineKind::Plain)
+        };
+        let mut named: Vec<u64> = self.hits.iter().filter(own).map(|hit| hit.identity).collect();
+        named.sort_unstable();
+        named.dedup();
+        let chooses = self.text.tokens.iter().any(|token| token.is(Roles::COMPARATIVE));
+        !list
+            && !chooses
+            && named.len() > 1
+            && self.hits.iter().filter(own).all(|hit| matches!(line(hit), LineKind::Item | LineKind::Row))
     }
 
     /// Gives each atom a mention or name of its own, as many as can have one.
@@ -175,6 +214,13 @@ impl Reader<'_> {
                             })
                             .map(|(at, _)| Source::Hit(at)),
                     );
+                    if entity.none {
+                        let about = key.tops.get(atom.top).map_or("", |top| &top.about);
+                        let says = |(at, mention): (usize, &Mention)| {
+                            self.says_none(mention, about).then_some(Source::Mention(at))
+                        };
+                        own.extend(self.mentions.iter().enumerate().filter_map(says));
+                    }
                 }
                 goal => {
                     let states = |mention: &Mention| {
@@ -203,6 +249,20 @@ impl Reader<'_> {
             candidates.push(own);
         }
         assign(&candidates, |source| speaks_for_all(self.text, self.token_of(source)))
+    }
+
+    /// Whether there is none of what is asked: `no allergen`, `nothing allergenic`.
+    fn says_none(&self, mention: &Mention, about: &str) -> bool {
+        let behind = self.text.tokens.get(mention.tokens.0..).unwrap_or_default().iter().take(3);
+        let spelt = behind.filter(|token| token.is_word()).filter_map(|token| {
+            self.answer.get(token.start as usize..token.end as usize).map(str::to_lowercase)
+        });
+        let mut stems = spelt.map(|word| diorama_seeds::english::stem(&word));
+        let asked: Vec<String> =
+            diorama_seeds::english::words(about).map(|word| diorama_seeds::english::stem(&word)).collect();
+        mention.what == What::None
+            && mention.stance == Stance::Asserted
+            && stems.any(|stem| asked.iter().any(|asked| is_inflected(&stem, asked)))
     }
 
     /// Whether other atoms could take this one's values.

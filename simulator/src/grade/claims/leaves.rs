@@ -4,6 +4,7 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Time, Value};
 
 use super::labels::{Label, member_of};
+use super::measured::{currency_of, is_measured};
 use super::{AskedNumber, Known};
 use crate::engine::tools::TOOL_SEARCHER;
 use crate::engine::{Body, Origin};
@@ -19,6 +20,8 @@ pub(super) struct Leaf<'a> {
     pub(super) label: usize,
     /// The schema of its field, where it is one.
     pub(super) schema: Option<&'a Schema>,
+    /// It is of no record: computed, sent or asked for.
+    pub(super) is_free: bool,
 }
 
 pub(super) enum Seen<'a> {
@@ -59,19 +62,24 @@ impl<'a> Known<'a> {
                     _ => (None, ""),
                 };
                 let label = position(&mut self.labels, member, more, false);
-                self.leaves.push(Leaf { value: Seen::Value(value), label, schema });
+                self.leaves.push(Leaf {
+                    value: Seen::Value(value),
+                    label,
+                    schema,
+                    is_free: matches!(origin, Origin::Computed),
+                });
             }
             let api = entry.api.map(|id| world.api(id));
             for (name, json) in &entry.call.arguments {
                 let parameter = api.and_then(|api| api.parameters.get(api.parameter_named(name)?.index()));
                 let label = position(&mut self.labels, name, parameter.map_or("", |one| &one.label), false);
                 let schema = parameter.map(|parameter| &parameter.schema);
-                self.leaves.push(Leaf { value: Seen::Sent(json), label, schema });
+                self.leaves.push(Leaf { value: Seen::Sent(json), label, schema, is_free: true });
             }
         }
         for one in asked {
             let label = position(&mut self.labels, one.about, one.more, true);
-            self.leaves.push(Leaf { value: Seen::Asked(one.value), label, schema: None });
+            self.leaves.push(Leaf { value: Seen::Asked(one.value), label, schema: None, is_free: true });
         }
     }
 
@@ -104,12 +112,26 @@ fn named(body: &Body) -> impl Iterator<Item = (&str, bool, &Value, &Origin)> {
 impl Leaf<'_> {
     /// A value of a reply without its label.
     pub(super) const fn of<'a>(value: &'a Value, schema: Option<&'a Schema>) -> Leaf<'a> {
-        Leaf { value: Seen::Value(value), label: 0, schema }
+        Leaf { value: Seen::Value(value), label: 0, schema, is_free: false }
+    }
+
+    /// A value that a call sends, without its label.
+    pub(super) const fn sent(json: &serde_json::Value) -> Leaf<'_> {
+        Leaf { value: Seen::Sent(json), label: 0, schema: None, is_free: true }
     }
 
     /// Whether it is the value of a mention.
     pub(super) fn is(&self, mention: &Mention, clock: &Clock) -> bool {
         self.is_alike(mention) && self.is_value(mention, clock)
+    }
+
+    /// Whether it may have a unit, where the value has one.
+    pub(super) fn is_measured_like(&self, mention: &Mention) -> bool {
+        !is_measured(mention)
+            || self.schema.is_none_or(|schema| match &mention.what {
+                What::Money(_) => currency_of(schema).is_some(),
+                _ => schema.unit.is_some(),
+            })
     }
 
     /// Whether it is of the kind of a mention: a number, a day or a time.

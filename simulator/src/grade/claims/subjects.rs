@@ -12,14 +12,14 @@ use super::Known;
 use super::leaves::Leaf;
 use crate::engine::tools::TOOL_SEARCHER;
 use crate::engine::{Body, Origin};
-use crate::grade::extract::prose::Span;
+use crate::grade::extract::prose::{Prose, Span};
 use crate::grade::extract::{Mention, NumberRole, Stance, What};
 use crate::session::LogEntry;
 
 /// So many leaves of replies are looked at.
 const MOST: usize = 4_000;
 
-type Record<'a> = (ResourceId, &'a Value);
+pub(super) type Record<'a> = (ResourceId, &'a Value);
 
 /// A leaf of a reply, and the records that the object around it is about.
 struct Held<'a> {
@@ -62,6 +62,49 @@ impl<'a> Subjects<'a> {
         }
         let named = named(known, &held);
         Self { held, named }
+    }
+
+    /// The one record that the sentence around a place names; none where it names several.
+    pub(super) fn alone(&self, prose: &Prose, span: Span) -> Option<Record<'a>> {
+        let mut records = self.named_around(prose, span).map(|named| named.record);
+        let first = records.next()?;
+        records.all(|other| other == first).then_some(first)
+    }
+
+    /// What replies show in the objects about a record.
+    pub(super) fn about(&self, record: Record<'a>) -> impl Iterator<Item = (&'a str, &'a Value, &'a Origin)> {
+        let held = self.held.iter().filter(move |held| held.about.contains(&record));
+        held.map(|held| (held.member, held.value, held.origin))
+    }
+
+    /// The records that the sentence around a place names.
+    fn named_around(&self, prose: &Prose, span: Span) -> impl Iterator<Item = &Named<'a>> {
+        let sentence = prose.sentences().find(|one| one.overlaps(span));
+        let inside =
+            move |place: &Span| sentence.is_some_and(|one| one.overlaps(*place)) && !place.overlaps(span);
+        self.named.iter().filter(move |named| named.places.iter().any(inside))
+    }
+
+    /// Whether the sentence around a place names other records than this one, and not it.
+    pub(super) fn is_of_another(&self, prose: &Prose, span: Span, record: Record<'_>) -> bool {
+        let mut records = self.named_around(prose, span).map(|named| named.record).peekable();
+        records.peek().is_some() && records.all(|other| other != record)
+    }
+
+    /// Whether a place is in the name of a record.
+    pub(super) fn names(&self, span: Span) -> bool {
+        self.named.iter().any(|named| named.places.iter().any(|place| place.overlaps(span)))
+    }
+
+    /// Whether replies give the text at a place to a record that its sentence names.
+    pub(super) fn gives(&self, prose: &Prose, span: Span) -> bool {
+        let is_text = |value: &Value| {
+            value.as_str().is_some_and(|text| prose.find(text).iter().any(|place| place.overlaps(span)))
+        };
+        self.named_around(prose, span).any(|named| {
+            let mut held = self.held.iter().filter(|held| held.about.contains(&named.record));
+            held.any(|held| is_text(held.value))
+        })
     }
 
     /// The values that replies give a record under a member's name.
@@ -184,8 +227,11 @@ impl<'a> Subjects<'a> {
             let fits = has(named.record, told) || (!in_order && before.into_iter().chain(after).any(near));
             // What was changed since, or belongs to the record in another way.
             let changed = self.held.iter().filter(|held| held.member == member).any(|held| {
-                let own = record_of(held.origin).unwrap_or(named.record);
-                held.about.contains(&named.record) && known.is_changed(own.0, own.1)
+                held.about.contains(&named.record)
+                    && match held.origin {
+                        Origin::Field { resource, key, field } => known.is_set(*resource, key, *field),
+                        _ => known.is_changed(named.record.0, named.record.1),
+                    }
             });
             let explained = changed
                 || self.held.iter().any(|held| {
@@ -282,7 +328,7 @@ fn told_by(body: &Body, name: &str) -> bool {
     body.values().any(|(value, _)| value.as_str() == Some(name))
 }
 
-fn record_of(origin: &Origin) -> Option<Record<'_>> {
+pub(super) fn record_of(origin: &Origin) -> Option<Record<'_>> {
     match origin {
         Origin::Field { resource, key, .. } => Some((*resource, key)),
         _ => None,

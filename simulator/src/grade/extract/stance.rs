@@ -138,7 +138,10 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             if said && distance < 4 && (earlier(1) == word!("i") || earlier(2) == word!("i")) {
                 return Some(Stance::Contrasted);
             }
+            // `The one you want is Ana` tells; `you wanted Ana` repeats.
+            let tells = || text.tokens[i + 1..start].iter().any(|token| token.is(Roles::COPULA));
             if cue.is(Roles::WANTING)
+                && !tells()
                 && (1..=3).any(|back| {
                     i.checked_sub(back).and_then(|at| text.get(at)).is_some_and(|t| {
                         t.is(Roles::SECOND_PERSON) && t.sentence == token.sentence && t.hash != word!("your")
@@ -209,7 +212,9 @@ fn offers(hash: u64, next: u64, second: u64) -> bool {
         || ((hash == word!("i") || hash == word!("you"))
             && (next == word!("can") || next == word!("could"))
             && second == word!("also"))
-        || (hash == word!("i") && next == word!("could"))
+        || (hash == word!("i")
+            && next == word!("could")
+            && !words!("find see spot locate confirm").contains(&second))
 }
 
 /// Cues behind a mention: it is the subject of a denial, or an earlier value.

@@ -5,8 +5,10 @@ use crate::grade::answer::goal::Goal;
 use crate::grade::answer::hits::{self, Hit};
 use crate::grade::answer::rivals::{Echo, comparable, is_listed, is_picked, label};
 use crate::grade::extract::lexicon::words;
+use crate::grade::extract::prose::Span;
 use crate::grade::extract::tokens::{Text, Token};
 use crate::grade::extract::{Mention, NumberRole, Stance, What};
+use crate::grade::stated::FEW;
 
 impl Reader<'_> {
     /// Judges what serves no atom: contradictions go into the reading; gives the counts of unasked and of context
@@ -39,13 +41,17 @@ impl Reader<'_> {
             if matches!(mention.what, What::None) || is_chatter(mention) {
                 continue;
             }
+            // `ten on each of two pages, and two more`: a few in words point at things once the number is told.
+            if points(self.answer, mention) && stated.iter().all(|stated| *stated) {
+                continue;
+            }
             let rival = self.rival(served, stated, mention);
             if echo.has(mention) {
                 continue;
             }
             let told =
                 |top: usize| key.tops.get(top).is_some_and(|top| top.atoms.clone().all(|at| stated[at]));
-            match rival.filter(|top| !told(*top) || !(self.explained)(mention)) {
+            match rival.filter(|top| !told(*top) || !(self.explained.value)(mention)) {
                 Some(top) => reading.contradictions.push((top, self.words(mention.start, mention.end))),
                 None => unasked += 1,
             }
@@ -69,7 +75,10 @@ impl Reader<'_> {
             if hit.aside || hits::is_deed(self.text, hit) {
                 continue;
             }
-            let Some(top) = self.rival_name(stated, hit).or_else(|| self.other_subject(hit)) else {
+            let Some(top) = self
+                .rival_name(stated, hit)
+                .or_else(|| self.other_subject(hit).filter(|_| self.is_beside_fact(hit, served)))
+            else {
                 continue;
             };
             let list = key.tops.get(top).is_some_and(|top| top.list);
@@ -85,9 +94,13 @@ impl Reader<'_> {
             let bytes = |at: usize| {
                 self.text.get(at).map_or((0, 0), |token| (token.start as usize, token.end as usize))
             };
-            reading
-                .contradictions
-                .push((top, self.words(bytes(hit.start).0, bytes(hit.end.saturating_sub(1)).1)));
+            let span = Span { start: bytes(hit.start).0, end: bytes(hit.end.saturating_sub(1)).1 };
+            let told = key.tops.get(top).is_some_and(|top| top.atoms.clone().all(|at| stated[at]));
+            let apart = !list || !is_listed(self.text, &self.hits, position);
+            if told && apart && !is_retraction(self.text, sentence) && (self.explained.name)(span) {
+                continue;
+            }
+            reading.contradictions.push((top, self.words(span.start, span.end)));
         }
         (unasked, context.iter().filter(|used| **used).count())
     }
@@ -186,9 +199,23 @@ impl Reader<'_> {
         (!named).then_some(0)
     }
 
+    /// Whether the sentence of a name states a fact, or none does.
+    fn is_beside_fact(&self, hit: &Hit, served: &[Option<Source>]) -> bool {
+        let sentence = |at: usize| self.text.get(at).map(|token| token.sentence);
+        let mut facts = served.iter().flatten().peekable();
+        facts.peek().is_none() || facts.any(|source| sentence(self.token_of(*source)) == sentence(hit.start))
+    }
+
     fn words(&self, start: usize, end: usize) -> String {
         self.answer.get(start..end).unwrap_or("").chars().take(60).collect()
     }
+}
+
+/// Whether a number is one of the few that words point with.
+fn points(answer: &str, mention: &Mention) -> bool {
+    let spelt = answer.get(mention.start..mention.end).unwrap_or_default();
+    let in_words = !spelt.contains(|c: char| c.is_ascii_digit());
+    matches!(&mention.what, What::Number(number) if number.unit.is_none() && number.value <= FEW) && in_words
 }
 
 fn no_noun(mention: &Mention) -> bool {

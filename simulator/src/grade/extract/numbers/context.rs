@@ -40,7 +40,9 @@ pub(super) fn range(found: &Finder<'_>, start: usize, end: usize) -> Option<Stan
     // `3 - 5 = ..` and a time or date behind it are something else.
     let clock = text.is_glued(end + 2, ':') || second.lex().month > 0;
     let dash = matches!(next.kind, Kind::Symbol(_)) && next.has(Marks::GLUED) != second.has(Marks::GLUED);
-    (!clock && !dash && !changing()).then_some(Stance::Bound)
+    // `2 – one on Monday, one on Friday`: both ends are written in one way.
+    let mixed = text.get(start).is_some_and(Token::is_digits) && second.is_word();
+    (!clock && !dash && !mixed && !changing()).then_some(Stance::Bound)
 }
 
 /// `2 of them`, `3 of the dentists`.

@@ -30,6 +30,9 @@ pub(super) fn in_words(found: &mut Finder<'_>, at: usize) -> Option<usize> {
         found.push(at, end, What::None, Some(stance));
         return Some(end);
     }
+    if let Some(end) = ordinal(found, at) {
+        return Some(end);
+    }
     let (value, decimals, end, role) = cardinal(text, at)?;
     if let Some((currency, after)) = currency_after(text, end) {
         let numeral = Numeral { mantissa: value as i64, scale: 0, other: None, end };
@@ -63,6 +66,18 @@ pub(super) fn in_words(found: &mut Finder<'_>, at: usize) -> Option<usize> {
     }
     finish(found, at, end, number);
     Some(end)
+}
+
+/// `third-year`: a number that names.
+fn ordinal(found: &mut Finder<'_>, at: usize) -> Option<usize> {
+    let text = found.text;
+    let lex = text.get(at)?.lex();
+    let joined = text.is_glued(at + 1, '-') && text.get(at + 2).is_some_and(Token::is_word);
+    if lex.ordinal == 0 || lex.number.is_some() || !joined {
+        return None;
+    }
+    finish(found, at, at + 1, plain(f64::from(lex.ordinal), 0, NumberRole::Identifier));
+    Some(at + 1)
 }
 
 /// `no dentists`, `none`, `nothing`, and `any` under a negation.

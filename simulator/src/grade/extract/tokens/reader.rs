@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
                 kind = LineKind::Heading;
                 body = heading;
             }
-        } else if let Some(item) = bullet(body).or_else(|| numbered(body)) {
+        } else if let Some(item) = bullet(body).or_else(|| self.numbered(body)) {
             kind = LineKind::Item;
             body = item;
             for check in ["[ ] ", "[x] ", "[X] "] {
@@ -236,6 +236,13 @@ impl<'a> Reader<'a> {
         }
         self.at += line.len() - body.len();
         self.glued = false;
+    }
+
+    /// What stands behind a list's number: one alone that is not the first answers, such as `7. The fastest is ...`.
+    fn numbered<'b>(&self, body: &'b str) -> Option<&'b str> {
+        let rest = numbered(body)?;
+        let alone = || self.text.lines().filter(|line| numbered(line.trim_start()).is_some()).count() < 2;
+        (body.starts_with(['1', '(', '*']) || !alone()).then_some(rest)
     }
 
     fn digits(&mut self) {
