@@ -44,10 +44,8 @@ pub(super) struct Collection {
     pub(super) listed: bool,
     pub(super) opened: bool,
     pub(super) made: bool,
-    /// What is made here names the key itself: it puts something that there is into this place.
+    /// What is made here names the key itself: it is put here, and no other place's records are meant.
     joined: bool,
-    /// No operation is about it, but paths lead through its records.
-    through: bool,
     /// What it stands below.
     pub(super) above: Vec<Above>,
     /// The collection whose keys name its records, too: the users that members are.
@@ -207,7 +205,6 @@ impl Places {
         let gone: Vec<String> =
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
-        places.lead_through(operations);
         places.give_names();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
@@ -246,40 +243,6 @@ impl Places {
     /// Whether a path ends with a key and lists what stands below it.
     pub(super) fn is_list(&self, parts: &[Part]) -> bool {
         self.lists.contains(&form(parts))
-    }
-
-    /// Makes places of what paths only lead through, where a reply shows its keys: they open, and no others do.
-    fn lead_through(&mut self, operations: &[Operation]) {
-        let mut shown = HashSet::new();
-        for reply in operations.iter().filter_map(|operation| operation.reply.as_ref()) {
-            names(reply, 0, &mut shown);
-        }
-        for operation in operations {
-            let parts = self.parts(operation);
-            for (at, part) in parts.iter().enumerate() {
-                let (Part::Key(name), Some(before @ [.., Part::Text(text)])) = (part, parts.get(..at)) else {
-                    continue;
-                };
-                let stem = key_name(name).map_or_else(|| plain(name), |(stem, _)| stem);
-                let meant = if stem.is_empty() { noun(text) } else { stem.clone() };
-                let known = self.exact(&form(before)).is_some_and(|found| self.is_shown(found))
-                    || self.by_noun(&meant, usize::MAX, &parts).is_some()
-                    || self.by_noun(&noun(text), usize::MAX, &parts).is_some();
-                let told = shown.contains(&plain(name)) || shown.contains(&format!("{meant}id"));
-                if known || !told {
-                    continue;
-                }
-                let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
-                let found = self.entry(before);
-                found.item.get_or_insert_with(|| name.clone());
-                (found.through, found.single) = (true, false);
-                found.key_shape = key_shape.unwrap_or_else(|| Shape::of(Kind::String));
-                if !stem.is_empty() {
-                    found.label = label(&stem);
-                    found.noun = meant;
-                }
-            }
-        }
     }
 
     /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
@@ -332,7 +295,6 @@ impl Places {
             opened: false,
             made: false,
             joined: false,
-            through: false,
             above: Vec::new(),
             uses: None,
         })
@@ -351,7 +313,7 @@ impl Places {
                 // A path may be seen before the one of its records.
                 found.single = false;
                 found.opened |= get;
-                // A change without a body puts something that there is into this place.
+                // A change without a body puts what its path names into this place.
                 found.joined |= operation.method == "PUT" && operation.request.is_none();
                 if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
                     found.key_shape = shape;
@@ -514,9 +476,9 @@ impl Places {
     }
 
     fn is_shown(&self, index: usize) -> bool {
-        self.all.get_index(index).is_some_and(|(_, found)| {
-            !found.single && (found.listed || found.opened || found.made || found.through)
-        })
+        self.all
+            .get_index(index)
+            .is_some_and(|(_, found)| !found.single && (found.listed || found.opened || found.made))
     }
 
     /// The shown collection of a noun whose records have keys in paths: the one whose path shares most with a path.
@@ -539,8 +501,7 @@ impl Places {
         let shown = self.is_shown(index);
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts),
-            _ if found.through => None,
-            _ if (!shown || found.joined) && !found.single => self.by_noun(&found.noun, index, &found.parts),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts),
             _ => None,
         };
         // Nothing is named by what stands below it.
@@ -645,25 +606,6 @@ impl Collection {
         };
         let found = named(&plain(parameter)).or_else(|| named(ending))?;
         Some(identifier(found)).filter(|field| *field != self.key)
-    }
-}
-
-/// The names under which a reply shows keys: members, and `x_id` of an object `x` with an `id`.
-fn names(shape: &Shape, depth: u32, out: &mut HashSet<String>) {
-    match &shape.kind {
-        Kind::Array(item) if depth < 12 => names(item, depth + 1, out),
-        Kind::Union(ways) if depth < 12 => ways.iter().for_each(|way| names(way, depth + 1, out)),
-        Kind::Object(members) if depth < 12 => {
-            for (name, member) in members {
-                let one = noun(name);
-                if member.shape.first_object().member("id").is_some() {
-                    out.insert(format!("{one}id"));
-                }
-                out.insert(plain(name));
-                names(&member.shape, depth + 1, out);
-            }
-        }
-        _ => {}
     }
 }
 

@@ -44,13 +44,6 @@ fn a_second_key_must_be_as_the_record_shows_it() {
 }
 
 #[test]
-fn keys_that_paths_lead_through_are_of_records() {
-    let found = imported(&format!("  /areas/{{area_id}}/things: {{get: {LIST}}}\n{ODD}"));
-    let list = behaviour(&found, "GET /areas/{area_id}/things");
-    assert!(list.require.iter().any(|check| check.that.contains("exists")), "{:?}", list.require);
-}
-
-#[test]
 fn reads_without_a_schema_show_what_is_written() {
     let body = "requestBody: {content: {application/json: {schema: {type: object, properties: {title: {type: string}}}}}}";
     let found = imported(&format!(
