@@ -442,7 +442,10 @@ impl Places {
                 named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
             })
         };
-        self.same_elsewhere(parts).or_else(beside)
+        // What is listed by the key that follows is made before it.
+        let listing = format!("{}/{{}}", form(parts));
+        let listing = self.all.get_index_of(&listing).filter(|_| self.lists.contains(&listing));
+        listing.or_else(|| self.same_elsewhere(parts)).or_else(beside)
     }
 
     fn give_names(&mut self) {
@@ -536,7 +539,9 @@ impl Places {
                 let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts));
                 named.or_else(|| self.by_noun(&before, but, parts))
             };
-            let of = exact.or_else(elsewhere);
+            // What only chooses a list is no record of it.
+            let chooses = self.lists.contains(&format!("{path}/{{}}"));
+            let of = exact.or_else(|| if chooses { None } else { elsewhere() });
             if let Some(found) = exact {
                 // What that record stands below is told by it.
                 let told = &self.all[found].above;
