@@ -11,11 +11,14 @@ mod sample;
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 pub use check::{Side, Wrong};
 pub use make::{Facts, Known, List, Lookup, Named};
 
+use self::check::list;
+use crate::english::singular;
 use crate::model::ParameterId;
 
 /// Schemas by name, to which others refer as `#/schemas/Name`.
@@ -33,6 +36,8 @@ pub struct Contract {
     pub whole: Option<ParameterId>,
     /// The schema of a success; nothing where a success has no JSON.
     pub reply: Option<Json>,
+    /// The body is a form: one that is empty is no missing body.
+    pub form: bool,
     /// The status of a body that is not valid.
     pub refusal: u16,
 }
@@ -67,39 +72,48 @@ impl Schemas {
 }
 
 impl Contract {
-    /// The lists that a body must have.
+    /// The members of a form, whose texts may spell numbers, lists or objects: of each the first reading that its schema
+    /// takes. A form cannot spell an empty list, so that lists that a body must have are empty where they are missing.
     #[must_use]
-    pub fn lists(&self) -> Vec<String> {
-        let flat = self.request.as_ref().map(|schema| self.schemas.flat(schema)).unwrap_or_default();
-        let required = flat.members.get("required").and_then(Json::as_array).into_iter().flatten();
-        let is_list = |name: &&str| {
-            let schema = flat.members.get("properties").and_then(|properties| properties.get(*name));
-            schema.is_some_and(|schema| {
-                let kind = self.schemas.flat(schema).members;
-                kind.get("type").is_some_and(|kind| kind == "array") && !kind.contains_key("minItems")
-            })
-        };
-        required.filter_map(Json::as_str).filter(is_list).map(str::to_owned).collect()
-    }
-
-    /// A member of a form, whose texts may spell a number, a list or an object: the first reading that its schema takes.
-    #[must_use]
-    pub fn spelt(&self, name: &str, texts: &[String]) -> Json {
-        let list = || texts.iter().map(|text| Json::from(text.as_str())).collect::<Vec<_>>();
-        let first = texts.first().map_or("", String::as_str);
+    pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
         let flat = self.request.as_ref().map(|schema| self.schemas.flat(schema)).unwrap_or_default();
         let ways = flat.ways.iter().map(|way| self.schemas.flat(way).members);
         let all: Vec<Map<String, Json>> = std::iter::once(flat.members.clone()).chain(ways).collect();
-        let member = all.iter().find_map(|members| members.get("properties")?.get(name));
+        let schema = |name: &str| all.iter().find_map(|members| members.get("properties")?.get(name));
+        let mut members: Map<String, Json> = Map::new();
+        for (name, texts) in pairs {
+            let value = self.spelt(schema(&name), &texts);
+            members.insert(name, value);
+        }
+        for name in list(&flat.members, "required").iter().filter_map(Json::as_str) {
+            let empty = Json::Array(Vec::new());
+            let takes = |schema: &Json| self.schemas.check(schema, &empty, Side::Request).is_ok();
+            if !members.contains_key(name)
+                && schema(name).is_some_and(|schema| self.is_list(schema) && takes(schema))
+            {
+                members.insert(name.to_owned(), empty);
+            }
+        }
+        members
+    }
+
+    fn is_list(&self, schema: &Json) -> bool {
+        self.schemas.flat(schema).members.get("type").is_some_and(|kind| kind == "array")
+    }
+
+    /// The first reading of a form's texts that a schema takes.
+    fn spelt(&self, schema: Option<&Json>, texts: &[String]) -> Json {
         let read = |text: &str| serde_json::from_str::<Json>(text).ok();
-        let plain = (texts.len() == 1).then(|| Json::from(first));
-        let whole = (texts.len() == 1).then(|| read(first)).flatten();
+        let only = texts.first().filter(|_| texts.len() == 1);
+        let plain = only.map(|text| Json::from(text.as_str()));
+        let whole = only.and_then(|text| read(text));
+        let list = || Json::Array(texts.iter().map(|text| Json::from(text.as_str())).collect());
         let items = texts.iter().map(|text| read(text).unwrap_or_else(|| Json::from(text.as_str())));
-        let readings = [plain.clone(), whole, Some(Json::Array(list())), Some(Json::Array(items.collect()))];
+        let readings = [plain.clone(), whole, Some(list()), Some(Json::Array(items.collect()))];
         let fits = |value: &Json| {
-            member.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok())
+            schema.is_none_or(|schema| self.schemas.check(schema, value, Side::Request).is_ok())
         };
-        readings.into_iter().flatten().find(fits).or(plain).unwrap_or_else(|| Json::Array(list()))
+        readings.into_iter().flatten().find(fits).or(plain).unwrap_or_else(list)
     }
 }
 
@@ -118,14 +132,7 @@ pub fn plain(name: &str) -> String {
 /// The singular of a plain name, as far as its last letters tell.
 #[must_use]
 pub fn noun(name: &str) -> String {
-    let name = plain(name);
-    if let Some(stem) = name.strip_suffix("ies").filter(|stem| stem.len() > 1) {
-        return format!("{stem}y");
-    }
-    match name.strip_suffix('s') {
-        Some(stem) if !stem.ends_with('s') && !stem.is_empty() => stem.to_owned(),
-        _ => name,
-    }
+    singular(&plain(name))
 }
 
 /// Endings of names that hold a key.

@@ -4,6 +4,7 @@ use diorama_seeds::doc::{ApiDoc, FieldDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json};
 
+use super::Severity;
 use super::document::{Operation, Place};
 use super::entities::Model;
 use super::fakes;
@@ -57,7 +58,7 @@ impl Maker<'_> {
             (None, 204 | 205) => "no resource is known that it is about, so it only answers, without a body",
             _ => "no resource fits its reply, so it answers with constants in the schema's shape",
         };
-        self.notes.push(reason.to_owned());
+        self.notes.push(Severity::Less.says(reason));
         self.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
         if !members.is_empty() {
             self.api.behaviour.compute.clear();
@@ -71,7 +72,10 @@ impl Maker<'_> {
                 }
             }
             if !left_out.is_empty() {
-                self.notes.push(format!("the reply leaves out the nested members {}", left_out.join(", ")));
+                self.notes.push(
+                    Severity::LeftOut
+                        .says(format!("the reply leaves out the nested members {}", left_out.join(", "))),
+                );
             }
             if self.api.behaviour.compute.is_empty() {
                 self.api.behaviour.compute.insert("ok".to_owned(), "true".to_owned());

@@ -66,6 +66,7 @@ impl<'a> Taker<'a> {
             whole,
             reply: take(self, &operation.promise),
             refusal: (operation.refusal != 400).then_some(operation.refusal),
+            form: operation.form,
         }
     }
 

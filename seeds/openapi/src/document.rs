@@ -7,13 +7,13 @@ use diorama_seeds::world::api_path::{Piece, segments, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::Note;
 use super::levels;
 use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
 use super::words::{is_identifier, snake};
+use super::{Note, Severity};
 
 /// Methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
@@ -41,6 +41,8 @@ pub(super) struct Operation {
     pub(super) reply: Option<Shape>,
     /// The schema of the request's body as it is written, and whether it must be there.
     pub(super) request: Option<Json>,
+    /// The body is a form and no JSON.
+    pub(super) form: bool,
     /// The body is neither JSON nor a form.
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
@@ -126,7 +128,10 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
     for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
         let mut outer = Unfolder::new(root, levels::ALL);
         let Some(item) = outer.resolve(item).filter(|item| item.is_object()) else {
-            notes.push(Note::on(written, "it is left out: its path item does not resolve"));
+            notes.push(Note::on(
+                written,
+                Severity::LeftOut.says("it is left out: its path item does not resolve"),
+            ));
             continue;
         };
         let methods = METHODS.into_iter().filter_map(|method| Some((method, item.get(method)?)));
@@ -135,15 +140,15 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
             let path = match routable(written) {
                 Ok(path) => sayable(path),
                 Err(reason) => {
-                    notes.push(Note::on(&route, format!("it is left out: {reason}")));
+                    notes.push(Note::on(&route, Severity::LeftOut.says(format!("it is left out: {reason}"))));
                     continue;
                 }
             };
             let form = (method, shape("", &path));
             if let Some(known) = forms.get(&form).and_then(|known: &usize| all.get(*known)) {
                 let known = format!("{} {}", method.to_uppercase(), known.path);
-                notes
-                    .push(Note::on(&route, format!("it is left out: its route cannot be told from {known}")));
+                let reason = format!("it is left out: its route cannot be told from {known}");
+                notes.push(Note::on(&route, Severity::LeftOut.says(reason)));
                 continue;
             }
             forms.insert(form, all.len());
@@ -152,7 +157,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
         for method in ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some()) {
             notes.push(Note::on(
                 &format!("{} {written}", method.to_uppercase()),
-                "the method is not served; only GET, POST, PUT, PATCH and DELETE are",
+                Severity::LeftOut.says("the method is not served; only GET, POST, PUT, PATCH and DELETE are"),
             ));
         }
     }
@@ -189,9 +194,9 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         drop_credentials(&mut operation, &schemes);
         notes.extend(unfolder.problems.drain(..).map(|reason| Note::on(&found.route, reason)));
         if unfolder.cut {
-            notes.push(Note::on(&found.route, format!(
+            notes.push(Note::on(&found.route, Severity::LeftOut.says(format!(
                 "its schemas refer to each other too often; members beyond {levels} references are left out unless they are required"
-            )));
+            ))));
         }
         operations.push(operation);
     }
@@ -282,15 +287,16 @@ fn operation<'a>(
         let known = parameter.place != Place::Path || named.contains(&parameter.name);
         if !known {
             let reason = format!("its path has no `{{{}}}`; the parameter is left out", parameter.name);
-            unfolder.problems.push(reason);
+            unfolder.problems.push(Severity::LeftOut.says(reason));
         }
         known
     });
     for name in named {
         if !parameters.iter().any(|parameter| parameter.place == Place::Path && parameter.name == name) {
-            unfolder
-                .problems
-                .push(format!("the path's parameter `{name}` is not described; it is read as a string"));
+            unfolder.problems.push(
+                Severity::Other
+                    .says(format!("the path's parameter `{name}` is not described; it is read as a string")),
+            );
             parameters.push(Parameter {
                 name,
                 place: Place::Path,
@@ -306,6 +312,7 @@ fn operation<'a>(
     let schema = |content: &Json| Some(content.get("schema").cloned().unwrap_or(Json::Bool(true)));
     let written = request.and_then(json_content).and_then(schema);
     let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
+    let form = written.is_some() && request.is_some_and(|request| true_json(request).is_none());
     let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
     let promise = success.and_then(true_json).and_then(|media| media.get("schema").cloned());
     let declares =
@@ -322,6 +329,7 @@ fn operation<'a>(
         status,
         reply,
         request: written,
+        form,
         octets,
         promise,
         answers: success.is_some_and(|success| success.get("content").is_some()),
@@ -347,7 +355,9 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
         Some("header") => Place::Header,
         other => {
             let place = other.unwrap_or("no place");
-            unfolder.problems.push(format!("the parameter `{written}` in {place} is left out"));
+            unfolder
+                .problems
+                .push(Severity::LeftOut.says(format!("the parameter `{written}` in {place} is left out")));
             return None;
         }
     };
@@ -361,7 +371,7 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
         written.to_owned()
     } else {
         let name = snake(written);
-        unfolder.problems.push(format!("the parameter `{written}` is called `{name}`"));
+        unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
         name
     };
     let mut shape =
@@ -370,7 +380,7 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
     let examples = node.get("example").into_iter().chain(named.filter_map(|example| example.get("value")));
     examples.take(8).for_each(|example| shape.learn(example, false, 0));
     if let Some(reason) = not_served(node, &name, &shape) {
-        unfolder.problems.push(reason);
+        unfolder.problems.push(Severity::Other.says(reason));
     }
     let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
     Some(Parameter {
@@ -451,9 +461,10 @@ fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
     let Some(media) = json_content(node) else {
         let kinds: Vec<&str> = content.keys().map(String::as_str).take(4).collect();
         if !kinds.is_empty() {
-            unfolder
-                .problems
-                .push(format!("found {}, expected JSON; its content is not modelled", kinds.join(", ")));
+            unfolder.problems.push(
+                Severity::LeftOut
+                    .says(format!("found {}, expected JSON; its content is not modelled", kinds.join(", "))),
+            );
         }
         return None;
     };

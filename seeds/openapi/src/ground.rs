@@ -7,6 +7,7 @@
 mod acts;
 mod places;
 mod resources;
+mod unsaid;
 
 use diorama_seeds::doc::{ApiDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
@@ -14,10 +15,10 @@ use serde_json::Value as Json;
 
 use self::acts::Act;
 use self::places::Places;
-use super::Note;
 use super::contract::Taker;
 use super::document::Operation;
 use super::operations;
+use super::{Note, Severity};
 
 /// A document on its ground.
 pub(super) struct Ground {
@@ -48,7 +49,9 @@ fn show_changes(apis: &mut [ApiDoc], operations: &[Operation]) {
 }
 
 /// Makes it.
-pub(super) fn ground(root: &Json, operations: &[Operation], notes: &mut Vec<Note>) -> Ground {
+pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<Note>) -> Ground {
+    unsaid::say(operations);
+    let operations = &*operations;
     let places = Places::of(operations);
     let mut resources = resources::resources(&places);
     let mut taker = Taker::new(root);
@@ -65,10 +68,13 @@ pub(super) fn ground(root: &Json, operations: &[Operation], notes: &mut Vec<Note
     }
     show_changes(&mut apis, operations);
     if silent > 0 {
-        notes.push(Note::on_all(format!(
+        notes.push(Note::on_all(Severity::Less.says(format!(
             "{silent} of {} operations only answer as their schemas promise; the others keep what they are sent by their paths",
             operations.len()
-        )));
+        ))));
     }
     Ground { resources, apis, schemas: taker.finish() }
 }
+
+#[cfg(test)]
+mod tests;

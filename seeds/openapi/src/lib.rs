@@ -102,22 +102,23 @@ pub enum Severity {
     Other,
 }
 
+/// What is said, and how much it matters, before it is known of which operation.
+pub(crate) type Remark = (Severity, String);
+
+impl Severity {
+    /// Says something that matters so much.
+    pub(crate) fn says(self, reason: impl Into<String>) -> Remark {
+        (self, reason.into())
+    }
+}
+
 impl Note {
-    fn on(operation: &str, reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        let says = |parts: &[&str]| parts.iter().any(|part| reason.contains(part));
-        let severity = if says(&["left out", "does not resolve", "is not served", "not modelled"]) {
-            Severity::LeftOut
-        } else if says(&["constant", "only answer", "no effect", "neither filters", "it answers as"]) {
-            Severity::Less
-        } else {
-            Severity::Other
-        };
+    fn on(operation: &str, (severity, reason): Remark) -> Self {
         Self { operation: operation.to_owned(), reason, severity }
     }
 
-    fn on_all(reason: impl Into<String>) -> Self {
-        Self::on("*", reason)
+    fn on_all(remark: Remark) -> Self {
+        Self::on("*", remark)
     }
 }
 
@@ -162,8 +163,9 @@ pub fn import_with(
     if swagger {
         root = swagger::convert(&root);
     }
-    let mut notes: Vec<Note> = lost.into_iter().map(Note::on_all).collect();
-    let document = document::read(&root, &mut notes).map_err(refuse)?;
+    let mut notes: Vec<Note> =
+        lost.into_iter().map(|reason| Note::on_all(Severity::LeftOut.says(reason))).collect();
+    let mut document = document::read(&root, &mut notes).map_err(refuse)?;
     let identifier = identifier(name);
     let title = if document.title.is_empty() || document.title == "API" {
         capitalised(&words::label(&identifier))
@@ -189,7 +191,7 @@ pub fn import_with(
         }),
         ..WorldDoc::default()
     };
-    fill(&root, &document.operations, options, &mut doc, &mut notes)?;
+    fill(&root, &mut document.operations, options, &mut doc, &mut notes)?;
     Ok(Imported { doc, notes })
 }
 
@@ -197,7 +199,7 @@ pub fn import_with(
 /// of the ground that every document has.
 fn fill(
     root: &serde_json::Value,
-    operations: &[document::Operation],
+    operations: &mut [document::Operation],
     options: &ImportOptions,
     doc: &mut WorldDoc,
     notes: &mut Vec<Note>,

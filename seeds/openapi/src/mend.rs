@@ -7,10 +7,10 @@ use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Finding, Report};
 use indexmap::IndexMap;
 
-use super::Note;
 use super::constants;
 use super::document::Operation;
 use super::words::label;
+use super::{Note, Severity};
 
 mod give;
 
@@ -76,7 +76,7 @@ fn simpler(
                     None => "it answers with constants",
                 };
                 let reason = format!("{lowered}, as its behaviour was refused: {}", finding.message);
-                notes.push(Note::on(&operation.route(), reason));
+                notes.push(Note::on(&operation.route(), Severity::Less.says(reason)));
             }
             if api.contract.is_some() {
                 lower(api, *times > 1);
@@ -203,7 +203,7 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
                     && let Some(operation) = operations.get(index)
                 {
                     let reason = format!("has no effect on the made-up records: {parameter}");
-                    notes.push(Note::on(&operation.route(), reason));
+                    notes.push(Note::on(&operation.route(), Severity::Less.says(reason)));
                 }
                 continue;
             }
@@ -226,7 +226,7 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
                 *doc = without;
                 for operation in listed.into_iter().filter_map(|index| operations.get(index)) {
                     let reason = format!("nothing shows a {}, so the list has all", label(resource));
-                    notes.push(Note::on(&operation.route(), reason));
+                    notes.push(Note::on(&operation.route(), Severity::Other.says(reason)));
                 }
             }
             continue;

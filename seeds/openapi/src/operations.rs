@@ -6,7 +6,6 @@ use diorama_seeds::doc::{
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use super::Note;
 use super::constants;
 use super::document::{Operation, Place};
 use super::entities::{Entity, Meaning, Model, has_page};
@@ -18,6 +17,7 @@ use super::routes::{self, List, Route, StepKind, View};
 use super::shape::Shape;
 use super::words::{camel, identifier, is_identifier, label, sentence, words};
 use super::writes;
+use super::{Note, Remark, Severity};
 
 /// The resource that says who is signed in.
 const SIGNED_IN: &str = "signed_in";
@@ -28,7 +28,7 @@ pub(super) struct Maker<'m> {
     pub(super) operation: &'m Operation,
     pub(super) route: Route,
     pub(super) api: ApiDoc,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Remark>,
     /// Parameters that the behaviour uses.
     pub(super) used: IndexSet<String>,
     /// Resources that only this API needs.
@@ -57,7 +57,10 @@ pub(super) fn apis(
             more: IndexMap::new(),
         };
         if collided {
-            maker.notes.push(format!("its name is taken by another operation; it is called `{name}`"));
+            maker.notes.push(
+                Severity::Other
+                    .says(format!("its name is taken by another operation; it is called `{name}`")),
+            );
         }
         maker.api.name = name;
         maker.make();
@@ -180,7 +183,9 @@ impl Maker<'_> {
         if self.api.behaviour == BehaviourDoc::default() {
             self.fallback();
         }
-        if self.api.reply.status.is_none() && ![200, 204, 205].contains(&self.operation.status) {
+        // What makes a record answers 201 where nothing else is said.
+        let usual = if self.api.behaviour.create.is_some() { 201 } else { 200 };
+        if self.api.reply.status.is_none() && ![usual, 204, 205].contains(&self.operation.status) {
             self.api.reply.status = Some(self.operation.status);
         }
         if matches!(self.operation.status, 204 | 205)
@@ -200,7 +205,7 @@ impl Maker<'_> {
         }
         if !unused.is_empty() {
             let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
-            self.notes.push(reason);
+            self.notes.push(Severity::Less.says(reason));
         }
     }
 
@@ -225,19 +230,19 @@ impl Maker<'_> {
     fn parameters(&mut self) {
         for parameter in &self.operation.parameters {
             if self.api.parameters.contains_key(&parameter.name) {
-                self.notes.push(format!(
+                self.notes.push(Severity::Less.says(format!(
                     "the parameter `{}` occurs in two places; the first is kept",
                     parameter.name
-                ));
+                )));
                 continue;
             }
             let mut shape = parameter.shape.clone();
             let dropped = matches!(&shape.kind, super::shape::Kind::Enum(values) if values.iter().any(|value| value.trim().is_empty()));
             if dropped {
-                self.notes.push(format!(
+                self.notes.push(Severity::LeftOut.says(format!(
                     "the empty value of `{}` is left out; leave the parameter out instead",
                     parameter.name
-                ));
+                )));
             }
             shape.nullable = false;
             let mut doc = fakes::typed(&parameter.name, &shape, 0);
@@ -350,7 +355,7 @@ impl Maker<'_> {
         };
         self.api.parameters.insert("offset".to_owned(), doc);
         self.used.insert("offset".to_owned());
-        self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
+        self.notes.push(Severity::Other.says("`offset` is added, as only the size of a page can be chosen"));
     }
 
     /// The record that a behaviour acts on; the only one of its kind needs no key.
@@ -452,7 +457,7 @@ impl Maker<'_> {
         let constants: IndexSet<String> = replies.constants.into_iter().collect();
         if !constants.is_empty() {
             let list: Vec<String> = constants.into_iter().collect();
-            self.notes.push(format!("constant in every reply: {}", list.join(", ")));
+            self.notes.push(Severity::Less.says(format!("constant in every reply: {}", list.join(", "))));
         }
         fields
     }
@@ -491,9 +496,10 @@ impl Maker<'_> {
                     Some(expression) => {
                         reply.with.insert(name.clone(), expression);
                     }
-                    None => self
-                        .notes
-                        .push(format!("the reply leaves out `{name}`, which stands beside the list")),
+                    None => self.notes.push(
+                        Severity::LeftOut
+                            .says(format!("the reply leaves out `{name}`, which stands beside the list")),
+                    ),
                 },
             }
         }

@@ -3,6 +3,7 @@
 use diorama_seeds::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, SortDoc, TextDoc};
 use serde_json::json;
 
+use super::Severity;
 use super::build;
 use super::document::{Parameter, Place};
 use super::entities::{Entity, Meaning, Model, list_hints};
@@ -169,11 +170,11 @@ fn below_owner(
         maker.act_on(owner, key);
         return true;
     }
-    maker.notes.push(format!(
+    maker.notes.push(Severity::Less.says(format!(
         "nothing says which {} belong to a {}; the list shows all",
         plural(&label(&entity.name)),
         label(&owner.name)
-    ));
+    )));
     maker.must_exist(owner, &key);
     true
 }
@@ -364,11 +365,11 @@ fn sort(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> bool {
     }
     if !dropped.is_empty() {
         let list: Vec<&str> = dropped.iter().map(|value| value.as_str()).collect();
-        maker.notes.push(format!(
+        maker.notes.push(Severity::Less.says(format!(
             "`{}` leaves out orders by fields that no schema has: {}",
             parameter.name,
             list.join(", ")
-        ));
+        )));
     }
     let mut fields: Vec<String> = Vec::new();
     for value in &kept {

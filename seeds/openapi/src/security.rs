@@ -4,8 +4,8 @@ use diorama_seeds::doc::SecurityDoc;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::Note;
 use super::words::sentence;
+use super::{Note, Remark, Severity};
 
 /// What callers must show: alternatives, each a set of schemes with scopes.
 pub(super) type Needs = Vec<IndexMap<String, Vec<String>>>;
@@ -23,12 +23,14 @@ pub(super) fn schemes(root: &Json, notes: &mut Vec<Note>) -> IndexMap<String, Se
         match scheme(node) {
             Ok((doc, remark)) => {
                 out.insert(name.clone(), doc);
-                notes.extend(
-                    remark.map(|remark| Note::on_all(format!("the security scheme `{name}` {remark}"))),
-                );
+                notes.extend(remark.map(|remark| {
+                    Note::on_all(Severity::Other.says(format!("the security scheme `{name}` {remark}")))
+                }));
             }
             Err(reason) => {
-                notes.push(Note::on_all(format!("the security scheme `{name}` is left out: {reason}")));
+                notes.push(Note::on_all(
+                    Severity::LeftOut.says(format!("the security scheme `{name}` is left out: {reason}")),
+                ));
             }
         }
     }
@@ -80,13 +82,16 @@ fn path_of(url: &str) -> String {
 pub(super) fn needs(
     node: Option<&Json>,
     schemes: &IndexMap<String, SecurityDoc>,
-    problems: &mut Vec<String>,
+    problems: &mut Vec<Remark>,
 ) -> Needs {
     let mut out: Needs = Vec::new();
     let mut lost = false;
     for alternative in node.and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_object) {
         if let Some(unknown) = alternative.keys().find(|name| !schemes.contains_key(*name)) {
-            problems.push(format!("the security scheme `{unknown}` that it names is not modelled"));
+            problems.push(
+                Severity::LeftOut
+                    .says(format!("the security scheme `{unknown}` that it names is not modelled")),
+            );
             lost = true;
             continue;
         }
@@ -96,7 +101,7 @@ pub(super) fn needs(
         out.push(alternative.iter().map(|(name, list)| (name.clone(), scopes(list))).collect());
     }
     if lost && out.is_empty() {
-        problems.push("so it answers without credentials".to_owned());
+        problems.push(Severity::Less.says("so it answers without credentials"));
     }
     out
 }

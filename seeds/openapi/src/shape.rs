@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::levels;
+use super::{Remark, Severity};
 
 /// Deepest nesting of a shape.
 pub(super) const MAX_DEPTH: u32 = 24;
@@ -72,7 +73,7 @@ pub(super) struct Unfolder<'a> {
     /// Whether a member was left out because it lies beyond those.
     pub(super) cut: bool,
     /// What could not be read, for notes.
-    pub(super) problems: Vec<String>,
+    pub(super) problems: Vec<Remark>,
 }
 
 impl<'a> Unfolder<'a> {
@@ -86,18 +87,22 @@ impl<'a> Unfolder<'a> {
         for _ in 0..16 {
             let Some(pointer) = node.get("$ref").and_then(Json::as_str) else { return Some(node) };
             let Some(target) = lookup(self.root, pointer) else {
-                self.problem(format!("the reference `{}` does not resolve", super::bundle::shown(pointer)));
+                self.problem(
+                    Severity::LeftOut,
+                    format!("the reference `{}` does not resolve", super::bundle::shown(pointer)),
+                );
                 return None;
             };
             node = target;
         }
-        self.problem("a chain of references never ends".to_owned());
+        self.problem(Severity::LeftOut, "a chain of references never ends");
         None
     }
 
-    fn problem(&mut self, message: String) {
-        if self.problems.len() < 50 && !self.problems.contains(&message) {
-            self.problems.push(message);
+    fn problem(&mut self, severity: Severity, message: impl Into<String>) {
+        let remark = severity.says(message);
+        if self.problems.len() < 50 && !self.problems.contains(&remark) {
+            self.problems.push(remark);
         }
     }
 
@@ -108,9 +113,8 @@ impl<'a> Unfolder<'a> {
 
     fn shape_at(&mut self, schema: &'a Json, depth: u32, demanded: &[&'a str]) -> Shape {
         if depth > MAX_DEPTH || self.budget == 0 {
-            self.problem(
-                "a schema is nested too deeply or too large; its inner part is read as any value".to_owned(),
-            );
+            let reason = "a schema is nested too deeply or too large; its inner part is read as any value";
+            self.problem(Severity::Less, reason);
             return Shape::default();
         }
         self.budget -= 1;
@@ -120,7 +124,10 @@ impl<'a> Unfolder<'a> {
                 return Shape { kind: Kind::Cycle(name.clone()), title: Some(name), ..Shape::default() };
             }
             let Some(target) = lookup(self.root, pointer) else {
-                self.problem(format!("the reference `{}` does not resolve", super::bundle::shown(pointer)));
+                self.problem(
+                    Severity::LeftOut,
+                    format!("the reference `{}` does not resolve", super::bundle::shown(pointer)),
+                );
                 // A plain object, whatever it should have been.
                 return Shape::of(Kind::Object(IndexMap::new()));
             };

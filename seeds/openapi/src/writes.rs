@@ -3,6 +3,7 @@
 use diorama_seeds::doc::{EffectDoc, FieldDoc};
 use indexmap::IndexMap;
 
+use super::Severity;
 use super::document::{Operation, Place};
 use super::entities::Entity;
 use super::fakes;
@@ -80,7 +81,7 @@ fn body_parameters(maker: &mut Maker<'_>, entity: &Entity, all_optional: bool) -
     let Some(body) = operation.body.as_ref() else { return (required, optional) };
     let body = body.first_object();
     if body.members().is_none() {
-        maker.notes.push("the body is not an object; its content is not taken".to_owned());
+        maker.notes.push(Severity::Less.says("the body is not an object; its content is not taken"));
     }
     for (name, member) in body.members().into_iter().flatten() {
         let is_key = entity.key_member.as_deref() == Some(name) && !entity.singleton;
@@ -240,11 +241,11 @@ fn refer(maker: &mut Maker<'_>, entity: &Entity) {
             format!("{}.first(x, true).{}", target.name, target.key)
         };
         if !reference.many {
-            maker.notes.push(format!(
+            maker.notes.push(Severity::Other.says(format!(
                 "nothing says which {} a new {} has; it gets the first",
                 label(&target.name),
                 label(&entity.name)
-            ));
+            )));
         }
         maker.api.behaviour.set.insert(field.clone(), value);
     }
@@ -386,9 +387,9 @@ fn action(maker: &mut Maker<'_>, entity: &Entity, verb: &str) {
     maker.api.behaviour.action = Some(entity.name.clone());
     maker.act_on(entity, key.clone());
     if set.is_empty() {
-        maker.notes.push(format!(
+        maker.notes.push(Severity::Less.says(format!(
             "nothing in the schemas says what `{verb}` changes; it checks that the record exists"
-        ));
+        )));
     } else {
         maker.api.behaviour.also.push(EffectDoc {
             update: Some(entity.name.clone()),

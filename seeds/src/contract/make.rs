@@ -17,6 +17,8 @@ const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 60_000;
 /// Alternatives of `oneOf` that are tried.
 const MAX_WAYS: usize = 24;
+/// What callers call the entries of maps.
+const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 /// Names under which replies put what they show.
 const WRAPPERS: [&str; 14] = [
     "data",
@@ -312,9 +314,14 @@ impl Maker<'_> {
                 out.insert(name.clone(), value);
             }
         }
+        let most = number(members, "maxProperties").map_or(usize::MAX, |most| most as usize);
+        // A made-up map has an entry, so that callers see what it is.
+        let made = !matches!(scope, Scope::Found(..)) && members.get("properties").is_none();
+        let map = made && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
+        let shown = usize::from(map && place.depth < FULL_DEPTH);
         let least = number(members, "minProperties").unwrap_or(0.0) as usize;
-        for n in out.len()..least.min(16) {
-            let name = format!("key_{}", n + 1);
+        for n in out.len()..least.max(shown).min(most).min(16) {
+            let name = ENTRIES.get(n).map_or_else(|| format!("key_{}", n + 1), |name| (*name).to_owned());
             let here = place.below(&name, "", place.seed.wrapping_add(n as u64));
             let schema = extra.unwrap_or(&Json::Bool(true));
             let value = self.value(schema, &here, &Scope::Made(scope.known().clone()));

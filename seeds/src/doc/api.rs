@@ -61,6 +61,9 @@ pub struct ContractDoc {
     /// The body of a success, made of what is known of the record; nothing where a success has no JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<Json>,
+    /// The body is a form: one that is empty is no missing body.
+    #[serde(skip_serializing_if = "is_false")]
+    pub form: bool,
     /// The status of a request whose body is not valid; default 400.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<u16>,

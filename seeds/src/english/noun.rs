@@ -57,6 +57,13 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("niche", "niches"),
     ("shoe", "shoes"),
     ("toe", "toes"),
+    // Plurals in `-us` and `-is`, which are singulars otherwise.
+    ("id", "ids"),
+    ("ad", "ads"),
+    ("menu", "menus"),
+    ("emoji", "emojis"),
+    ("taxi", "taxis"),
+    ("wiki", "wikis"),
     // Singulars in `-s`.
     ("alias", "aliases"),
     ("atlas", "atlases"),
@@ -89,6 +96,7 @@ const UNCHANGING: &[&str] = &[
     "media",
     "news",
     "personnel",
+    "plus",
     "series",
     "sheep",
     "software",
@@ -98,6 +106,9 @@ const UNCHANGING: &[&str] = &[
 
 /// Further plurals. Of two nouns that share one, collections of records are of the second: leave, not leaf.
 const FURTHER: &[(&str, &str)] = &[("indices", "index"), ("leaves", "leave"), ("bases", "base")];
+
+/// Irregular plurals of so many letters are found at the end of longer words; shorter ones end other words by chance.
+const WITHIN: usize = 6;
 
 /// The singular of a noun in lower case; a singular stays as it is.
 ///
@@ -119,6 +130,11 @@ pub fn singular(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("people") {
         return format!("{stem}person");
     }
+    // Names are written together, too: `userstatuses`.
+    let within = IRREGULAR.iter().filter(|(_, many)| many.len() >= WITHIN);
+    if let Some((stem, one)) = within.filter_map(|(one, many)| Some((word.strip_suffix(many)?, one))).next() {
+        return format!("{stem}{one}");
+    }
     for (ending, replacement) in [
         ("ies", "y"),
         ("sses", "ss"),
@@ -133,6 +149,8 @@ pub fn singular(word: &str) -> String {
         }
     }
     match word.strip_suffix('s') {
+        // Initials end in any letter: APIs, SKUs.
+        Some(stem) if stem.len() == 3 && stem.ends_with(['u', 'i']) => stem.to_owned(),
         Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),
     }
@@ -242,6 +260,11 @@ mod tests {
             ("cache", "caches"),
             ("shoe", "shoes"),
             ("lens", "lenses"),
+            ("menu", "menus"),
+            ("id", "ids"),
+            ("api", "apis"),
+            ("sku", "skus"),
+            ("user status", "user statuses"),
             ("tie", "ties"),
             ("analysis", "analyses"),
         ] {

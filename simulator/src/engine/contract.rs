@@ -134,6 +134,20 @@ impl Run<'_> {
         window: &Window,
     ) -> Body {
         let Some(schema) = &contract.reply else { return Body::Object(Vec::new()) };
+        let json = self.list_json(contract, schema, id, page, total, window);
+        let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
+        self.traced_list(&json, &self.api.reply.items, "", &records)
+    }
+
+    fn list_json(
+        &self,
+        contract: &Contract,
+        schema: &Json,
+        id: ResourceId,
+        page: &[Record],
+        total: usize,
+        window: &Window,
+    ) -> Json {
         let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
         let resource = self.resource(id);
         let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
@@ -146,9 +160,29 @@ impl Run<'_> {
         });
         let name = &*self.api.reply.items;
         let list = List { name: name.to_owned(), items: items.collect() };
-        let json = self.reply_of(contract, schema, Rc::new(around), Some(list));
-        let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
-        self.traced_list(&json, name, "", &records)
+        self.reply_of(contract, schema, Rc::new(around), Some(list))
+    }
+
+    /// The place of the record that a cursor names: by its key, else by any value that its row shows, as a member shows
+    /// its user; behind all of them where there is none.
+    pub(super) fn named_by_cursor(
+        &self,
+        id: ResourceId,
+        found: &[&Record],
+        cursor: &Value,
+        window: &Window,
+    ) -> usize {
+        let key = self.resource(id).key.index();
+        let wanted = cursor.to_text(self.zone());
+        let by_key = found.iter().position(|record| record[key].to_text(self.zone()) == wanted);
+        let shows = |record: &&Record| {
+            let row = self.api.contract.as_ref().and_then(|contract| {
+                let page = [(**record).clone()];
+                Some(self.list_json(contract, contract.reply.as_ref()?, id, &page, found.len(), window))
+            });
+            row.is_some_and(|row| has_leaf(&row, &wanted))
+        };
+        by_key.or_else(|| found.iter().rposition(shows)).unwrap_or(found.len())
     }
 
     fn reply_of(&self, contract: &Contract, schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
@@ -279,6 +313,16 @@ impl Run<'_> {
             ),
             other => Body::from_json(other),
         }
+    }
+}
+
+/// Whether a value stands anywhere in a reply, as text.
+fn has_leaf(json: &Json, wanted: &str) -> bool {
+    match json {
+        Json::Object(members) => members.values().any(|inner| has_leaf(inner, wanted)),
+        Json::Array(items) => items.iter().any(|inner| has_leaf(inner, wanted)),
+        Json::String(text) => text == wanted,
+        other => other.to_string() == wanted,
     }
 }
 

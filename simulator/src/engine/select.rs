@@ -143,8 +143,8 @@ impl Run<'_> {
         let total = found.len();
         if let Some(page) = query.page.as_ref().filter(|_| window.by_key) {
             order(&mut found, declared, sort, total);
-            let keys = found.iter().map(|record| record[declared.key.index()].clone());
-            window.begin_after(keys, self.argument(page.parameter));
+            let cursor = self.argument(page.parameter);
+            window.begin_after(self.named_by_cursor(query.resource, &found, cursor, &window));
         }
         order(&mut found, declared, sort, window.end());
         let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();

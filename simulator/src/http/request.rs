@@ -9,6 +9,7 @@ use axum::http::HeaderMap;
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::{KeyKind, Schema, Type};
 use form_urlencoded::Parse;
+use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::authorization;
@@ -108,7 +109,8 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
 /// The members of the body, if there is one.
 fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(Map::new());
+        let form = api.contract.as_ref().filter(|contract| contract.form && contract.whole.is_none());
+        return Ok(form.map(|contract| contract.form(IndexMap::new())).unwrap_or_default());
     }
     let kind = media_type(headers).unwrap_or_else(|| "application/json".to_owned());
     if let Some(contract) = &api.contract {

@@ -3,19 +3,37 @@
 mod lists;
 
 use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, RefusalDoc, RequireDoc, ResourceDoc};
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, EachDoc, EffectDoc, FieldDoc, RecordsDoc, RefusalDoc, RequireDoc, ResourceDoc,
+};
 use indexmap::{IndexMap, IndexSet};
 
-use super::places::{Above, Collection, Part, Places, form, keys, list};
+use super::places::{Above, Collection, Part, Places, form, keys, list, parts};
 use super::resources::{KEPT, OF, stored};
 use crate::document::Operation;
 use crate::fakes;
 use crate::operations::argument;
 use crate::phrases;
 use crate::shape::{Kind, Member, Shape};
+use crate::words::label;
+use crate::{Remark, Severity};
 
 /// Paths that mean the record of whoever asks.
 const ME: [&str; 4] = ["me", "@me", "self", "current"];
+
+/// Members that say when a record was changed, and when it was made.
+const UPDATED: [&str; 9] = [
+    "updatedat",
+    "modifiedat",
+    "dateupdated",
+    "datemodified",
+    "lastmodified",
+    "lastupdated",
+    "updated",
+    "modified",
+    "lastmodifiedat",
+];
+const CREATED: [&str; 4] = ["createdat", "datecreated", "created", "creationdate"];
 
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {
@@ -25,7 +43,7 @@ pub(super) struct Act<'a> {
     parts: Vec<Part>,
     api: ApiDoc,
     used: IndexSet<String>,
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Vec<Remark>,
 }
 
 impl<'a> Act<'a> {
@@ -41,9 +59,10 @@ impl<'a> Act<'a> {
     }
 
     /// The API, and the parameter that takes the whole body where there is one.
-    pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<String>) {
+    pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<Remark>) {
         let whole = self.body();
         self.behave();
+        self.agree();
         self.refer();
         let status = self.operation.status;
         if status != 200 || self.api.behaviour.create.is_some() {
@@ -103,7 +122,7 @@ impl<'a> Act<'a> {
             && above.iter().all(|known| known.at + 1 != names.len())
         {
             let at = names.len() - 1;
-            above.push(Above { at, field: String::new(), of: Some(own), exact: true });
+            above.push(Above { at, field: String::new(), of: Some(own), exact: true, by: None });
         }
         for known in all_above(self.places, &above) {
             let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else {
@@ -117,6 +136,10 @@ impl<'a> Act<'a> {
             if !self.resources.contains_key(&named.name) {
                 continue;
             }
+            if known.by.is_some() {
+                doc.label = Some(named.label.clone());
+                continue;
+            }
             *doc = FieldDoc {
                 reference: Some(named.name.clone()),
                 place: Some("path".to_owned()),
@@ -127,10 +150,42 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// A key right after another tells nothing more of which record is meant, but must be as that record shows it.
+    fn agree(&mut self) {
+        let all = parts(self.operation);
+        for (at, pair) in all.windows(2).enumerate() {
+            let [Part::Key(first), Part::Key(second)] = pair else { continue };
+            let known = keys(&self.parts);
+            let place = known.iter().position(|name| name == first);
+            let (Some(place), false) = (place, known.contains(&second.as_str())) else { continue };
+            let before = all.get(..at).unwrap_or_default();
+            let own = self.places.all.get_index_of(&form(before)).filter(|own| self.is_stored(*own));
+            let Some(own) = own else { continue };
+            let found = self.collection(own);
+            let Some(field) = found.named_by(second) else { continue };
+            let text = |doc: &FieldDoc| doc.kind.as_deref() == Some("string");
+            if !self.resources.get(&found.name).and_then(|known| known.fields.get(&field)).is_some_and(text) {
+                continue;
+            }
+            let above = Above { at: place, field: String::new(), of: Some(own), exact: true, by: None };
+            let key = self.locate(own, &above, 0);
+            self.used.insert(second.clone());
+            let given = argument(second);
+            self.api.behaviour.require.push(RequireDoc {
+                that: format!("coalesce({}.get({key}).{field}, {given}) == {given}", found.name),
+                otherwise: RefusalDoc {
+                    status: 404,
+                    message: format!("no {} has this {}", found.label, label(&field)),
+                },
+            });
+        }
+    }
+
     /// The collection whose record the path ends with.
     fn own(&self) -> Option<usize> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
-        self.places.all.get_index_of(&form(before)).filter(|own| self.is_stored(*own))
+        let own = self.places.all.get_index_of(&form(before)).or_else(|| self.places.same_elsewhere(before));
+        own.filter(|own| self.is_stored(*own))
     }
 
     fn is_stored(&self, index: usize) -> bool {
@@ -151,24 +206,32 @@ impl<'a> Act<'a> {
     }
 
     /// The expression for the key of the record that a key in the path names.
-    fn locate(&mut self, index: usize, at: usize, exact: bool, depth: usize) -> String {
+    fn locate(&mut self, index: usize, known: &Above, depth: usize) -> String {
         let found = self.collection(index);
-        let given = self.argument(at);
-        let field = if found.uses.is_some() { OF } else { &found.key };
-        if found.uses.is_none() && (found.above.is_empty() || !exact) {
+        let given = self.argument(known.at);
+        let field = match &known.by {
+            Some(field) if self.has_field(&found.name, field) => field,
+            _ if found.uses.is_some() => OF,
+            _ => &found.key,
+        };
+        if *field == found.key && (found.above.is_empty() || !known.exact) {
             return given;
         }
         let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
         let mut conditions = vec![format!("{variable}.{field} == {given}")];
-        if exact {
+        if known.exact {
             conditions.extend(self.conditions(variable, &found.above, depth + 1));
         }
         format!("{}.first({variable}, {}).{}", found.name, conditions.join(" && "), found.key)
     }
 
+    fn has_field(&self, resource: &str, field: &str) -> bool {
+        self.resources.get(resource).is_some_and(|known| known.fields.contains_key(field))
+    }
+
     fn key_above(&mut self, above: &Above, depth: usize) -> String {
         match above.of {
-            Some(of) => self.locate(of, above.at, above.exact, depth),
+            Some(of) => self.locate(of, above, depth),
             None => self.argument(above.at),
         }
     }
@@ -180,7 +243,7 @@ impl<'a> Act<'a> {
                 self.argument(known.at);
                 continue;
             };
-            let key = self.locate(of, known.at, known.exact, 0);
+            let key = self.locate(of, known, 0);
             self.require_one(of, &key);
         }
     }
@@ -207,6 +270,7 @@ impl<'a> Act<'a> {
         let method = self.operation.method.as_str();
         let last = self.parts.last().cloned();
         match (method, last) {
+            ("GET", _) if self.places.is_list(&self.parts) => self.place(method),
             (_, Some(Part::Key(_))) if self.own().is_some() => self.record(method),
             ("GET" | "PUT" | "PATCH", Some(Part::Text(word)))
                 if ME.contains(&word.as_str()) && self.own().is_some() =>
@@ -230,11 +294,19 @@ impl<'a> Act<'a> {
         if hidden && method != "PUT" {
             return self.leave(index, at);
         }
-        let key = self.locate(index, at, true, 0);
-        let behaviour = &mut self.api.behaviour;
-        behaviour.key = Some(key);
+        // The records of another path are in this place, too: what this one stands below must be there.
+        let before = self.parts.get(..self.parts.len().saturating_sub(1)).unwrap_or_default();
+        let exact = form(before) == form(&found.parts);
+        if !exact {
+            let above = self.places.above(before, index);
+            self.require(&above);
+        }
+        let known = Above { at, field: String::new(), of: Some(index), exact, by: None };
+        let key = self.locate(index, &known, 0);
+        self.api.behaviour.key = Some(key);
         let name = Some(found.name.clone());
         let parameter = keys(&self.parts).last().map(|name| (*name).to_owned());
+        let behaviour = &mut self.api.behaviour;
         match method {
             "GET" => behaviour.get = name,
             "DELETE" => behaviour.delete = name,
@@ -243,6 +315,7 @@ impl<'a> Act<'a> {
         }
         if method != "GET" && method != "DELETE" {
             behaviour.keep = Some(KEPT.to_owned());
+            self.touch(&found.name, &UPDATED);
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
@@ -264,6 +337,31 @@ impl<'a> Act<'a> {
         self.set_above(&found.above);
         if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
             self.require_one(other, &given);
+        }
+    }
+
+    /// A change is seen in the members that say when it was.
+    fn touch(&mut self, resource: &str, names: &[&str]) {
+        let fields = self.resources.get(resource).into_iter().flat_map(|known| &known.fields);
+        let moments = fields.filter(|(name, doc)| {
+            doc.kind.as_deref() == Some("date-time") && names.contains(&plain(name).as_str())
+        });
+        self.api.behaviour.set.extend(moments.map(|(name, _)| (name.clone(), "now".to_owned())));
+    }
+
+    /// What there is one of below each record comes with it.
+    fn come_with(&mut self, index: usize) {
+        for (at, single) in self.places.all.values().enumerate() {
+            let below = single.single && matches!(single.above.as_slice(), [only] if only.of == Some(index));
+            if below && self.is_stored(at) {
+                let field = single.above.first().map(|above| above.field.clone()).unwrap_or_default();
+                let key = format!("record.{}", self.collection(index).key);
+                self.api.behaviour.also.push(EffectDoc {
+                    create: Some(single.name.clone()),
+                    set: IndexMap::from_iter([(field, key)]),
+                    ..EffectDoc::default()
+                });
+            }
         }
     }
 
@@ -331,13 +429,38 @@ impl<'a> Act<'a> {
                 let name = listed.map(|(name, _)| name).unwrap_or_default();
                 self.list(own, name, false);
             }
+            (_, Some((_, found))) if found.single && self.above_shown(found).is_some() => {
+                let (of, known) = self.above_shown(found).unwrap_or_default();
+                self.same_record(method, of, &known);
+            }
             ("GET" | "PUT" | "PATCH" | "POST", Some((_, found))) if found.single => {
                 self.single(method, found)
             }
-            ("POST", Some((own, found))) if made.is_none() || found.listed => self.create(own, false),
+            ("POST", Some((own, _))) if made.is_none() => self.create(own, false),
             ("PUT", Some((own, found))) if joins && !found.single => self.create(own, false),
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
             _ => self.only_answer(),
+        }
+    }
+
+    /// The record above a path that ends with a word and shows just that record (`/templates/{key}/schema`).
+    fn above_shown(&self, found: &Collection) -> Option<(usize, Above)> {
+        let [known] = found.above.as_slice() else { return None };
+        let of = known.of.filter(|of| known.exact && self.is_stored(*of))?;
+        let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
+        (title(found).is_some() && title(found) == title(self.collection(of))).then(|| (of, known.clone()))
+    }
+
+    fn same_record(&mut self, method: &str, of: usize, known: &Above) {
+        let name = Some(self.collection(of).name.clone());
+        let key = self.locate(of, known, 0);
+        self.require_one(of, &key);
+        let behaviour = &mut self.api.behaviour;
+        behaviour.key = Some(key);
+        match method {
+            "GET" => behaviour.get = name,
+            "DELETE" => behaviour.delete = name,
+            _ => (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned())),
         }
     }
 
@@ -347,34 +470,51 @@ impl<'a> Act<'a> {
         if !elsewhere {
             return found.above.clone();
         }
-        let above = self.places.above(&self.parts, index);
-        let mut scope = Vec::new();
-        for known in above {
+        let above = all_above(self.places, &self.places.above(&self.parts, index));
+        let mut scope: Vec<Above> = Vec::new();
+        for known in above.clone() {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else { continue };
             let other = self.collection(of).name.clone();
             let Some(resource) = self.resources.get(&found.name) else { continue };
             let refers = |doc: &FieldDoc| doc.reference.as_deref() == Some(other.as_str());
             if let Some((field, _)) = resource.fields.iter().find(|(_, doc)| refers(doc)) {
-                scope.push(Above { field: field.clone(), ..known });
+                let again = scope.iter().any(|other| other.field == *field);
+                scope.extend((!again).then(|| Above { field: field.clone(), ..known }));
                 continue;
             }
-            // Records that come before others cannot stand below them.
-            if self.stands_below(&other, &found.name, 0) {
+            // Records that come before others cannot stand below them, and the nearest says what is above it.
+            let nearest = above.iter().rposition(|other| other.of == Some(of)) == above.len().checked_sub(1);
+            if !nearest || self.stands_below(&other, &found.name, 0) {
                 continue;
             }
             let field = format!("in_{other}");
-            let doc = FieldDoc {
-                reference: Some(other),
-                optional: true,
-                on_delete: Some("clear".to_owned()),
-                ..FieldDoc::default()
-            };
-            if let Some(resource) = self.resources.get_mut(&found.name) {
-                resource.fields.insert(field.clone(), doc);
-            }
+            self.put_below(&found.name, &field, &other);
             scope.push(Above { field, ..known });
         }
         scope
+    }
+
+    /// Gives a resource a field that says below which record of another it stands, and each of those some of them.
+    fn put_below(&mut self, name: &str, field: &str, other: &str) {
+        let owners = size(self.resources, other, 0);
+        let doc = FieldDoc {
+            reference: Some(other.to_owned()),
+            optional: true,
+            on_delete: Some("clear".to_owned()),
+            ..FieldDoc::default()
+        };
+        let Some(resource) = self.resources.get_mut(name) else { return };
+        resource.fields.insert(field.to_owned(), doc);
+        if resource.each.is_empty() && !resource.singleton {
+            resource.records = RecordsDoc::default();
+            resource.each.push(EachDoc {
+                of: other.to_owned(),
+                by: field.to_owned(),
+                min: if owners <= 40 { 3 } else { 1 },
+                max: if owners <= 40 { 4 } else { 1 },
+                set: IndexMap::new(),
+            });
+        }
     }
 
     fn stands_below(&self, name: &str, above: &str, depth: u32) -> bool {
@@ -392,6 +532,8 @@ impl<'a> Act<'a> {
         let above = self.scope(index, elsewhere);
         self.api.behaviour.create = Some(found.name.clone());
         self.api.behaviour.keep = Some(KEPT.to_owned());
+        self.touch(&found.name, &[&UPDATED[..], &CREATED[..]].concat());
+        self.come_with(index);
         self.set_above(&above);
         // What a record must stand below, and the path does not say, is the first.
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
@@ -475,14 +617,16 @@ impl<'a> Act<'a> {
                     shown.contains(&plain(&found.key)) && shown.intersection(&own).count() * 2 > own.len()
                 });
             if shows && self.operation.method != "GET" {
-                let key = self.locate(of, known.at, known.exact, 0);
+                let key = self.locate(of, known, 0);
                 self.api.behaviour.action = Some(found.name.clone());
                 self.api.behaviour.key = Some(key);
             }
         }
         let what = self.operation.summary.trim_end_matches('.');
         if !what.is_empty() && self.api.parameters.values().all(|doc| doc.optional) {
-            self.notes.push("nothing says what it changes: it answers as the document promises".to_owned());
+            self.notes.push(
+                Severity::Less.says("nothing says what it changes: it answers as the document promises"),
+            );
         }
     }
 
@@ -494,6 +638,16 @@ impl<'a> Act<'a> {
         let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
         let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
         (names(required), names(optional))
+    }
+}
+
+/// How many records a resource has, at most.
+fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u32 {
+    let Some(resource) = resources.get(name).filter(|_| depth < 12) else { return 1 };
+    match (resource.each.first(), &resource.records) {
+        (Some(each), _) => size(resources, &each.of, depth + 1).saturating_mul(each.max),
+        (None, RecordsDoc::Count(count)) => *count,
+        _ => 1,
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Collection {
     pub(super) listed: bool,
     pub(super) opened: bool,
     pub(super) made: bool,
+    /// What is made here names the key itself: it is put here, and no other place's records are meant.
+    joined: bool,
     /// What it stands below.
     pub(super) above: Vec<Above>,
     /// The collection whose keys name its records, too: the users that members are.
@@ -51,7 +53,7 @@ pub(super) struct Collection {
 }
 
 /// What a collection stands below.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Above {
     /// Which of the keys in the path.
     pub(super) at: usize,
@@ -61,6 +63,8 @@ pub(super) struct Above {
     pub(super) of: Option<usize>,
     /// The path of that collection begins this path.
     pub(super) exact: bool,
+    /// The field by which the path names its records, where that is not their key.
+    pub(super) by: Option<String>,
 }
 
 /// All places of a document, by the form of their paths.
@@ -69,10 +73,14 @@ pub(super) struct Places {
     pub(super) all: IndexMap<String, Collection>,
     /// The forms of paths that end with a key and show a record.
     opened: HashSet<String>,
+    /// The forms of paths that end with a key and list what stands below it.
+    lists: HashSet<String>,
+    /// Paths that list what one of a few values chooses.
+    chosen: HashSet<String>,
 }
 
 /// The parts of an operation's path; parameters with a few values are text.
-fn parts(operation: &Operation) -> Vec<Part> {
+pub(super) fn parts(operation: &Operation) -> Vec<Part> {
     let mut parts = Vec::new();
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
         let found = pieces(segment).unwrap_or_default();
@@ -128,11 +136,14 @@ impl Part {
 /// The list that a reply shows: the member that holds it (empty for the body) and its items.
 pub(super) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(String, &'s Shape)> {
     let reply = operation.reply.as_ref()?;
-    let last = parts.iter().rev().find_map(|part| match part {
+    let texts = parts.iter().rev().filter_map(|part| match part {
         Part::Text(text) => Some(noun(text)),
         Part::Key(_) => None,
     });
-    listed_in(reply, &last.unwrap_or_default(), 0).or_else(|| {
+    let is_record = reply.first_object().member("id").is_some();
+    let mut texts = texts.take(if is_record { 1 } else { usize::MAX });
+    let named = texts.find_map(|text| listed_in(reply, &text, 0));
+    named.or_else(|| listed_in(reply, "", 0)).or_else(|| {
         match routes::view(reply, false, has_page(operation)) {
             View::List(list) => Some((list.items.to_owned(), list.item)),
             _ => None,
@@ -178,10 +189,8 @@ fn shown(operation: &Operation) -> Option<&Shape> {
 impl Places {
     /// Finds them.
     pub(super) fn of(operations: &[Operation]) -> Self {
-        let paths = operations.iter().filter(|operation| operation.method == "GET").map(parts);
-        let opened =
-            paths.filter(|parts| matches!(parts.last(), Some(Part::Key(_)))).map(|parts| form(&parts));
-        let mut places = Self { opened: opened.collect(), ..Self::default() };
+        let mut places = Self::default();
+        places.read_forms(operations);
         for operation in operations.iter().filter(|operation| operation.method != "POST") {
             places.see(operation);
         }
@@ -190,28 +199,76 @@ impl Places {
         }
         // A list of what another place keeps is none of its own.
         let elsewhere = |found: &Collection| {
-            let own = found.single || found.item.is_some() || found.made;
+            let own = found.single || found.made || (found.item.is_some() && !found.listed);
             !own && found.record.as_ref().is_some_and(|item| places.listed_of(&found.parts, item).is_some())
         };
         let gone: Vec<String> =
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
         places.give_names();
-        for index in 0..places.all.len() {
+        // What a place stands below is known before the place.
+        let mut order: Vec<usize> = (0..places.all.len()).collect();
+        order.sort_by_key(|index| places.all[*index].parts.len());
+        for index in order {
             places.find_above(index);
         }
         places.find_keys();
         places
     }
 
+    /// What of paths is told by more than one of them: which keys show a record, and which a list.
+    fn read_forms(&mut self, operations: &[Operation]) {
+        let forms: HashSet<String> = operations.iter().map(|operation| form(&parts(operation))).collect();
+        for operation in operations.iter().filter(|operation| operation.method == "GET") {
+            let parts = parts(operation);
+            let listed = list(operation, &parts).is_some();
+            match parts.last() {
+                Some(Part::Key(_)) => {
+                    let path = form(&parts);
+                    let below = listed && forms.contains(&format!("{path}/{{}}"));
+                    if below {
+                        self.lists.insert(path)
+                    } else {
+                        self.opened.insert(path)
+                    };
+                }
+                Some(Part::Text(text)) if listed && text.starts_with('{') => {
+                    self.chosen.insert(operation.path.clone());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether a path ends with a key and lists what stands below it.
+    pub(super) fn is_list(&self, parts: &[Part]) -> bool {
+        self.lists.contains(&form(parts))
+    }
+
+    /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
+    /// `/projects/{}`).
+    fn exact(&self, path: &str) -> Option<usize> {
+        self.all.get_index_of(path).or_else(|| {
+            let ends = |(_, known): &(usize, &String)| known.len() > path.len() && known.ends_with(path);
+            let mut found = self.all.keys().enumerate().filter(ends);
+            let first = found.next()?.0;
+            found.next().is_none().then_some(first)
+        })
+    }
+
     /// The parts of an operation's path. Of two keys in a row the second says nothing more where the first alone shows
     /// the record.
     pub(super) fn parts(&self, operation: &Operation) -> Vec<Part> {
         let mut kept: Vec<Part> = Vec::new();
-        for part in parts(operation) {
+        let all = parts(operation);
+        let last = all.len().saturating_sub(1);
+        for (at, part) in all.into_iter().enumerate() {
             let known = matches!((&part, kept.last()), (Part::Key(_), Some(Part::Key(_))))
                 && self.opened.contains(&form(&kept));
-            if !known {
+            // One of a few values chooses among the records of the place before it.
+            let chooses = matches!(&part, Part::Text(text) if text.starts_with('{'))
+                && (at < last || self.chosen.contains(&operation.path));
+            if !known && !chooses {
                 kept.push(part);
             }
         }
@@ -237,6 +294,7 @@ impl Places {
             listed: false,
             opened: false,
             made: false,
+            joined: false,
             above: Vec::new(),
             uses: None,
         })
@@ -245,8 +303,9 @@ impl Places {
     fn see(&mut self, operation: &Operation) {
         let parts = self.parts(operation);
         let get = operation.method == "GET";
+        let lists = get && self.is_list(&parts);
         match parts.split_last() {
-            Some((Part::Key(name), before)) if !before.is_empty() => {
+            Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
                 let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
                 let record = shown(operation).cloned();
                 let found = self.entry(before);
@@ -254,6 +313,8 @@ impl Places {
                 // A path may be seen before the one of its records.
                 found.single = false;
                 found.opened |= get;
+                // A change without a body puts what its path names into this place.
+                found.joined |= operation.method == "PUT" && operation.request.is_none();
                 if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
                     found.key_shape = shape;
                 }
@@ -262,7 +323,7 @@ impl Places {
                     found.record = record;
                 }
             }
-            Some((Part::Text(_), _)) if get => {
+            Some(_) if get => {
                 let items = list(operation, &parts).map(|(_, item)| item.clone());
                 let record = shown(operation).cloned();
                 let found = self.entry(&parts);
@@ -287,11 +348,16 @@ impl Places {
         let Some(Part::Text(last)) = parts.last() else { return };
         let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
         let record = shown(operation);
+        let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
+        if let Some(found) = self.all.get_mut(&form(&parts)) {
+            let key = found.item.as_deref().map(plain);
+            found.joined = sent.is_some_and(|sent| sent.keys().any(|name| Some(plain(name)) == key));
+        }
         let own = self.made_in(&parts).is_none();
         let kept = own && record.filter(key).is_some() && !routes::is_verb(last);
         match self.all.get_mut(&form(&parts)) {
             Some(found) if !found.single => {
-                found.made = true;
+                found.made |= own;
                 if found.record.is_none() {
                     found.record = record.cloned();
                 }
@@ -308,21 +374,34 @@ impl Places {
 
     /// The collection of the same noun whose records have paths of their own, for a path that has none below it:
     /// what `/users/{id}/lists` makes is what `/lists/{id}` shows.
-    fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
+    pub(super) fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
         let own = self.all.get_index_of(&form(parts));
-        if own.is_some_and(|own| self.all[own].item.is_some()) {
+        let item = own.and_then(|own| self.all[own].item.as_ref());
+        if own.is_some_and(|own| self.all[own].opened || self.all[own].joined) {
             return None;
         }
         let (wanted, known) = (noun(last), keys(parts));
         self.shortest(|index, other| {
-            other.noun == wanted
+            // Records that are changed here and shown there have the same key.
+            (item.is_none() || item == other.item.as_ref())
+                && self.is_alike(own, other)
+                && other.noun == wanted
                 && matches!(other.parts.last(), Some(Part::Text(_)))
                 && other.opened
                 && other.item.is_some()
                 && own != Some(index)
                 && keys(&other.parts).iter().all(|key| known.contains(key))
         })
+    }
+
+    /// Whether what a place shows may be the records of another: they have the same schema, or share half of its members.
+    fn is_alike(&self, own: Option<usize>, other: &Collection) -> bool {
+        let Some(own) = own.and_then(|own| self.all[own].record.as_ref()) else { return true };
+        let Some(record) = other.record.as_ref() else { return true };
+        let (Some(shown), Some(known)) = (own.members(), record.members()) else { return true };
+        let shared = shown.keys().filter(|name| known.contains_key(*name)).count();
+        (own.title.is_some() && own.title == record.title) || shared * 2 >= shown.len()
     }
 
     /// The collection with the shortest path of those that fit.
@@ -363,7 +442,10 @@ impl Places {
                 named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
             })
         };
-        self.same_elsewhere(parts).or_else(beside)
+        // What is listed by the key that follows is made before it.
+        let listing = format!("{}/{{}}", form(parts));
+        let listing = self.all.get_index_of(&listing).filter(|_| self.lists.contains(&listing));
+        listing.or_else(|| self.same_elsewhere(parts)).or_else(beside)
     }
 
     fn give_names(&mut self) {
@@ -402,11 +484,17 @@ impl Places {
             .is_some_and(|(_, found)| !found.single && (found.listed || found.opened || found.made))
     }
 
-    /// The shown collection of a noun whose records have keys in paths.
-    fn by_noun(&self, wanted: &str, but: usize) -> Option<usize> {
-        self.shortest(|index, found| {
+    /// The shown collection of a noun whose records have keys in paths: the one whose path shares most with a path.
+    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part]) -> Option<usize> {
+        let fits = |index: usize, found: &Collection| {
             index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
-        })
+        };
+        let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
+        let shared =
+            |found: &Collection| found.parts.iter().zip(parts).take_while(|(one, two)| one == two).count();
+        fitting
+            .min_by_key(|(_, found)| (std::cmp::Reverse(shared(found)), found.parts.len()))
+            .map(|(index, _)| index)
     }
 
     fn find_above(&mut self, index: usize) {
@@ -415,8 +503,8 @@ impl Places {
         let stem = found.item.as_deref().and_then(key_name).map(|(stem, _)| stem).unwrap_or_default();
         let shown = self.is_shown(index);
         let other = match (stem.is_empty(), stem == found.noun) {
-            (false, false) => self.by_noun(&stem, index),
-            _ if !shown && !found.single => self.by_noun(&found.noun, index),
+            (false, false) => self.by_noun(&stem, index, &found.parts),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts),
             _ => None,
         };
         // Nothing is named by what stands below it.
@@ -445,23 +533,26 @@ impl Places {
                 Part::Key(name) => name,
             };
             let path = form(parts.get(..position).unwrap_or_default());
-            let exact = self.all.get_index_of(&path).filter(|found| self.is_shown(*found) && *found != but);
+            let exact = self.exact(&path).filter(|found| self.is_shown(*found) && *found != but);
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
             let elsewhere = || {
-                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but));
-                named.or_else(|| self.by_noun(&before, but))
+                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts));
+                named.or_else(|| self.by_noun(&before, but, parts))
             };
-            let of = exact.or_else(elsewhere);
+            // What only chooses a list is no record of it.
+            let chooses = self.lists.contains(&format!("{path}/{{}}"));
+            let of = exact.or_else(|| if chooses { None } else { elsewhere() });
             if let Some(found) = exact {
                 // What that record stands below is told by it.
-                let told = self.above(&self.all[found].parts, found);
+                let told = &self.all[found].above;
                 above.retain(|known| !told.iter().any(|told| told.at == known.at));
             }
             // A key that nothing shows is none that anybody could know: it scopes nothing.
             if let Some(of) = of {
                 let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
                 let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
-                above.push(Above { at, field, of: Some(of), exact: exact.is_some() });
+                let by = self.all[of].named_by(name);
+                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by });
             }
             at += 1;
         }
@@ -499,6 +590,27 @@ impl Places {
                 above.field = format!("of_{}", above.field);
             }
         }
+    }
+}
+
+impl Collection {
+    /// The member by which a path names records that have another key: the `template_key` of `/templates/{id}`.
+    pub(super) fn named_by(&self, parameter: &str) -> Option<String> {
+        let item = self.item.as_deref().filter(|item| plain(item) != plain(parameter))?;
+        let (_, ending) = key_name(parameter)?;
+        if self.uses.is_some() || key_name(item).is_some_and(|(_, own)| own == ending) {
+            return None;
+        }
+        let members = self.record.as_ref()?.members()?;
+        let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
+        let named = |wanted: &str| {
+            members
+                .iter()
+                .find(|(name, member)| plain(name) == wanted && scalar(&member.shape))
+                .map(|(name, _)| name)
+        };
+        let found = named(&plain(parameter)).or_else(|| named(ending))?;
+        Some(identifier(found)).filter(|field| *field != self.key)
     }
 }
 

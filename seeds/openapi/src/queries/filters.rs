@@ -1,6 +1,7 @@
 //! Filters: which records a query parameter lets through, by its name, its type and the fields there are.
 
 use super::*;
+use crate::Severity;
 use crate::words::measured;
 
 /// A filter by a query parameter; the words with which people add it, or nothing when it filters nothing.
@@ -137,7 +138,7 @@ pub(super) fn filter(
             if doc.kind.as_deref() == Some("string")
                 && doc.description.as_deref().unwrap_or_default().contains("omma")
             {
-                maker.notes.push(format!("`{name}` takes one key, not a list of keys"));
+                maker.notes.push(Severity::Other.says(format!("`{name}` takes one key, not a list of keys")));
             }
             *doc = FieldDoc {
                 reference: Some(reference.target.clone()),
@@ -311,7 +312,9 @@ pub(super) fn by_link(
                 ..FieldDoc::default()
             };
         }
-        maker.notes.push(format!("`{}` takes one key, not a list of keys", parameter.name));
+        maker
+            .notes
+            .push(Severity::Other.says(format!("`{}` takes one key, not a list of keys", parameter.name)));
         let test =
             format!("{}.any(x, x.{near} == item.{} && x.{far} == {argument}{kind})", link.name, entity.key);
         let not = if without { "!" } else { "" };

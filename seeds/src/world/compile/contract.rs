@@ -47,6 +47,7 @@ pub(super) fn contract(
         request: contract.request.clone(),
         whole,
         reply: contract.reply.clone(),
+        form: contract.form,
         refusal: contract.refusal.unwrap_or(400),
     }))
 }

@@ -53,16 +53,7 @@ fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> J
     for (name, text) in pairs {
         all.entry(name.strip_suffix("[]").unwrap_or(&name).to_owned()).or_default().push(text);
     }
-    let spelt = |(name, texts): (String, Vec<String>)| {
-        let value = contract.spelt(&name, &texts);
-        (name, value)
-    };
-    let mut members: Map<String, Json> = all.into_iter().map(spelt).collect();
-    // A form cannot spell an empty list.
-    for name in contract.lists() {
-        members.entry(name).or_insert_with(|| Json::Array(Vec::new()));
-    }
-    Json::Object(members)
+    Json::Object(contract.form(all))
 }
 
 /// The parts of a `multipart/form-data` body (RFC 7578): names and contents.

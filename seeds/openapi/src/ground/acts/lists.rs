@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::Act;
-use crate::ground::places::keys;
+use crate::Severity;
+use crate::ground::places::{Collection, keys};
 use crate::phrases;
 use crate::words::{label, plural};
 
@@ -29,7 +30,7 @@ impl Act<'_> {
         self.api.behaviour.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
         self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
         self.page();
-        let arguments = self.filter(&found.name);
+        let arguments = self.filter(found);
         let whose = keys(&self.parts)
             .last()
             .map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
@@ -60,7 +61,9 @@ impl Act<'_> {
             (None, Some(_)) => {
                 let doc = FieldDoc { place: Some("query".to_owned()), ..FieldDoc::default() };
                 self.api.parameters.entry("offset".to_owned()).or_insert(doc);
-                self.notes.push("`offset` is added, as only the size of a page can be chosen".to_owned());
+                self.notes.push(
+                    Severity::Other.says("`offset` is added, as only the size of a page can be chosen"),
+                );
                 ("offset", "offset".to_owned(), "integer")
             }
             (None, None) => return,
@@ -91,8 +94,10 @@ impl Act<'_> {
     }
 
     /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
-    fn filter(&mut self, resource: &str) -> Vec<(String, String, bool)> {
-        let Some(resource) = self.resources.get(resource) else { return Vec::new() };
+    fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
+        let Some(resource) = self.resources.get(&found.name) else { return Vec::new() };
+        // What only a search shows is whatever was searched for.
+        let searched = found.item.is_some() || found.made;
         let texts: Vec<String> = resource
             .fields
             .iter()
@@ -123,7 +128,8 @@ impl Act<'_> {
             if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
                 filters.insert(name.clone(), FilterDoc::Field(field.clone()));
                 said.push((name.clone(), format!("with {} {{}}", label(name)), false));
-            } else if SEARCHES.contains(&plain(name).as_str())
+            } else if searched
+                && SEARCHES.contains(&plain(name).as_str())
                 && doc.kind.as_deref() == Some("string")
                 && !texts.is_empty()
             {

@@ -1,0 +1,54 @@
+use crate::{ImportOptions, Imported, Severity, import};
+
+/// A document of these paths, in which every list shows things with an `id`, a `code` and a `token`.
+fn imported(paths: &str) -> Imported {
+    let thing = "{type: object, properties: {id: {type: string}, code: {type: string}, token: {type: string}, \
+                 area: {type: object, properties: {id: {type: string}, title: {type: string}}}, \
+                 odd: {type: object, additionalProperties: false, required: [x], properties: {x: {type: string, pattern: '^[a-z]{3}$'}}}}}";
+    let text = format!(
+        "openapi: 3.0.3\ninfo: {{title: Things, version: '1'}}\npaths:\n{paths}\ncomponents: {{schemas: {{Thing: {thing}}}}}\n"
+    );
+    let mut found = import("things", text.as_bytes(), &ImportOptions::default()).unwrap();
+    found.notes.retain(|note| note.severity != Severity::Other);
+    found
+}
+
+const LIST: &str = "{responses: {'200': {description: All, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}}";
+const ONE: &str = "{responses: {'200': {description: One, content: {application/json: {schema: {$ref: '#/components/schemas/Thing'}}}}}}";
+const SILENT: &str = "{responses: {'200': {description: Done}}}";
+/// A write that says nothing but what it takes keeps a document on the ground.
+const ODD: &str = "  /odd: {post: {requestBody: {content: {application/json: {schema: {type: array, items: {type: string}}}}}, responses: {'204': {description: Done}}}}";
+
+fn behaviour(found: &Imported, route: &str) -> diorama_seeds::doc::BehaviourDoc {
+    let (method, path) = route.split_once(' ').unwrap();
+    found.doc.apis.iter().find(|api| api.method == method && api.path == path).unwrap().behaviour.clone()
+}
+
+#[test]
+fn a_path_that_ends_with_a_key_may_list_what_stands_below_it() {
+    let found = imported(&format!(
+        "  /repos/{{owner}}: {{get: {LIST}}}\n  /repos/{{owner}}/{{repo_id}}: {{get: {ONE}, delete: {SILENT}}}\n{ODD}"
+    ));
+    assert!(behaviour(&found, "GET /repos/{owner}").list.is_some());
+    let one = behaviour(&found, "GET /repos/{owner}/{repo_id}");
+    assert_eq!(one.get, behaviour(&found, "GET /repos/{owner}").list);
+}
+
+#[test]
+fn a_second_key_must_be_as_the_record_shows_it() {
+    let found = imported(&format!(
+        "  /hooks/{{hook_id}}: {{get: {ONE}}}\n  /hooks/{{hook_id}}/{{hook_token}}: {{get: {ONE}}}\n  /hooks: {{get: {LIST}}}\n{ODD}"
+    ));
+    let one = behaviour(&found, "GET /hooks/{hook_id}/{hook_token}");
+    assert!(one.require.iter().any(|check| check.that.contains("token")), "{:?}", one.require);
+}
+
+#[test]
+fn reads_without_a_schema_show_what_is_written() {
+    let body = "requestBody: {content: {application/json: {schema: {type: object, properties: {title: {type: string}}}}}}";
+    let found = imported(&format!(
+        "  /notes: {{get: {SILENT}, post: {{{body}, responses: {{'201': {{description: New}}}}}}}}\n  /notes/{{slug}}: {{get: {SILENT}}}\n{ODD}"
+    ));
+    assert!(behaviour(&found, "GET /notes").list.is_some());
+    assert_eq!(behaviour(&found, "GET /notes/{slug}").get, behaviour(&found, "POST /notes").create);
+}

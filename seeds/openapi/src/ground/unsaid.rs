@@ -1,0 +1,69 @@
+//! What a document leaves unsaid: a path that reads what others write answers with it, although no schema says so.
+
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::places::{Part, form, parts};
+use crate::document::Operation;
+use crate::shape::{Kind, Member, Shape};
+
+/// A record as those who write it send it: its schema and shape.
+struct Written {
+    schema: Json,
+    shape: Shape,
+}
+
+/// Gives reads that promise nothing the records that are written at their paths: one where the path ends with a key, a
+/// list where such a path lies below.
+pub(super) fn say(operations: &mut [Operation]) {
+    let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
+    let mut bodies: IndexMap<String, Written> = IndexMap::new();
+    for operation in operations.iter() {
+        let parts = parts(operation);
+        let place = match parts.split_last() {
+            Some((Part::Key(name), before @ [.., Part::Text(_)])) => {
+                let shape =
+                    operation.path_parameter(name).map_or_else(Shape::default, |known| known.shape.clone());
+                keys.entry(form(before)).or_insert_with(|| (name.clone(), shape));
+                form(before)
+            }
+            _ => form(&parts),
+        };
+        let body = operation.body.as_ref().map(Shape::first_object).filter(|body| body.members().is_some());
+        if let (Some(schema), Some(shape)) = (&operation.request, body) {
+            let written = || Written { schema: schema.clone(), shape: shape.clone() };
+            bodies.entry(place).or_insert_with(written);
+        }
+    }
+    for operation in operations.iter_mut() {
+        let silent =
+            operation.promise.is_none() && !operation.answers && !matches!(operation.status, 204 | 205);
+        if operation.method != "GET" || !silent {
+            continue;
+        }
+        let parts = parts(operation);
+        let one = matches!(parts.last(), Some(Part::Key(_)));
+        let place = form(if one { parts.split_last().map_or(&[][..], |(_, before)| before) } else { &parts });
+        let Some(key) = keys.get(&place) else { continue };
+        let Written { schema, shape } = record(key, bodies.get(&place));
+        let listed = |shape| Shape::of(Kind::Array(Box::new(shape)));
+        operation.promise = Some(if one { schema } else { json!({"type": "array", "items": schema}) });
+        operation.reply = Some(if one { shape } else { listed(shape) });
+    }
+}
+
+/// A record: what is written, with its key.
+fn record((name, key): &(String, Shape), written: Option<&Written>) -> Written {
+    let kind = if key.kind == Kind::Integer { "integer" } else { "string" };
+    let own = json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
+    let mut members = IndexMap::new();
+    let shape = Shape::of(if key.kind == Kind::Integer { Kind::Integer } else { Kind::String });
+    members.insert(name.clone(), Member { shape, required: true });
+    let Some(written) = written else {
+        return Written { schema: own, shape: Shape::of(Kind::Object(members)) };
+    };
+    for (name, member) in written.shape.members().into_iter().flatten() {
+        members.entry(name.clone()).or_insert_with(|| member.clone());
+    }
+    Written { schema: json!({"allOf": [own, written.schema]}), shape: Shape::of(Kind::Object(members)) }
+}
