@@ -322,7 +322,7 @@ fn has_leaf(json: &Json, wanted: &str) -> bool {
         Json::Object(members) => members.values().any(|inner| has_leaf(inner, wanted)),
         Json::Array(items) => items.iter().any(|inner| has_leaf(inner, wanted)),
         Json::String(text) => text == wanted,
-        other => other.to_string() == wanted,
+        other => serde_json::to_string(other).is_ok_and(|text| text == wanted),
     }
 }
 

@@ -62,7 +62,7 @@ impl Known<'_> {
         let fields = &self.shown.base.world().resource(change.resource).fields;
         let (before, after) = (change.before.as_ref(), change.after.as_ref());
         let values = after.or(before).into_iter().flat_map(|record| record.iter());
-        let old = move |at: usize| before.zip(after).and_then(|(before, _)| before.iter().nth(at));
+        let old = move |at: usize| before.zip(after).and_then(|(before, _)| before.get(at));
         let set =
             fields.iter().zip(values).enumerate().filter(move |(at, (_, value))| old(*at) != Some(*value));
         set.map(|(_, (field, value))| Leaf::of(value, Some(&field.schema)))
