@@ -176,8 +176,12 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
                 all.sort_unstable();
                 all
             };
-            assert_eq!(names(parameters), names(&function["parameters"]), "{function}");
-            assert_eq!(required(parameters), required(&function["parameters"]), "{function}");
+            // What Python has for itself, such as `from`, has an underscore there.
+            let plain = |names: Vec<String>| -> Vec<String> {
+                names.iter().map(|name| name.strip_suffix('_').unwrap_or(name).to_owned()).collect()
+            };
+            assert_eq!(plain(names(parameters)), names(&function["parameters"]), "{function}");
+            assert_eq!(plain(required(parameters)), required(&function["parameters"]), "{function}");
         }
     }
     server.stop();

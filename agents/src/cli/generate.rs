@@ -289,6 +289,11 @@ impl Generate {
                 faults.killed, faults.equivalent, faults.survived
             );
         }
+        if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
+            text.push_str(
+                "            none is of the test split: every tenth 50 dialogues are, where there are two archetypes\n",
+            );
+        }
         let own = !self.inputs.is_empty();
         for unused in uses.iter().filter(|unused| own && unused.dialogues == 0) {
             let why = unused.why.as_deref().unwrap_or_default();

@@ -200,7 +200,7 @@ impl Recipe {
     }
 }
 
-/// About a tenth of the archetypes is test; none when there is one archetype.
+/// About a quarter of the archetypes is test, so that the test split is no single trade; none when there is one archetype.
 fn split_by_archetype(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) {
     let archetype = |doc: &WorldDoc| {
         let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
@@ -210,7 +210,7 @@ fn split_by_archetype(domains: Vec<WorldDoc>) -> (Vec<WorldDoc>, Vec<WorldDoc>) 
     if archetypes.len() < 2 {
         return (domains, Vec::new());
     }
-    let count = (archetypes.len() / 10).max(1);
+    let count = (archetypes.len() / 4).max(1);
     // The order of the hash is fixed and has nothing to do with the names' order.
     let mut ranked: Vec<(String, String)> = archetypes
         .into_iter()

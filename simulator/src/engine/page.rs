@@ -187,25 +187,19 @@ fn refused(run: &Run<'_>, parameter: ParameterId, value: &Value, expected: &str)
         .expecting(expected)
 }
 
-/// The offset with a check that binds it to the API, so that a made-up cursor is refused. Digits, as some documents have
-/// numbers there.
+/// The offset with a check that binds it to the API, so that a made-up cursor is refused.
 fn cursor(api: &str, offset: usize) -> String {
     let offset = offset as u64;
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"diorama cursor/1");
     hasher.update(&offset.to_le_bytes());
     hasher.update(api.as_bytes());
-    let check = hasher
-        .finalize()
-        .as_bytes()
-        .iter()
-        .take(4)
-        .fold(0_u32, |check, byte| (check << 8) | u32::from(*byte));
-    format!("{}{offset}", 10_000_000 + check % 90_000_000)
+    let check = hasher.finalize().to_hex();
+    format!("{}{offset:x}", &check[..8])
 }
 
 fn read_cursor(api: &str, text: &str) -> Option<usize> {
-    let offset = text.get(8..)?.parse::<u64>().ok()?;
+    let offset = u64::from_str_radix(text.get(8..)?, 16).ok()?;
     let offset = usize::try_from(offset).ok()?;
     (cursor(api, offset) == text).then_some(offset)
 }
