@@ -72,8 +72,8 @@ struct Solving<'a> {
     replies: Vec<Option<Arc<LogEntry>>>,
 }
 
-/// How often a call is made again that a fault has struck.
-const AGAIN: u32 = 8;
+/// How often a call is made again that a fault has struck: where faults strike two calls in five, one in 10^9 is lost.
+const AGAIN: u32 = 24;
 
 /// Makes a call, again where another status than the expected one says that it may pass: 401, 429, 5xx.
 async fn persistently(
