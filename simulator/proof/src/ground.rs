@@ -5,6 +5,7 @@
 //! listed derivation. What has none is named.
 
 mod argument;
+mod choice;
 mod claims;
 mod order;
 mod parts;

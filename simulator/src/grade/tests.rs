@@ -17,6 +17,23 @@ mod structured;
 mod texts;
 mod told;
 
+const BOOK: &str = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-10T09:00"}"#;
+
+/// The change that `BOOK` makes.
+fn booking() -> Json {
+    json!([{
+        "outcome": "done",
+        "changes": [{
+            "resource": "appointment", "kind": "created", "key": {"new": 0},
+            "fields": {
+                "dentist_id": {"equals": 12}, "patient": {"equals": "Eva Dias"},
+                "starts_at": {"equals": "2026-03-10T09:00:00+00:00"}, "status": {"equals": "booked"},
+                "note": "absent", "follows": "absent"
+            }
+        }]
+    }])
+}
+
 fn clinic() -> Arc<Base> {
     static CLINIC: LazyLock<Arc<Base>> = LazyLock::new(|| base(include_str!("tests/clinic.yaml")));
     Arc::clone(&CLINIC)

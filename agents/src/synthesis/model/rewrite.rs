@@ -150,32 +150,32 @@ impl Job<'_> {
         Clock::at(self.plan.grounded.clock, &self.world.base.world().zone)
     }
 
-    fn check(&self, line: &str, prompts: &PromptSet) -> Result<(), fidelity::Unfit> {
+    fn check(&self, told: &Told<String>, prompts: &PromptSet) -> Result<(), fidelity::Unfit> {
         let (speaker, reference) = self.line();
         // A rewording may name nothing that its line does not.
         let clock = self.clock();
-        let told = self.around(prompts).unwrap_or_default();
+        let around = self.around(&told.messages, prompts);
         fidelity::check(Line {
             speaker,
-            line,
+            line: &told.value,
             reference: &reference,
             known: "",
             whole: true,
-            told: &told.iter().map(String::as_str).collect::<Vec<_>>(),
+            told: &around.iter().map(String::as_str).collect::<Vec<_>>(),
             near: NEAR_REWORDED,
             clock: &clock,
         })
     }
 
-    /// What the model is told beside the line: how to reword, in which voice, and to mend what was wrong.
-    fn around(&self, prompts: &PromptSet) -> Result<Vec<String>, PromptError> {
-        let rewording = prompt(prompts, &self.input())?;
-        let mending = prompts.render("repair", &json!({ "why": "" }))?;
-        let told = rewording.into_iter().take(1).chain(mending).filter_map(|message| match message {
-            Message::System { content } | Message::User { content } => Some(content),
+    /// What the model was told beside the line: how to reword, to mend what was wrong, and in which voice.
+    fn around(&self, messages: &[Message], prompts: &PromptSet) -> Vec<String> {
+        // A prompt that cannot be made is told of where it is sent.
+        let mending = prompts.render("repair", &json!({ "why": "" })).unwrap_or_default();
+        let told = messages.iter().take(1).chain(&mending).filter_map(|message| match message {
+            Message::System { content } | Message::User { content } => Some(content.clone()),
             _ => None,
         });
-        Ok(told.chain([self.persona.to_owned()]).collect())
+        told.chain([self.persona.to_owned()]).collect()
     }
 
     fn question(&self, messages: Vec<Message>) -> Question<'static> {
@@ -197,7 +197,7 @@ impl Job<'_> {
             Err(Unasked::Lost(lost)) => return Err(lost),
             Err(Unasked::Malformed(what)) => return Ok(Err(("malformed".to_owned(), what))),
         };
-        match self.check(&told.value, asker.prompts()) {
+        match self.check(&told, asker.prompts()) {
             Ok(()) => Ok(Ok(Reworded { spot: self.spot, told })),
             Err(unfit) => self.again(asker, told, &unfit.to_string()).await,
         }
@@ -218,7 +218,7 @@ impl Job<'_> {
             Err(Unasked::Lost(lost)) => return Err(lost),
             Err(Unasked::Malformed(what)) => return Ok(Err(("malformed".to_owned(), what))),
         };
-        Ok(match self.check(&told.value, asker.prompts()) {
+        Ok(match self.check(&told, asker.prompts()) {
             Ok(()) => Ok(Reworded { spot: self.spot, told }),
             Err(unfit) => Err((unfit.name().to_owned(), unfit.to_string())),
         })

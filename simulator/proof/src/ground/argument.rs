@@ -1,17 +1,16 @@
 //! Where the arguments of a call come from.
 
-use std::collections::BTreeMap;
-
 use diorama_seeds::model::{Api, ApiId, PageStyle, Parameter};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::engine::{Body, Origin, State};
+use diorama_simulator::engine::{Origin, State};
 use diorama_simulator::grade::extract::prose::Prose;
-use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+use diorama_simulator::session::LogEntry;
 use serde_json::Value as Json;
 
+use super::choice::is_choice;
 use super::text::{self, Found};
 use super::{GroundedStage, Seen, Sources, order};
 use crate::candidate::CandidateCall;
@@ -20,8 +19,8 @@ use crate::survey::reads;
 
 /// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
 pub(crate) struct Unsourced {
-    call: usize,
-    name: String,
+    pub(super) call: usize,
+    pub(super) name: String,
 }
 
 /// The sources of a call's arguments; what has none is put aside, or named at once where it cannot be a choice.
@@ -137,82 +136,6 @@ fn turns_of(source: &ArgumentSource) -> Vec<u32> {
         ArgumentSource::Arithmetic { of, .. } => of.iter().flat_map(turns_of).collect(),
         _ => Vec::new(),
     }
-}
-
-/// Whether everything that is taken from a read's reply is there without an argument of it.
-fn is_choice(
-    left: &Unsourced,
-    gold: &[GoldCall],
-    stages: &[GroundedStage],
-    seen: &Seen<'_>,
-    initial: &State,
-) -> bool {
-    let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {
-        return false;
-    };
-    // The state before the call: the changes before it are made again.
-    let mut session = Session::new(
-        seen.premises.base.clone(),
-        SessionOptions { seed: initial.seed(), clock: Some(initial.clock()), ..SessionOptions::default() },
-    );
-    for before in
-        seen.entries.iter().take(left.call).filter(|entry| !entry.changes.is_empty() || signs(entry))
-    {
-        session.call(&before.call);
-    }
-    let mut call = entry.call.clone();
-    call.arguments.remove(&left.name);
-    let wider = session.call(&call);
-    let has = |leaf: &Body| match leaf {
-        Body::Leaf(value, origin) => wider
-            .reply
-            .body
-            .values()
-            .any(|(other, from)| other == value && (from == origin || matches!(from, Origin::Computed))),
-        // A whole list is taken only where it is the same.
-        _ => wider.reply.body == entry.reply.body,
-    };
-    let taken = |path: &str| entry.reply.body.at(path).is_some_and(&has);
-    let by_arguments = gold
-        .iter()
-        .flat_map(|later| later.sources.values())
-        .all(|source| places(source).iter().all(|(of, path)| *of as usize != left.call || taken(path)));
-    // All items of a list are no closer look at it: without the argument there would be others.
-    let listed = stages.iter().flat_map(|stage| &stage.asked).filter_map(|asked| match asked {
-        crate::answer::Asked::Leaf { path, .. } if asked.call() == left.call => item(path),
-        _ => None,
-    });
-    let listed: BTreeMap<(&str, &str), usize> = listed.fold(BTreeMap::new(), |mut all, place| {
-        *all.entry(place).or_default() += 1;
-        all
-    });
-    let length = |body: &Body, path: &str| match body.at(path) {
-        Some(Body::List(items)) => items.len(),
-        _ => 0,
-    };
-    let is_whole_list = listed.iter().any(|((list, _), told)| {
-        let items = length(&entry.reply.body, list);
-        items > 1 && *told >= items && length(&wider.reply.body, list) != items
-    });
-    let by_facts = stages.iter().flat_map(|stage| &stage.asked).all(|asked| {
-        asked.call() != left.call
-            || match asked {
-                crate::answer::Asked::Leaf { path, .. } => taken(path),
-                // How many there are, and which, is what the argument decides.
-                _ => wider.reply.body == entry.reply.body,
-            }
-    });
-    wider.reply.is_success() && by_arguments && by_facts && !is_whole_list
-}
-
-/// The list and the member that a path such as `data.slots[3].fee` leads to.
-fn item(path: &str) -> Option<(&str, &str)> {
-    let (list, rest) = path.rsplit_once('[')?;
-    Some((list, rest.split_once(']')?.1))
-}
-
-fn signs(entry: &LogEntry) -> bool {
-    entry.reply.body.leaves().any(|(path, ..)| path.ends_with("token"))
 }
 
 /// The places in replies that a source names.

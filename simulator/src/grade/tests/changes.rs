@@ -2,27 +2,11 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Episode, verdict};
+use super::{BOOK, Episode, booking, verdict};
 
 fn check(variants: &Json, calls: &[&str], expect: &str) {
     assert_eq!(verdict(variants, Episode { calls, ..Episode::default() }), expect, "{calls:?}");
 }
-
-fn booking() -> Json {
-    json!([{
-        "outcome": "done",
-        "changes": [{
-            "resource": "appointment", "kind": "created", "key": {"new": 0},
-            "fields": {
-                "dentist_id": {"equals": 12}, "patient": {"equals": "Eva Dias"},
-                "starts_at": {"equals": "2026-03-10T09:00:00+00:00"}, "status": {"equals": "booked"},
-                "note": "absent", "follows": "absent"
-            }
-        }]
-    }])
-}
-
-const BOOK: &str = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-10T09:00"}"#;
 
 #[test]
 fn a_new_record_is_compared_field_by_field() {

@@ -2,24 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Episode, verdict};
+use super::{BOOK, Episode, booking, verdict};
 
-const BOOK: &str = r#"Book {"dentist_id": 12, "patient": "Eva Dias", "starts_at": "2026-03-10T09:00"}"#;
 const USER: &str = "Book Dr. Rui Costa for Eva Dias on 10 March at 9:00, please.";
 
 fn booked(answer: &str) -> String {
-    let variants = json!([{
-        "outcome": "done",
-        "changes": [{
-            "resource": "appointment", "kind": "created", "key": {"new": 0},
-            "fields": {
-                "dentist_id": {"equals": 12}, "patient": {"equals": "Eva Dias"},
-                "starts_at": {"equals": "2026-03-10T09:00:00+00:00"}, "status": {"equals": "booked"},
-                "note": "absent", "follows": "absent"
-            }
-        }]
-    }]);
-    verdict(&variants, Episode { calls: &[BOOK], answer, user: USER, ..Episode::default() })
+    verdict(&booking(), Episode { calls: &[BOOK], answer, user: USER, ..Episode::default() })
 }
 
 #[test]

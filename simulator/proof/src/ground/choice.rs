@@ -1,0 +1,94 @@
+//! Whether an argument that nothing visible gives is a choice: a closer look that the request leaves open.
+
+use std::collections::BTreeMap;
+
+use diorama_seeds::task::GoldCall;
+use diorama_simulator::engine::{Body, Origin, State};
+use diorama_simulator::session::{LogEntry, Session, SessionOptions};
+
+use super::argument::{Unsourced, places};
+use super::{GroundedStage, Seen};
+use crate::answer::Asked;
+
+/// Whether everything that is taken from a read's reply is there without an argument of it.
+pub(super) fn is_choice(
+    left: &Unsourced,
+    gold: &[GoldCall],
+    stages: &[GroundedStage],
+    seen: &Seen<'_>,
+    initial: &State,
+) -> bool {
+    let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {
+        return false;
+    };
+    // The state before the call: the changes before it are made again.
+    let mut session = Session::new(
+        seen.premises.base.clone(),
+        SessionOptions { seed: initial.seed(), clock: Some(initial.clock()), ..SessionOptions::default() },
+    );
+    for before in
+        seen.entries.iter().take(left.call).filter(|entry| !entry.changes.is_empty() || signs(entry))
+    {
+        session.call(&before.call);
+    }
+    let mut call = entry.call.clone();
+    call.arguments.remove(&left.name);
+    let wider = session.call(&call);
+    let has = |leaf: &Body| match leaf {
+        Body::Leaf(value, origin) => wider
+            .reply
+            .body
+            .values()
+            .any(|(other, from)| other == value && (from == origin || matches!(from, Origin::Computed))),
+        // A whole list is taken only where it is the same.
+        _ => wider.reply.body == entry.reply.body,
+    };
+    let taken = |path: &str| entry.reply.body.at(path).is_some_and(&has);
+    let by_arguments = gold
+        .iter()
+        .flat_map(|later| later.sources.values())
+        .all(|source| places(source).iter().all(|(of, path)| *of as usize != left.call || taken(path)));
+    let by_facts = stages.iter().flat_map(|stage| &stage.asked).all(|asked| {
+        asked.call() != left.call
+            || match asked {
+                Asked::Leaf { path, .. } => taken(path),
+                // How many there are, and which, is what the argument decides.
+                _ => wider.reply.body == entry.reply.body,
+            }
+    });
+    wider.reply.is_success()
+        && by_arguments
+        && by_facts
+        && !takes_list(left.call, stages, &entry.reply.body, &wider.reply.body)
+}
+
+/// Whether all items of a list are asked for, of which there are others without the argument: that is no closer look.
+fn takes_list(call: usize, stages: &[GroundedStage], body: &Body, wider: &Body) -> bool {
+    let mut told: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for asked in stages.iter().flat_map(|stage| &stage.asked) {
+        if let Asked::Leaf { path, .. } = asked
+            && asked.call() == call
+            && let Some(place) = item(path)
+        {
+            *told.entry(place).or_default() += 1;
+        }
+    }
+    let length = |body: &Body, path: &str| match body.at(path) {
+        Some(Body::List(items)) => items.len(),
+        _ => 0,
+    };
+    told.iter().any(|((list, _), told)| {
+        let items = length(body, list);
+        items > 1 && *told >= items && length(wider, list) != items
+    })
+}
+
+/// The list and the member that a path such as `data.slots[3].fee` leads to.
+fn item(path: &str) -> Option<(&str, &str)> {
+    let (list, rest) = path.rsplit_once('[')?;
+    Some((list, rest.split_once(']')?.1))
+}
+
+fn signs(entry: &LogEntry) -> bool {
+    entry.reply.body.leaves().any(|(path, ..)| path.ends_with("token"))
+}
