@@ -14,6 +14,8 @@ mod scenario;
 mod security;
 mod wire;
 
+use crate::casing::Casing;
+
 pub use api::*;
 pub use scenario::*;
 pub use security::*;
@@ -92,6 +94,10 @@ pub struct DomainHead {
     /// Prefix of the domain's paths; empty by default.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub base_path: String,
+    /// How the names of parameters and of members of replies are written to callers; default: as they stand here.
+    /// Expressions, phrases and scenarios keep the names that stand here.
+    #[serde(default, skip_serializing_if = "Casing::is_written")]
+    pub casing: Casing,
     /// How users sign in, where some APIs need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth: Option<AuthDoc>,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::casing::Casing;
 use crate::schema::Schema;
 use crate::value::{Instant, Str, Value, Zone};
 
@@ -96,6 +97,8 @@ pub struct Domain {
     pub archetype: Str,
     /// Prefix of its paths, without a final slash; empty or with a leading slash.
     pub base_path: Str,
+    /// How its names are written to callers. Names of parameters and members in this model are so written already.
+    pub casing: Casing,
     /// Sign-in.
     pub auth: Option<Auth>,
     /// How HTTP callers prove who they are.

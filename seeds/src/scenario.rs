@@ -171,6 +171,7 @@ fn check_calls(
     path: &str,
     found: &mut Vec<Finding>,
 ) {
+    let casing = world.domains[domain.index()].casing;
     for call in scenario.calls() {
         let name = call.call.as_deref().unwrap_or_default();
         let api = world.api_named(name).map(|id| world.api(id)).filter(|api| api.domain == domain);
@@ -185,7 +186,7 @@ fn check_calls(
             continue;
         };
         for parameter in call.with.keys() {
-            if api.parameter_named(parameter).is_none() {
+            if api.parameter_named(&casing.write(parameter)).is_none() {
                 let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();
                 found.push(Finding::error(
                     format!("{path}.stages"),

@@ -140,7 +140,7 @@ impl Guide {
         for domain in &domains {
             for api in &domain.apis {
                 if let Some(id) = world.api_named(&api.name) {
-                    guide.apis[id.index()] = ApiWords::new(&api.phrases);
+                    guide.apis[id.index()] = ApiWords::new(&api.phrases.cased(domain.domain.casing));
                 }
             }
             for (name, resource) in &domain.resources {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::{FieldDoc, is_false, wire};
+use crate::casing::Casing;
 
 /// One API.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -401,6 +402,19 @@ impl ReplyDoc {
 }
 
 impl PhrasesDoc {
+    /// With slots that go by the names that callers see.
+    #[must_use]
+    pub fn cased(&self, casing: Casing) -> Self {
+        let cased = |phrases: &[String]| phrases.iter().map(|phrase| casing.write_phrase(phrase)).collect();
+        Self {
+            imperative: cased(&self.imperative),
+            request: cased(&self.request),
+            noun: cased(&self.noun),
+            done: cased(&self.done),
+            search: self.search.clone(),
+        }
+    }
+
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }

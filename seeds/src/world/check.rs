@@ -77,7 +77,8 @@ pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
             let path = section.index(i);
             if let (Some(model), Some(uses)) = (world.apis.get(api), uses.get(api)) {
                 check_api(doc, model, uses, world, &path, &mut findings);
-                phrases::check_api(&doc.phrases, model, &path, &mut findings);
+                let casing = world.domains[model.domain.index()].casing;
+                phrases::check_api(&doc.phrases.cased(casing), model, &path, &mut findings);
             }
             api += 1;
         }
@@ -195,7 +196,7 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     }
     let section = path.name("parameters");
     for (index, parameter) in api.parameters.iter().enumerate() {
-        let ignored = doc.parameters.get(&*parameter.name).is_some_and(|doc| doc.ignored);
+        let ignored = doc.parameters.get_index(index).is_some_and(|(_, doc)| doc.ignored);
         if !uses.parameters.contains(&index) && !ignored {
             findings.warning(
                 section.name(&parameter.name),

@@ -5,6 +5,7 @@
 
 mod api;
 mod behaviour;
+mod casing;
 mod contract;
 mod errors;
 mod field;
@@ -256,6 +257,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             sector: nfc(head.sector.as_deref().unwrap_or("")),
             archetype: nfc(head.archetype.as_deref().unwrap_or(name)),
             base_path: nfc(base_path),
+            casing: head.casing,
             auth: None,
             security: security::schemes(&head.security, &head_path.name("security"), findings),
         });

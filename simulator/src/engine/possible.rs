@@ -176,7 +176,8 @@ fn suggestions(
     }
     if let Some((resource, record)) = row {
         let declared = world.resource(*resource);
-        let named = declared.field_named(&parameter.name);
+        let named =
+            declared.field_named(&world.domains[declared.domain.index()].casing.read(&parameter.name));
         values.extend(named.and_then(|field| record.get(field.index()).cloned()));
     }
     let (kind, listed) = match &parameter.schema.kind {

@@ -116,7 +116,8 @@ pub fn play(
     let reading = Reading::new(&world.base, session.state());
     let stock = Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
     let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
-    let scene = Scene::new(world.base.clone(), cast, session.state().clone());
+    let casing = model.domains[scenario.domain.index()].casing;
+    let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());
     let rules = wording(&scene, &scenario.doc.policy, rng)?;
     let personas = world.family.repertoire.personas(scenario.domain);
     let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
@@ -400,7 +401,7 @@ impl Stage<'_> {
                 words: format!("{name}, {argument}: {given}"),
                 why: told(&error),
             })?;
-            arguments.insert(argument.clone(), value);
+            arguments.insert(self.scene.casing().write(argument).into_owned(), value);
         }
         Ok(CandidateCall { api: name, arguments })
     }
@@ -459,7 +460,7 @@ impl Stage<'_> {
             let call = self.named.get(name).and_then(|calls| calls.last());
             opening.call = Some(*call.ok_or_else(|| Unplayed::Unknown(shown.clone()))?);
             let path = path.trim_start_matches('.');
-            opening.path = (!path.is_empty()).then(|| path.to_owned());
+            opening.path = (!path.is_empty()).then(|| self.scene.casing().write_path(path));
         }
         Ok(opening)
     }
@@ -482,7 +483,7 @@ impl Stage<'_> {
                 _ => (calls.last(), rest),
             };
             let call = *call.ok_or_else(missing)?;
-            let path = rest.trim_start_matches('.').to_owned();
+            let path = self.scene.casing().write_path(rest.trim_start_matches('.'));
             return Ok(vec![FactClaim { call, path, count, about: None }]);
         }
         let field = rest.strip_prefix('.').ok_or_else(missing)?;

@@ -9,6 +9,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use diorama_proof::render::{MONTHS, money, plain_number, time_told, weekday};
+use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::english::{enumerate, plural};
 use diorama_seeds::model::ResourceId;
@@ -92,15 +93,26 @@ pub(super) struct Scene {
 #[derive(Debug)]
 struct Setting {
     base: Arc<Base>,
+    casing: Casing,
     now: Instant,
 }
 
 impl Scene {
     /// A play that begins.
     #[must_use]
-    pub(super) fn new(base: Arc<Base>, cast: Cast, state: State) -> Self {
+    pub(super) fn new(base: Arc<Base>, casing: Casing, cast: Cast, state: State) -> Self {
         let now = state.clock();
-        Self { setting: Arc::new(Setting { base, now }), cast: Arc::new(cast), state, named: BTreeMap::new() }
+        Self {
+            setting: Arc::new(Setting { base, casing, now }),
+            cast: Arc::new(cast),
+            state,
+            named: BTreeMap::new(),
+        }
+    }
+
+    /// How callers see the names of the scenario's domain.
+    pub(super) fn casing(&self) -> Casing {
+        self.setting.casing
     }
 
     /// The records are now these.
@@ -203,7 +215,8 @@ impl Scene {
             }
             Body::List(items) => Shown::from(items.iter().map(|item| self.body(item)).collect::<Vec<_>>()),
             Body::Object(members) => {
-                let members = members.iter().map(|(name, member)| (name.to_string(), self.body(member)));
+                let own = |name: &str| self.setting.casing.read(name).into_owned();
+                let members = members.iter().map(|(name, member)| (own(name), self.body(member)));
                 Shown::from(members.collect::<BTreeMap<_, _>>())
             }
         }

@@ -57,6 +57,7 @@ pub(super) fn compile(
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
             api.contract = super::contract::contract(doc, &api.parameters, &schemas, &path, findings);
+            super::casing::apply(domain.casing, &mut api, &path, findings);
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {

@@ -1,0 +1,118 @@
+//! The names of an API as callers see them: the last step, when all that goes by the world's own names is made.
+
+use super::super::findings::Findings;
+use super::super::path::Path;
+use crate::casing::Casing;
+use crate::model::{Api, BehaviourKind, Member, Shape, Source};
+use crate::value::{Str, nfc};
+
+/// Writes the names of an API's parameters and of its reply's members. A contract has names of its own.
+pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &mut Findings) {
+    if casing.is_written() {
+        return;
+    }
+    if api.contract.is_some() {
+        findings.error(
+            path.name("contract"),
+            "found a contract in a domain with a `casing`, which would change the names that it promises",
+            "leave out `casing`, and write the names as callers see them",
+        );
+        return;
+    }
+    for parameter in &mut api.parameters {
+        let written = nfc(&casing.write(&parameter.name));
+        api.path = nfc(&api.path.replace(&format!("{{{}}}", parameter.name), &format!("{{{written}}}")));
+        parameter.name = written;
+    }
+    match &mut api.behaviour.kind {
+        BehaviourKind::Compute(computed) => computed.iter_mut().for_each(|(name, _)| write(casing, name)),
+        BehaviourKind::Aggregate { measures, .. } => {
+            measures.iter_mut().for_each(|(name, _)| write(casing, name));
+        }
+        _ => {}
+    }
+    let reply = &mut api.reply;
+    members(casing, &mut reply.members);
+    write(casing, &mut reply.items);
+    write(casing, &mut reply.total);
+    reply.paging.iter_mut().for_each(|(_, name)| write(casing, name));
+    reply.envelope.iter_mut().for_each(|name| write(casing, name));
+    reply.with.iter_mut().for_each(|(name, _)| write(casing, name));
+}
+
+fn write(casing: Casing, name: &mut Str) {
+    *name = nfc(&casing.write(name));
+}
+
+fn members(casing: Casing, list: &mut [Member]) {
+    for member in list {
+        write(casing, &mut member.name);
+        source(casing, &mut member.source);
+    }
+}
+
+fn source(casing: Casing, of: &mut Source) {
+    match of {
+        Source::Follow(_, _, inner) => shape(casing, inner),
+        Source::Many(many) => shape(casing, &mut many.shape),
+        Source::Object(inner) => members(casing, inner),
+        Source::Field(_) | Source::Expr(_) | Source::Value(_) => {}
+    }
+}
+
+fn shape(casing: Casing, of: &mut Shape) {
+    match of {
+        Shape::Object(inner) => members(casing, inner),
+        Shape::Bare(inner) => source(casing, inner),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::casing::Casing;
+    use crate::doc::WorldDoc;
+    use crate::{materialise, world};
+
+    fn dental(casing: Casing) -> WorldDoc {
+        let source = diorama_catalog::source("dental_clinic").unwrap();
+        let mut doc = world::read("dental_clinic.yaml", source.as_bytes()).unwrap();
+        doc.domain.as_mut().unwrap().casing = casing;
+        doc
+    }
+
+    #[test]
+    fn callers_see_the_casing_and_the_world_keeps_its_names() {
+        let doc = dental(Casing::Camel);
+        let world = world::compile(&doc).unwrap();
+        assert!(world::check(&doc, &world).is_empty());
+        let estimate = world.api(world.api_named("EstimateCost").unwrap());
+        assert_eq!(&*estimate.path, "/patients/{patientId}/estimate");
+        assert_eq!(&*estimate.parameters[0].name, "patientId");
+        let list = world.api(world.api_named("ListDentists").unwrap());
+        let shown: Vec<&str> = list.reply.members.iter().map(|member| &*member.name).collect();
+        assert_eq!(shown, ["dentistId", "name", "specialty", "language", "fee", "room"]);
+        assert!(list.reply.paging.iter().any(|(_, name)| &**name == "totalPages"));
+        let dentist = world.resource(world.resource_named("dentist").unwrap());
+        assert!(dentist.field_named("dentist_id").is_some());
+    }
+
+    #[test]
+    fn it_is_part_of_the_world_and_of_its_hash() {
+        let hash = |casing| {
+            let made = materialise::materialised(&dental(casing), 7).unwrap();
+            let text = world::canonical_json(&made.doc, &made.world);
+            let read = world::read("again.json", text.as_bytes()).unwrap();
+            assert_eq!(read.domains[0].domain.casing, casing);
+            world::hash(&text)
+        };
+        assert_ne!(hash(Casing::Written), hash(Casing::Pascal));
+    }
+
+    #[test]
+    fn a_contract_keeps_its_names() {
+        let mut doc = dental(Casing::Camel);
+        doc.apis[0].contract = Some(crate::doc::ContractDoc::default());
+        let report = world::compile(&doc).unwrap_err().to_string();
+        assert!(report.contains("found a contract in a domain with a `casing`"), "{report}");
+    }
+}
