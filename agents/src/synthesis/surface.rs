@@ -1,10 +1,14 @@
-//! Surfaces: the same APIs under other names, with their documents shorter or longer.
+//! Surfaces: the same APIs under other names, with their documents shorter or longer, their ids of another kind and
+//! their replies in other envelopes.
 //!
 //! A model that has learnt one world by heart should not do better than one that reads: so each family of worlds has
-//! several surfaces. What an API does is never changed, nor what it takes and shows.
+//! several surfaces. What an API does is never changed.
+
+mod shape;
 
 use std::collections::HashSet;
 
+use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ApiDoc, DomainDoc, WorldDoc};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -48,8 +52,14 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     let (mut doc, mut domains) = doc.into_domains();
     let names = NAMES.choose(rng).copied().unwrap_or(Names::Written);
     let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
+    const CASINGS: [Casing; 5] =
+        [Casing::Written, Casing::Written, Casing::Camel, Casing::Camel, Casing::Pascal];
+    let casing = CASINGS.choose(rng).copied().unwrap_or_default();
     let mut taken = HashSet::new();
     for domain in &mut domains {
+        domain.domain.casing = casing;
+        shape::ids(domain, rng);
+        shape::envelopes(domain, rng);
         rename(domain, names, &mut taken);
         for api in &mut domain.apis {
             document(api, documents);
@@ -168,6 +178,53 @@ mod tests {
                 assert_eq!(repertoire.scenarios().len(), written, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn scenarios_play_on_every_surface() {
+        use diorama_proof::Candidate;
+        use diorama_seeds::task::Ability;
+        use diorama_simulator::engine::tools::SearchVersion;
+
+        use crate::synthesis::domain::{ApiAgent, OfflineApis};
+        use crate::synthesis::scenario::{Shares, Unplayed, play};
+        use crate::synthesis::world::Family;
+
+        let mut shapes = HashSet::new();
+        for (seed, name) in diorama_catalog::names().iter().enumerate() {
+            let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
+            let scenarios = diorama_catalog::scenarios(name).unwrap();
+            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
+            for surface in 0..3 {
+                let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + surface);
+                let family =
+                    Family::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL).unwrap();
+                let unit = OfflineApis { search: SearchVersion::V2 }.build(&family, surface).unwrap();
+                for scenario in family.repertoire.scenarios() {
+                    let played = play(&unit, scenario, Ability::Call, surface, &mut rng);
+                    let lost = matches!(
+                        played,
+                        Err(Unplayed::Words { .. }
+                            | Unplayed::NoFact(_)
+                            | Unplayed::Each(_)
+                            | Unplayed::Unknown(_)
+                            | Unplayed::NotSignedIn(_))
+                    );
+                    assert!(!lost, "{name}, {}: {played:?}", scenario.doc.name);
+                    let arguments = |candidate: &Candidate| {
+                        let turns = candidate.stages.iter().flat_map(|stage| &stage.turns);
+                        let calls = turns.flat_map(|turn| &turn.calls);
+                        calls.flat_map(|call| call.arguments.keys().cloned()).collect::<Vec<_>>()
+                    };
+                    shapes.extend(played.map(|played| arguments(&played.candidate)).unwrap_or_default());
+                }
+            }
+        }
+        // One parameter, in each casing.
+        assert!(
+            ["max_fee", "maxFee", "MaxFee"].iter().all(|name| shapes.contains(*name)),
+            "{shapes:?}"
+        );
     }
 
     #[test]
