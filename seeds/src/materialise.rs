@@ -153,8 +153,21 @@ impl Source {
     /// # Errors
     /// As [`Source::materialise`].
     pub fn run(&self, seed: u64) -> Result<Running, Report> {
-        let mut world = self.world.clone();
+        let mut world = self.recorded(seed)?;
         let mut head = self.bare.clone();
+        head.materialised = head.materialised.or_else(|| self.maker.as_ref().map(|_| seed));
+        let canonical = world::canonical_json(&head, &world);
+        let hash: Str = world::hash(&canonical).into();
+        world.hash = Some(hash.clone());
+        Ok(Running { world, canonical, hash })
+    }
+
+    /// As [`Source::run`], without the canonical form and so without a hash: for those who only look at records.
+    ///
+    /// # Errors
+    /// As [`Source::materialise`].
+    pub fn recorded(&self, seed: u64) -> Result<World, Report> {
+        let mut world = self.world.clone();
         if let Some(maker) = &self.maker {
             // What a few draws leave no room for (pairs that must differ) another start often finds.
             let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -174,12 +187,8 @@ impl Source {
                 resource.records = records.iter().map(moved).collect();
             }
             world.materialised = true;
-            head.materialised = Some(seed);
         }
-        let canonical = world::canonical_json(&head, &world);
-        let hash: Str = world::hash(&canonical).into();
-        world.hash = Some(hash.clone());
-        Ok(Running { world, canonical, hash })
+        Ok(world)
     }
 }
 

@@ -168,7 +168,9 @@ impl Generate {
             Backend::Offline => None,
             Backend::Llm => Some((self.llm.settings()?, self.llm.prompt_set()?)),
         };
-        let recipe = Recipe::new(Ingredients {
+        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = threads.map_or(1, NonZeroUsize::get);
+        let ingredients = Ingredients {
             seed: self.seed,
             abilities,
             domains,
@@ -178,7 +180,9 @@ impl Generate {
             search: self.tool_search.into(),
             shares: self.phenomena.iter().cloned().collect(),
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
-        })?;
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let recipe = pool.install(|| Recipe::new(ingredients))?;
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |unit| recipe.split_of(unit))?;
         let identity = Identity {
@@ -198,8 +202,6 @@ impl Generate {
             caller: Box::new(OfflineCaller),
             tester: Box::new(SixGates),
         };
-        let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
-        let threads = threads.map_or(1, NonZeroUsize::get);
         let Some(asked) = asked else {
             let bar = terminal::bar(writer.pending().iter().map(|file| file.slots()).sum(), "dialogues");
             writer.drive(

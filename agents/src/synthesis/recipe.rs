@@ -11,6 +11,7 @@ use diorama_seeds::world::Report;
 use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::fingerprint::fingerprint;
@@ -155,21 +156,19 @@ impl Recipe {
     ) -> Result<(), Report> {
         let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
         let (train, test) = split_by_archetype(domains);
-        for (number, docs) in groups(&train, group).into_iter().enumerate() {
-            let composed = compose(&family_name(&docs), &docs)?;
+        let mut docs = Vec::new();
+        for (number, group) in groups(&train, group).into_iter().enumerate() {
+            let composed = compose(&family_name(&group), &group)?;
             for surface in 0..SURFACES {
                 let mut rng = self.stream("surface", number as u64 * SURFACES + surface);
-                self.train.push(Family::new(
-                    &surface::vary(composed.clone(), &mut rng),
-                    shadow,
-                    shares,
-                    &self.abilities,
-                )?);
+                docs.push(surface::vary(composed.clone(), &mut rng));
             }
         }
-        for doc in &worlds {
-            self.train.push(Family::new(doc, shadow, shares, &self.abilities)?);
-        }
+        docs.extend(worlds);
+        let families: Vec<Result<Arc<Family>, Report>> =
+            docs.par_iter().map(|doc| Family::new(doc, shadow, shares, &self.abilities)).collect();
+        // The first that is wrong is told of, whichever was read first.
+        self.train = families.into_iter().collect::<Result<_, _>>()?;
         if test.is_empty() {
             return Ok(());
         }

@@ -221,10 +221,7 @@ mod tests {
             }
         }
         // One parameter, in each casing.
-        assert!(
-            ["max_fee", "maxFee", "MaxFee"].iter().all(|name| shapes.contains(*name)),
-            "{shapes:?}"
-        );
+        assert!(["max_fee", "maxFee", "MaxFee"].iter().all(|name| shapes.contains(*name)), "{shapes:?}");
     }
 
     #[test]

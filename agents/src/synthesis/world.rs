@@ -111,7 +111,7 @@ impl Family {
             return Err(Report { name: doc.name.clone(), findings });
         }
         repertoire.weigh(shares, abilities);
-        let shadow = source.run(shadow_seed)?.world;
+        let shadow = source.recorded(shadow_seed)?;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self {
             license,

@@ -67,7 +67,7 @@ fn with_checker<'a>(
     let parsed = parse(source)?;
     let before = scope.mark();
     let mut checker = Checker { scope, parsed: &parsed, depth: 0 };
-    let checked = checker.check(&parsed.root).and_then(|typed| finish(&checker, typed));
+    let checked = checker.check(parsed.root()).and_then(|typed| finish(&checker, typed));
     if checked.is_err() {
         // Fold variables that an error left open must not be seen by the next expression.
         scope.close_to(before);

@@ -1,14 +1,45 @@
 //! Text to syntax tree, by the `cel` crate's parser, behind the [`guard`](super::guard).
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
 use cel::common::ast::{IdedExpr, SourceInfo};
 
 use crate::expr::{ExprError, guard};
 
 /// A syntax tree, and where in the text its nodes stand.
 pub(super) struct Parsed<'t> {
-    pub(super) root: IdedExpr,
+    tree: Arc<Tree>,
     source: &'t str,
+}
+
+struct Tree {
+    root: IdedExpr,
     info: SourceInfo,
+}
+
+/// Trees of texts that were parsed before: the surfaces of a world have the same expressions many times over.
+#[derive(Default)]
+struct Known {
+    trees: HashMap<Box<str>, Arc<Tree>>,
+    /// Of the texts.
+    bytes: usize,
+}
+
+static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+/// Bytes of text that are kept; with one more, all go.
+const MAX_KNOWN: usize = 512 * 1024;
+
+impl Known {
+    fn keep(&mut self, source: &str, tree: &Arc<Tree>) {
+        if self.bytes + source.len() > MAX_KNOWN {
+            *self = Self::default();
+        }
+        if self.trees.insert(source.into(), tree.clone()).is_none() {
+            self.bytes += source.len();
+        }
+    }
 }
 
 /// Deepest recursion of the parser: brackets, and the right sides of conditionals.
@@ -16,21 +47,33 @@ const MAX_RECURSION: u16 = 64;
 
 /// Parses text.
 pub(super) fn parse(source: &str) -> Result<Parsed<'_>, ExprError> {
+    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).trees.get(source).cloned();
+    if let Some(tree) = known {
+        return Ok(Parsed { tree, source });
+    }
     guard::admit(source)?;
     // An environment of its own has no macros: `all` and `exists` are ours, and stay as they are written.
     let parser =
         cel::Env::default().parser().enable_optional_syntax(false).max_recursion_depth(MAX_RECURSION);
     match parser.parse_with_source_info(source) {
-        Ok((root, info)) => Ok(Parsed { root, source, info }),
+        Ok((root, info)) => {
+            let tree = Arc::new(Tree { root, info });
+            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).keep(source, &tree);
+            Ok(Parsed { tree, source })
+        }
         Err(errors) => Err(first_error(source, &errors)),
     }
 }
 
 impl Parsed<'_> {
+    pub(super) fn root(&self) -> &IdedExpr {
+        &self.tree.root
+    }
+
     /// Where a node starts, as a byte offset. For operators and member accesses this is the operator, for calls
     /// the bracket.
     pub(super) fn offset(&self, id: u64) -> usize {
-        let start = self.info.offset_for(id).map_or(0, |(start, _)| start as usize);
+        let start = self.tree.info.offset_for(id).map_or(0, |(start, _)| start as usize);
         if self.source.is_char_boundary(start) { start } else { 0 }
     }
 

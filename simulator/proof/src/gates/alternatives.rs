@@ -53,7 +53,7 @@ fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Re
     Ok(())
 }
 
-/// Each fact of the answers in the other forms that it has.
+/// Each fact of the answers in the other forms that it has; and, once, with other words around it.
 fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let stages = &trial.grounded.stages;
     if stages.iter().all(|stage| stage.asked.is_empty()) {
@@ -62,30 +62,26 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
     let run = trial.rerun(|_, _| {}).ok_or_else(|| fails(Way::Rendering, UNBOUND))?;
     let gold = trial.gold_words();
     let refuses = stages.iter().any(|stage| stage.refusal.is_some());
-    let mut told = vec![gold.clone()];
+    let mut told = vec![gold];
     for restyle in 1..6 {
         let words = trial.words(&run, restyle);
-        if told.contains(&words) {
-            continue;
+        if !told.contains(&words) {
+            told.push(words);
         }
-        told.push(words.clone());
-        let framed = |frame: &dyn Fn(&str) -> String| -> Vec<String> {
-            let frames = words.iter().zip(stages);
-            frames
-                .map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) })
-                .collect()
-        };
-        for said in [
-            words.clone(),
-            framed(&|text| format!("Sure! {text} Is there anything else I can do for you?")),
-            framed(&|text| format!("**Result**\n\n{text}")),
-        ] {
-            let says = Says { words: &said, structured: refuses };
-            if !trial.passes(&run, says) {
-                return Err(fails(Way::Rendering, &trial.complaint(&run, says)));
-            }
-            *report.alternatives.entry(Way::Rendering.name().to_owned()).or_default() += 1;
+    }
+    let last = told.last().cloned().unwrap_or_default();
+    let framed = |frame: &dyn Fn(&str) -> String| -> Vec<String> {
+        let frames = last.iter().zip(stages);
+        frames.map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) }).collect()
+    };
+    told.push(framed(&|text| format!("Sure! {text} Is there anything else I can do for you?")));
+    told.push(framed(&|text| format!("**Result**\n\n{text}")));
+    for said in told.iter().skip(1) {
+        let says = Says { words: said, structured: refuses };
+        if !trial.passes(&run, says) {
+            return Err(fails(Way::Rendering, &trial.complaint(&run, says)));
         }
+        *report.alternatives.entry(Way::Rendering.name().to_owned()).or_default() += 1;
     }
     Ok(())
 }
