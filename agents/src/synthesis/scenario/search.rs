@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use diorama_seeds::english;
 use diorama_seeds::model::{ApiId, DomainId};
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
@@ -23,6 +24,8 @@ const MANY: usize = 4;
 const OWN: usize = 2;
 /// Share of the searches that begin with a common name, where its words were said.
 const NAMED_FIRST: f64 = 0.4;
+/// What words that nobody said may weigh in a name that counts as said: a preposition or an article.
+const HARDLY: f64 = 0.3;
 /// What stands between a verb and the thing that it is asked for.
 const DETERMINERS: [&str; 12] =
     ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this", "these", "another"];
@@ -60,9 +63,9 @@ pub(super) fn attempts(
     for id in model.api_ids().filter(|id| model.api(*id).domain == model.api(api).domain) {
         stems(world, id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
     }
-    uses.retain(|_, uses| *uses <= MANY);
     let own = stems(world, api);
-    let weigh = |stem: u64| match (own.contains(&stem), uses.contains_key(&stem)) {
+    let telling = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
+    let weigh = |stem: u64| match (own.contains(&stem), telling(&stem)) {
         (true, true) => OWN,
         (false, true) => 1,
         _ => 0,
@@ -70,19 +73,29 @@ pub(super) fn attempts(
 
     let seen: HashSet<u64> =
         known.said.iter().copied().chain([known.system]).flat_map(Prose::stems_of).collect();
-    let idle = |word: &str| {
-        Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !uses.contains_key(stem))
-    };
+    let idle = |word: &str| Prose::stems_of(word).iter().all(|stem| !seen.contains(stem) && !telling(stem));
     let common = world.family.guide.api(api).search.iter();
     let of_stage = known.said.get(..known.of_stage).unwrap_or(&known.said);
     let mut names: Vec<String> = common.map(|name| without(name, idle)).collect();
     names.shuffle(rng);
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
-    let unsaid = |name: &String| Prose::stems_of(name).iter().filter(|stem| !seen.contains(stem)).count();
+    // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
+    // `budget` or `cheapest`.
+    let mut spread: HashMap<String, usize> = HashMap::new();
+    for id in model.api_ids().filter(|id| model.api(*id).domain == model.api(api).domain) {
+        let words = world.family.guide.api(id).search.iter().flat_map(|name| words(name));
+        words.collect::<HashSet<_>>().into_iter().for_each(|word| *spread.entry(word).or_default() += 1);
+    }
+    let heard: HashSet<String> = known.said.iter().copied().chain([known.system]).flat_map(words).collect();
+    let unsaid = |name: &String| -> f64 {
+        let strange = words(name).filter(|word| !heard.contains(word));
+        strange.map(|word| spread.get(&word).map_or(1.0, |uses| 1.0 / *uses as f64)).sum()
+    };
     // What is wanted now tells more than what was said before, or is said to every assistant.
     let now: HashSet<u64> = of_stage.iter().copied().flat_map(Prose::stems_of).collect();
-    names.sort_by_key(|name| (Prose::stems_of(name).iter().all(|stem| !now.contains(stem)), unsaid(name)));
-    let said_names = names.iter().take_while(|name| unsaid(name) == 0).count();
+    let stale = |name: &String| Prose::stems_of(name).iter().all(|stem| !now.contains(stem));
+    names.sort_by(|one, other| stale(one).cmp(&stale(other)).then(unsaid(one).total_cmp(&unsaid(other))));
+    let said_names = names.iter().take_while(|name| unsaid(name) < HARDLY).count();
 
     let mut tries = requests(of_stage, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
@@ -90,6 +103,11 @@ pub(super) fn attempts(
     tries.extend(names);
     tries.truncate(MOST_TRIES);
     tries
+}
+
+/// The stems of all words of a text.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    english::words(text).map(|word| english::stem(&word))
 }
 
 /// The words of an API's common names.
