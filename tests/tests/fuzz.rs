@@ -26,7 +26,7 @@ const WORKERS: u64 = 4;
 const REQUESTS: u64 = 40_000;
 const TOKEN: &str = "fuzz";
 /// Bytes of memory that the server may have used at its height, and of what sessions may hold.
-const MOST_RESIDENT_KIB: u64 = 1 << 20;
+const MOST_RESIDENT_KIB: u64 = 512 << 10;
 const MOST_HELD: &str = "67108864";
 
 /// Not a test of its own: the server that is fuzzed.
@@ -339,10 +339,10 @@ fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
     if *status >= 500 {
         return wrong("a failure of the server");
     }
+    // A reply within a reply: a call by name, or each of a batch.
     let within = json.iter().flat_map(|json| json["results"].as_array().into_iter().flatten().chain([json]));
-    if within.filter_map(|reply| reply["status"].as_u64()).any(|status| (500..600).contains(&status))
-        && *status < 300
-    {
+    let within: Vec<u64> = within.filter_map(|reply| reply["status"].as_u64()).collect();
+    if *status < 300 && within.iter().any(|status| *status >= 500) {
         return wrong("a failure of the world");
     }
     if draft.method == "HEAD" || expect != Expect::Answer {
@@ -355,7 +355,7 @@ fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
     if *status >= 400 && !(kind.contains("json") && json.as_ref().is_some_and(says)) {
         return wrong("a refusal that does not say why");
     }
-    Ok(*status)
+    Ok(within.first().map_or(*status, |status| *status as u16))
 }
 
 /// The worlds and some tasks, each looked at in a session of its own.
@@ -426,7 +426,7 @@ fn odd_requests_are_answered_and_leave_the_server_whole() {
     };
     let (seed, requests) = (number("DIORAMA_FUZZ_SEED", SEED), number("DIORAMA_FUZZ_REQUESTS", REQUESTS));
     let folder = tempfile::tempdir().unwrap();
-    diorama_tests::dataset(folder.path(), 60, 5);
+    let _ = diorama_tests::dataset(folder.path(), 60, 5);
     let candidate = include_str!("../data/candidates/bank_transfer.json");
     let candidate: Json = serde_json::from_str(candidate).unwrap();
     let mut served = start(folder.path());
@@ -450,7 +450,7 @@ fn odd_requests_are_answered_and_leave_the_server_whole() {
                 match worker.step() {
                     Ok(status) => *seen.lock().unwrap().entry(status).or_default() += 1,
                     Err(what) => {
-                        drop(wrong.lock().unwrap().insert(format!("{what}\n(worker {number}, step {step})")))
+                        wrong.lock().unwrap().insert(format!("{what}\n(worker {number}, step {step})"));
                     }
                 }
             }
