@@ -15,6 +15,8 @@ use tokio::sync::oneshot;
 pub struct Server {
     /// Its address.
     pub url: String,
+    /// What it said when it listened, with `--json`.
+    pub said: Json,
     pub(crate) client: Client,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<Done, CliError>>>,
@@ -42,26 +44,30 @@ impl Server {
     pub fn start(arguments: &[&str]) -> Result<Self, String> {
         let line = ["diorama", "serve", "--port", "0"].iter().chain(arguments);
         let parsed = Arguments::try_parse_from(line).map_err(|error| error.to_string())?;
+        let json = parsed.json;
         let Command::Serve(command) = parsed.command else { return Err("not `serve`".to_owned()) };
         let (stop, stopped) = oneshot::channel();
         let (out, written) = channel();
         let thread = std::thread::spawn(move || {
             let (mut out, mut err) = (Lines(out), std::io::sink());
-            let mut streams = Streams { out: &mut out, err: &mut err, json: false };
+            let mut streams = Streams { out: &mut out, err: &mut err, json };
             command.run_until(&mut streams, async move {
                 let _ = stopped.await;
             })
         });
         let mut text = String::new();
-        while !text.ends_with('\n') {
+        while !(text.ends_with("}\n") || text.ends_with('\n') && !json) {
             match written.recv() {
                 Ok(bytes) => text.push_str(&String::from_utf8_lossy(&bytes)),
                 Err(_) => return Err(format!("the server ended: {:?}", thread.join())),
             }
         }
-        let url = text.trim().trim_start_matches("listening on ").to_owned();
+        let said: Json = serde_json::from_str(&text).unwrap_or_default();
+        let url =
+            said["listening"].as_str().unwrap_or_else(|| text.trim().trim_start_matches("listening on "));
+        let url = url.to_owned();
         let client = Client::builder().no_proxy().build().map_err(|error| error.to_string())?;
-        Ok(Self { url, client, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { url, said, client, stop: Some(stop), thread: Some(thread) })
     }
 
     /// A new session, as the server describes it.

@@ -130,6 +130,8 @@ fn twenty_kills_resume_to_the_same_bytes() {
 fn every_row_replays_and_abilities_and_changes_are_there() {
     let verified = json(&ok(&["verify", text(&whole()), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(2000), Some(2000)));
+    let unproven = verified["unproven"].as_array().unwrap();
+    assert!(unproven.iter().any(|what| what == "phenomena"), "{unproven:?}");
     let stats = json(&ok(&["stats", text(&whole()), "--json"]));
     for ability in ["call", "retrieve_call", "plan_retrieve_call"] {
         assert!(stats["abilities"][ability].as_u64().unwrap() > 300, "{ability}");
@@ -137,6 +139,9 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
     let rows = rows(&whole());
     let changing = rows.iter().filter(|(_, row)| row.initial_state_hash != row.final_state_hash).count();
     assert!(3 * changing >= rows.len(), "{changing} of {} rows change state", rows.len());
+    assert!(rows.iter().all(|(_, row)| row.license == "CC0-1.0"));
+    let card = std::fs::read_to_string(whole().join("README.md")).unwrap();
+    assert!(card.contains("license: cc0-1.0"));
     // No archetype and no skeleton of the test split is in training rows.
     let archetypes = |split: &str| -> std::collections::BTreeSet<String> {
         rows.iter()
@@ -144,7 +149,7 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
             .map(|(_, row)| row.archetype.clone())
             .collect()
     };
-    assert!(!archetypes("test").is_empty());
+    assert!(archetypes("test").len() > 1, "{:?}", archetypes("test"));
     assert!(archetypes("test").is_disjoint(&archetypes("train")));
 }
 
@@ -383,9 +388,10 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     fails(&["generate", "--out", text(&out), "--shard", "0/3"], 2, "0/3");
     fails(&["generate", "--out", text(&out), "--threads", "0"], 2, "--threads");
     fails(&["world", "show", "dentist"], 2, "dental_clinic");
+    fails(&["world", "check", "/dev/zero"], 1, "expected a document");
     fails(&["generate", "--out", text(&out), "--dialogues", "0"], 2, "dialogues");
     fails(&["generate", "--out", text(&out), "--nonsense"], 2, "--nonsense");
-    fails(&["generate", "--out", text(&out), "--world", "/nowhere/world.yaml"], 1, "/nowhere/world.yaml");
+    fails(&["generate", "--out", text(&out), "--world", "/nowhere/world.yaml"], 2, "/nowhere/world.yaml");
     let broken = folder.path().join("broken.yaml");
     std::fs::write(&broken, "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  a: {key: id, fields: {b: {type: integr}}}\n").unwrap();
     fails(&["generate", "--out", text(&out), "--world", text(&broken)], 1, "integr");
@@ -400,6 +406,19 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     let cut = folder.path().join("cut");
     ok(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "1"]);
     fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 1, "seed");
+    // Twenty dialogues are of one split.
+    let lines = folder.path().join("test.jsonl");
+    let export = ["export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
+    fails(&export, 1, "train (20)");
+    assert!(!lines.exists());
+    // A world that has no words for its only API gives no dialogue.
+    let wordless = folder.path().join("wordless.yaml");
+    let world = "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  \
+        a: {key: id, fields: {n: {type: integer}}, records: 3}\napis:\n  \
+        - {name: ListA, method: GET, path: /a, description: Lists., behaviour: {list: a}}\n";
+    std::fs::write(&wordless, world).unwrap();
+    let ran = run(&["generate", "--dialogues", "3", "--out", text(&out), "--world", text(&wordless)]);
+    assert!(ran.code == 1 && ran.err.contains("no dialogue passed"), "{ran:?}");
 }
 
 #[test]

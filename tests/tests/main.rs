@@ -12,6 +12,7 @@ mod architecture;
 mod benchmark;
 mod eval;
 mod examples;
+mod fuzz;
 mod generate;
 mod grading;
 mod loading;

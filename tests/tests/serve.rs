@@ -272,6 +272,55 @@ fn a_port_in_use_and_an_open_surface_are_refused_at_once() {
 }
 
 #[test]
+fn tasks_are_served_behind_a_token_that_is_made_unless_the_surface_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = dataset(folder.path(), 20, 3);
+    let out = out.to_str().unwrap();
+    let server = serve(&["--json", "--tasks", out]);
+    let token = server.said["control_token"].as_str().unwrap();
+    assert_eq!(server.send("GET /v1/tasks", &[], &Json::Null).0, 401);
+    assert_eq!(server.send("GET /v1/tasks", &[("diorama-token", "guess")], &Json::Null).0, 401);
+    assert_eq!(server.send("GET /v1/tasks", &[("diorama-token", token)], &Json::Null).0, 200);
+    server.stop();
+
+    let server = serve(&["--json", "--open", "--tasks", out]);
+    assert_eq!(server.said["control_token"], Json::Null);
+    let tasks = server.get("/v1/tasks");
+    let searched = |task: &&Json| task["ability"] != "call";
+    let task = tasks["tasks"].as_array().unwrap().iter().find(searched).unwrap();
+    let id = server.post("/v1/sessions", json!({"task": task["id"]}))["id"].as_str().unwrap().to_owned();
+    let paths = || server.get(&format!("/s/{id}/openapi.json"))["paths"].as_object().unwrap().len();
+    let (before, tools) = (paths(), server.get(&format!("/v1/sessions/{id}/tools")));
+    let names: Vec<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert!(
+        before < names.len(),
+        "what is to be found by searching is not in the document: {before} of {names:?}"
+    );
+    let search = json!({"api": "ToolSearcher", "arguments": {"keywords": names.join(" ")}});
+    server.post(&format!("/v1/sessions/{id}/call"), search);
+    assert!(paths() > before, "what was found is");
+    server.stop();
+}
+
+#[test]
+fn worlds_of_one_name_go_by_the_names_of_their_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["here.yaml", "there.yaml"] {
+        std::fs::write(folder.path().join(file), NOTES).unwrap();
+    }
+    let server = serve(&["--world", folder.path().to_str().unwrap(), "--world", "dental_clinic"]);
+    let worlds = server.get("/v1/worlds");
+    let ids: Vec<&Json> = worlds["worlds"].as_array().unwrap().iter().map(|world| &world["id"]).collect();
+    assert_eq!(ids, ["here", "there", "dental_clinic"]);
+    server.stop();
+}
+
+#[test]
 fn worlds_are_joined_under_their_base_paths() {
     let server = serve(&["--compose"]);
     let id = server.post("/v1/sessions", Json::Null)["id"].as_str().unwrap().to_owned();

@@ -16,7 +16,7 @@ use super::{Streams, terminal};
 /// Where worlds come from.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Inputs {
-    /// World file, or folder of world files (.yaml, .yml, .json).
+    /// World file, folder of world files (.yaml, .yml, .json), or the name of a world of the catalog.
     #[arg(long, value_name = "FILE|DIR")]
     pub world: Vec<PathBuf>,
     /// OpenAPI document to make a world from.
@@ -110,25 +110,39 @@ impl Inputs {
 pub fn catalog_worlds() -> Result<Vec<WorldDoc>, CliError> {
     let mut docs = Vec::new();
     for name in catalog::names() {
-        if let Some(source) = catalog::source(name) {
-            let mut doc = world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?;
-            if let Some(scenarios) = catalog::scenarios(name) {
-                world::add_scenarios(&mut doc, &format!("catalog/{name}{SCENARIOS}"), scenarios.as_bytes())?;
-            }
-            docs.push(doc);
-        }
+        docs.extend(catalog_world(name)?);
     }
     Ok(docs)
+}
+
+/// The world of the catalog that has a name.
+fn catalog_world(name: &str) -> Result<Option<WorldDoc>, CliError> {
+    let Some(source) = catalog::source(name) else { return Ok(None) };
+    let mut doc = world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?;
+    if let Some(scenarios) = catalog::scenarios(name) {
+        world::add_scenarios(&mut doc, &format!("catalog/{name}{SCENARIOS}"), scenarios.as_bytes())?;
+    }
+    Ok(Some(doc))
 }
 
 /// What the name of a file of scenarios ends in: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
 const SCENARIOS: &str = ".scenarios.yaml";
 
-/// Reads one world file, and the scenarios that stand beside it.
+/// Reads one world file, and the scenarios that stand beside it; or a world of the catalog, by its name.
 ///
 /// # Errors
 /// When it cannot be read or is wrong.
 pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
+    if !path.exists() {
+        let named = path.to_str().map(catalog_world).transpose()?.flatten();
+        return named.ok_or_else(|| {
+            CliError::Usage(format!(
+                "found no file `{}`, expected one, or a world of the catalog: {}",
+                path.display(),
+                catalog::names().join(", ")
+            ))
+        });
+    }
     let text = read_file(path)?;
     let mut doc = world::read(&path.display().to_string(), &text)?;
     let beside = path.file_stem().map(|stem| path.with_file_name(format!("{}{SCENARIOS}", stem.display())));

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use clap::Args;
 use diorama_proof::{Candidate, Grounded};
-use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_simulator::engine::tools::SearchVersion;
@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::error::CliError;
+use super::inputs::read_world;
 use super::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, OfflineApis};
 use crate::synthesis::scenario::{self, Shares};
@@ -27,7 +28,7 @@ use crate::synthesis::world::{Family, UnitWorld};
 pub struct RehearseCommand {
     /// World file (its scenarios stand in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
     #[arg(value_name = "FILE|NAME")]
-    world: String,
+    world: PathBuf,
     /// Only this scenario.
     #[arg(long, value_name = "NAME")]
     scenario: Vec<String>,
@@ -62,12 +63,9 @@ impl RehearseCommand {
     ///
     /// # Errors
     /// When the world cannot be read or is wrong.
-    pub fn run(
-        self,
-        find: &dyn Fn(&str) -> Result<WorldDoc, CliError>,
-        streams: &mut Streams<'_>,
-    ) -> Result<Done, CliError> {
-        let family = Family::new(&find(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let family =
+            Family::new(&read_world(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
         let wanted =
             |scenario: &Scenario| self.scenario.is_empty() || self.scenario.contains(&scenario.doc.name);
         let scenarios: Vec<_> =

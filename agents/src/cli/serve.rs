@@ -274,18 +274,22 @@ impl Serve {
 
 /// Starts the log. A log that is there already, as in tests, stays.
 fn start_log(log: Log) {
-    // What libraries have to say is for those who asked for a log.
-    let (ours, theirs) = match log {
-        Log::Off => (LevelFilter::WARN, LevelFilter::OFF),
-        Log::Text | Log::Json => (LevelFilter::INFO, LevelFilter::WARN),
-    };
-    let targets = Targets::new().with_default(theirs).with_target("diorama", ours);
+    let targets = targets(log);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let registry = tracing_subscriber::registry();
     let _ = match log {
         Log::Json => registry.with(layer.json().flatten_event(true).with_filter(targets)).try_init(),
         Log::Off | Log::Text => registry.with(layer.with_filter(targets)).try_init(),
     };
+}
+
+/// Who is listened to: what libraries have to say is for those who asked for a log.
+fn targets(log: Log) -> Targets {
+    let (ours, theirs) = match log {
+        Log::Off => (LevelFilter::WARN, LevelFilter::OFF),
+        Log::Text | Log::Json => (LevelFilter::INFO, LevelFilter::WARN),
+    };
+    Targets::new().with_default(theirs).with_target("diorama", ours)
 }
 
 /// Done at SIGINT or SIGTERM.
@@ -302,4 +306,19 @@ async fn signalled() {
         }
     }
     let _ = tokio::signal::ctrl_c().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LevelFilter, Log, targets};
+
+    #[test]
+    fn libraries_are_silent_unless_a_log_is_asked_for() {
+        let heard =
+            |log, of: &str, level: LevelFilter| targets(log).would_enable(of, &level.into_level().unwrap());
+        assert!(!heard(Log::Off, "rmcp::service", LevelFilter::ERROR));
+        assert!(heard(Log::Off, "diorama_simulator::http", LevelFilter::WARN));
+        assert!(!heard(Log::Off, "diorama_simulator::http", LevelFilter::INFO));
+        assert!(heard(Log::Text, "rmcp::service", LevelFilter::WARN));
+    }
 }

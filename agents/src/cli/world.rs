@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
 use super::author::WriteCommand;
 use super::error::CliError;
-use super::inputs::{catalog_worlds, read_file};
+use super::inputs::{read_file, read_world};
 use super::openapi::ImportArgs;
 use super::rehearse::RehearseCommand;
 use super::{Done, Streams};
@@ -37,13 +36,13 @@ pub enum Action {
     Show {
         /// World file, or the name of a world of the catalog.
         #[arg(value_name = "FILE|NAME")]
-        world: String,
+        world: PathBuf,
     },
     /// Print a world with all its records written out.
     Materialise {
         /// World file, or the name of a world of the catalog.
         #[arg(value_name = "FILE|NAME")]
-        world: String,
+        world: PathBuf,
         /// Seed of the records.
         #[arg(long, default_value_t = 0)]
         seed: u64,
@@ -75,18 +74,18 @@ impl WorldCommand {
         match self.command {
             Action::Check { files } => check(&files, streams),
             Action::Show { world } => {
-                let doc = find(&world)?;
+                let doc = read_world(&world)?;
                 let compiled = world::compile(&doc)?;
                 let text = world::show(&compiled);
                 streams.print(&doc, || text)?;
                 Ok(Done::Met)
             }
             Action::Materialise { world, seed } => {
-                let made = Source::new(find(&world)?)?.materialise(seed)?;
+                let made = Source::new(read_world(&world)?)?.materialise(seed)?;
                 writeln!(streams.out, "{}", made.canonical)?;
                 Ok(Done::Met)
             }
-            Action::Rehearse(command) => command.run(&find, streams),
+            Action::Rehearse(command) => command.run(streams),
             Action::Write(command) => command.run(streams),
             Action::ImportOpenapi { file, out, import } => import_openapi(&import, &file, out, streams),
         }
@@ -102,7 +101,7 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
         let name = file.display().to_string();
         let mut report = world::examine(&name, &source);
         if report.errors() == 0 {
-            let doc = super::inputs::read_world(file)?;
+            let doc = read_world(file)?;
             let compiled = world::compile(&doc)?;
             if compiled.apis.iter().any(|api| api.contract.is_some()) {
                 text.push_str(&world::fidelity(&compiled));
@@ -125,22 +124,6 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     let none = all.is_empty();
     streams.print(&json!({ "files": files.len(), "errors": errors, "findings": all }), || text)?;
     Ok(if none { Done::Met } else { Done::NotMet })
-}
-
-fn find(name: &str) -> Result<WorldDoc, CliError> {
-    let catalog = catalog_worlds()?;
-    let path = std::path::Path::new(name);
-    if !path.exists() && !catalog.iter().any(|doc| doc.name == name) {
-        let names: Vec<&str> = catalog.iter().map(|doc| &*doc.name).collect();
-        return Err(CliError::Usage(format!(
-            "found no file `{name}`, expected one, or a world of the catalog: {}",
-            names.join(", ")
-        )));
-    }
-    match catalog.into_iter().find(|doc| doc.name == name) {
-        Some(doc) => Ok(doc),
-        None => super::inputs::read_world(path),
-    }
 }
 
 fn import_openapi(

@@ -121,7 +121,7 @@ fn slot_row(
         };
         let opening = shingles(&words(candidate.stages.first().map_or("", |stage| &stage.user)));
         if requests.iter().any(|other| similar(other, &opening)) {
-            funnel.drop_at("duplicate", "near-duplicate of an earlier request of the unit");
+            funnel.drop_at("duplicate", "near-duplicate of an earlier request in the same world");
             continue;
         }
         match agents.tester.test(world, candidate, &mut rng) {

@@ -183,6 +183,11 @@ fn uniqueness_is_kept_to_the_last_value() {
         "test: resources.seat.fields.row: found 21 records, but only 2 different values are possible in this unique field\n  \
          fix: ask for fewer records, or let the field take more values"
     );
+    let pattern = refusal(
+        "seat: {key: id, records: 2000, fields: {row: {type: string, pattern: \"[A-Z]{2}\", unique: true}}}",
+    );
+    assert!(pattern.contains("found no new value for record"), "{pattern}");
+    assert!(!pattern.contains(&u64::MAX.to_string()), "{pattern}");
     let pairs = refusal(
         "seat: {key: id, unique_together: [[row, place]], records: 5, fields: {row: {enum: [a, b]}, place: {enum: [c, d]}}}",
     );

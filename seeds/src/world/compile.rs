@@ -160,7 +160,12 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     check_sizes(findings, &parts)?;
     let (mut domains, names) = declare(doc, &parts, findings);
     let mut resources = resource::compile(doc, &parts, &names, &zone, findings);
+    let sound = findings.errors();
     resolve_auth(&parts, &names, &resources, &mut domains, findings);
+    if findings.errors() > sound {
+        // What owners and APIs of signed-in users lack then is this one mistake again.
+        return None;
+    }
     resource::check_owners(&parts, &domains, &resources, findings);
     let secrets: HashSet<(ResourceId, FieldId)> = domains
         .iter()

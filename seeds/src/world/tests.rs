@@ -48,6 +48,8 @@ fn hostile_texts_are_refused() {
         bomb.push_str(&format!("        b{i}: &a{i} [{}]\n", vec![format!("*a{}", i - 1); 10].join(", ")));
     }
     assert!(refused("bomb.yaml", &bomb).starts_with("bomb.yaml:"), "{}", refused("bomb.yaml", &bomb));
+    let tab = refused("tab.yaml", "world: 1\nresources:\n\tbook: {}\n");
+    assert!(tab.starts_with("tab.yaml:3:2: found a tab, expected spaces before a key"), "{tab}");
     assert!(refused("binary", "\u{feff}").starts_with("binary"));
     assert!(
         read("latin", b"world: 1\nname: caf\xe9")
@@ -471,6 +473,30 @@ fn wrong_types_and_names_are_found() {
         "apis[1].auth: found an API of signed-in users in a domain without sign-in",
     );
     check("/clock", "\"soon\"", "clock: found `soon`, expected a date-time");
+    check(
+        "/resources/book/fields/shelf/fake",
+        "{\"provider\": \"integer\"}",
+        "resources.book.fields.shelf.fake: found the provider `integer` on a reference, which is the key of a record",
+    );
+}
+
+#[test]
+fn a_user_of_another_name_is_one_finding() {
+    let text = "world: 1
+name: x
+clock: 2026-01-01T00:00
+domain: {name: x, auth: {user: membre, login: name, secret: pin}}
+resources:
+  member: {key: member_id, fields: {name: {type: string, unique: true}, pin: {type: string}}, records: 2}
+  note: {key: note_id, owner: member_id, fields: {member_id: {ref: member}, text: {type: string}}, records: 2}
+apis:
+  - {name: SignIn, method: POST, path: /in, parameters: {name: {type: string}, pin: {type: string}}, behaviour: {sign_in: true}}
+  - {name: ListNotes, method: GET, path: /notes, auth: true, behaviour: {list: note, where: item.member_id == me.member_id}}
+";
+    let report = super::examine("x.yaml", text.as_bytes());
+    let found: Vec<String> =
+        report.findings.iter().map(|finding| format!("{}: {}", finding.path, finding.message)).collect();
+    assert_eq!(found, ["domain.auth.user: found the resource `membre`, expected one of member, note"]);
 }
 
 #[test]

@@ -182,26 +182,27 @@ impl<'a> Draft<'a> {
             if change.before.as_ref().is_some_and(|before| before[position] == *value) {
                 continue;
             }
-            let mut broken = None;
-            visit_references(&field.schema, value, &mut |target, key| {
-                if broken.is_none() && self.record(target, key).is_none() {
-                    broken = Some((target, key.clone()));
-                }
-            });
-            if let Some((target, key)) = broken {
-                let target = self.base.world().resource(target);
-                let shown = key.to_text(&self.base.world().zone);
-                let detail =
-                    format!("`{}`: no {} has the {} {shown}", field.name, target.label, key_name(target));
-                let refusal = Refusal::new(422, detail).expecting(format!(
-                    "the {} of an existing {}",
-                    key_name(target),
-                    target.label
-                ));
+            if let Some(refusal) = self.leads_nowhere(&field.name, &field.schema, value) {
                 return Err((refusal, vec![FieldId(position as u16)]));
             }
         }
         Ok(())
+    }
+
+    /// Why a value of this name and type is refused: the first reference in it to a record that is not there.
+    pub(super) fn leads_nowhere(&self, name: &str, schema: &Schema, value: &Value) -> Option<Refusal> {
+        let mut broken = None;
+        visit_references(schema, value, &mut |target, key| {
+            if broken.is_none() && self.record(target, key).is_none() {
+                broken = Some((target, key.clone()));
+            }
+        });
+        let (target, key) = broken?;
+        let target = self.base.world().resource(target);
+        let shown = key.to_text(&self.base.world().zone);
+        let detail = format!("`{name}`: no {} has the {} {shown}", target.label, key_name(target));
+        let expected = format!("the {} of an existing {}", key_name(target), target.label);
+        Some(Refusal::new(422, detail).expecting(expected))
     }
 
     fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), Broken> {

@@ -149,10 +149,21 @@ impl<'a> Run<'a> {
         }
         for require in &behaviour.require {
             if !self.env().holds(&require.that.node)? {
-                return Err(Refusal::new(require.status, &*require.message));
+                let refusal = Refusal::new(require.status, &*require.message);
+                return Err(self.refers_to_nothing().filter(|_| refusal.status != 404).unwrap_or(refusal));
             }
         }
         Ok(())
+    }
+
+    /// The refusal of the first argument that refers to a record that is not there. What a check finds on such a
+    /// record is no reason, unless it says itself that there is none.
+    fn refers_to_nothing(&self) -> Option<Refusal> {
+        let given = self.api.parameters.iter().zip(&self.arguments);
+        given.into_iter().find_map(|(parameter, value)| {
+            let refusal = self.draft.leads_nowhere(&parameter.name, &parameter.schema, value)?;
+            Some(refusal.about(Some(&parameter.name)))
+        })
     }
 
     /// The record acted on: found by key, seen by the signed-in user, bound as `record`.

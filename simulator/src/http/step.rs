@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use diorama_seeds::task::Call;
+use serde_json::Value as Json;
 
 use super::App;
 use super::after::{After, Saved};
@@ -11,11 +12,20 @@ use super::sessions::Live;
 use super::store::{Event, StoreError, recall};
 use crate::session::LogEntry;
 
+/// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests
+/// a few levels more, of which a reader of JSON takes 128.
+const MAX_NESTING: usize = 64;
+
 impl App {
     /// Makes a call. Where it cannot be written down it has not been made.
     pub(super) fn step(&self, live: &mut Live, call: &Call) -> Result<(Arc<LogEntry>, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         live.takes_one_now(&self.settings, self.now_ms())?;
+        if call.arguments.values().any(|value| nests(value, MAX_NESTING)) {
+            let detail =
+                format!("the arguments: expected at most {MAX_NESTING} levels in each other, found more");
+            return Err(Problem::new(422, detail).with("limit", MAX_NESTING as u64));
+        }
         let before = self.store.as_ref().map(|_| live.session.fork());
         let entry = live.session.call(call);
         let mut saved = None;
@@ -71,6 +81,17 @@ impl App {
     pub(super) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, Problem> {
         let Some(store) = &self.store else { return Ok(None) };
         store.append(live, event).map_err(|error| unwritten(&error))
+    }
+}
+
+/// Whether there are more levels of lists and objects in each other than so many.
+fn nests(json: &Json, levels: usize) -> bool {
+    let inner = |value: &Json| nests(value, levels - 1);
+    match json {
+        Json::Array(_) | Json::Object(_) if levels == 0 => true,
+        Json::Array(items) => items.iter().any(inner),
+        Json::Object(members) => members.values().any(inner),
+        _ => false,
     }
 }
 

@@ -12,7 +12,7 @@ import tempfile
 import datasets
 import pyarrow.parquet as pq
 
-dataset, exports = sys.argv[1:3]
+dataset, exports = map(os.path.abspath, sys.argv[1:3])
 files = sorted(glob.glob(os.path.join(dataset, "data", "*.parquet")))
 rows = [row for file in files for row in pq.read_table(file).to_pylist()]
 by = {"pyarrow": len(rows)}
@@ -28,6 +28,14 @@ else:
     calls = "SELECT count(*), sum(len(messages)) FROM read_parquet(?)"
     by["duckdb"], messages = duckdb.execute(calls, [files]).fetchone()
     assert messages == sum(len(row["messages"]) for row in rows), "duckdb reads other messages"
+
+# The card's own snippet, in the folder that it names.
+os.chdir(dataset)
+with open("README.md", encoding="utf-8") as card:
+    snippet = card.read().split("```python\n", 1)[1].split("```", 1)[0]
+exec(snippet, card := {})
+arguments = [call["function"]["arguments"] for message in card["messages"] for call in message["tool_calls"] or []]
+assert arguments and all(isinstance(each, dict) for each in arguments), "the card's snippet leaves arguments as text"
 
 with tempfile.TemporaryDirectory() as cache:
     loaded = datasets.load_dataset("parquet", data_files=files, split="train", cache_dir=cache)

@@ -33,7 +33,7 @@ use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::UnitWorld;
 
 /// Why a row is dropped whose first request is too near to another's.
-pub const REPEATS: &str = "near-duplicate of an earlier request of the unit";
+pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
 /// What is asked for of a slot.
 #[derive(Clone)]

@@ -505,6 +505,12 @@ fn fits(maker: &Maker, schema: &Schema, provider: &str) -> Result<(), Fault> {
     if good {
         return Ok(());
     }
+    if matches!(schema.kind, Type::Reference { .. }) {
+        return fault(
+            format!("found the provider `{provider}` on a reference, which is the key of a record"),
+            "leave `fake` out: one of the records is taken",
+        );
+    }
     fault(
         format!("found the provider `{provider}` on a field that holds {}", schema.expected()),
         "choose a provider of the field's type",

@@ -66,6 +66,48 @@ apis:
 }
 
 #[test]
+fn what_is_not_there_is_told_before_what_a_check_finds_on_it() {
+    let base = base(
+        r"
+world: 1
+name: library
+materialised: 0
+clock: 2026-03-02T09:00
+domain: {name: library}
+resources:
+  book:
+    key: isbn
+    fields: {isbn: {type: integer}, copies: {type: integer}}
+    records: [{isbn: 1, copies: 0}]
+  loan:
+    key: loan_id
+    fields: {loan_id: {type: integer}, isbn: {ref: book}}
+    records: []
+apis:
+  - name: Borrow
+    method: POST
+    path: /loans
+    parameters: {isbn: {ref: book}}
+    behaviour:
+      create: loan
+      require: [{that: book.get(args.isbn).copies > 0, else: {status: 409, message: no copy is left}}]
+  - name: Count
+    method: GET
+    path: /books/{isbn}/copies
+    parameters: {isbn: {ref: book}}
+    behaviour:
+      compute: {copies: book.get(args.isbn).copies}
+      require: [{that: book.exists(args.isbn), else: {status: 404, message: no such book}}]
+",
+    );
+    let shown = transcript(&base, "Borrow {\"isbn\": 1}\nBorrow {\"isbn\": 2}\nCount {\"isbn\": 2}");
+    let replies: Vec<&str> = shown.lines().filter(|line| !line.starts_with('>')).collect();
+    assert!(replies[0].starts_with("409 ") && replies[0].contains("no copy is left"), "{shown}");
+    assert!(replies[1].starts_with("422 ") && replies[1].contains("no book has the isbn 2"), "{shown}");
+    assert!(replies[2].starts_with("404 ") && replies[2].contains("no such book"), "{shown}");
+}
+
+#[test]
 fn a_world_of_the_wrong_shape_is_refused() {
     use crate::engine::{Base, BaseError};
     use diorama_seeds::value::Value;

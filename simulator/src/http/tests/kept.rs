@@ -71,6 +71,25 @@ fn what_forks_share_is_shared_after_a_restart() {
 }
 
 #[test]
+fn what_is_written_down_can_be_read_however_deep_it_was_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = stored(folder.path(), false).unwrap();
+    let id = session(&app, json!({}));
+    let deep = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+    for levels in [1, 64, 65, 120] {
+        let call = json!({"api": "GetProduct", "arguments": {"product_id": deep(levels)}});
+        let (status, reply) = ask(&app, &format!("POST /v1/sessions/{id}/call"), call);
+        assert_eq!((status, levels > 64), if levels > 64 { (422, true) } else { (200, false) }, "{reply}");
+    }
+    assert_eq!(fork(&app, &id, json!({"n": 2})).len(), 2);
+    drop(app);
+    let app = stored(folder.path(), false).unwrap();
+    let (_, log) = ask(&app, &format!("GET /v1/sessions/{id}/log"), Json::Null);
+    assert_eq!(log["calls"][1]["arguments"]["product_id"], deep(64));
+    assert_eq!(log["total"], 2);
+}
+
+#[test]
 fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     let folder = tempfile::tempdir().unwrap();
     let app = stored(folder.path(), false).unwrap();

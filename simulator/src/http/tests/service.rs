@@ -289,3 +289,13 @@ fn http_gets_what_it_asks_for() {
     app.ending.store(true, Relaxed);
     assert_eq!((status("GET /readyz", &[], ""), status("GET /healthz", &[], "")), (503, 200));
 }
+
+#[test]
+fn ids_of_sessions_are_cut_in_logs_however_they_are_spelled() {
+    let id = "0123456789abcdef0123456789ABCDEF";
+    let coded = id.replace('a', "%61").replace('0', "%30");
+    for spelled in [id, &coded] {
+        let shown = super::super::surface::discreet(&format!("/s/{spelled}/products/11"));
+        assert_eq!(shown, "/s/01234567.../products/11");
+    }
+}
