@@ -9,6 +9,9 @@
     reason = "a test may end this way"
 )]
 
+#[path = "model_pipeline/throughput.rs"]
+mod throughput;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -40,6 +43,10 @@ use diorama_seeds::task::Ability;
 use diorama_seeds::world;
 use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::{Value as Json, json};
+
+/// As in the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Settings that tests change in part.
 fn settings(user: UserWords, assistant: AssistantWords) -> Settings {
@@ -592,33 +599,4 @@ async fn an_interrupted_command_leaves_a_valid_dataset_that_can_be_completed() {
     assert_eq!((&resumed["dialogues"], &resumed["model"]["repeats"]), (&json!(60), &json!(0)));
     told(&command(&server, &whole).output().unwrap());
     assert_eq!(dataset(&out), dataset(&whole));
-}
-
-/// A thousand conversations at once, each reply after 200 ms: prints what share of the ideal is kept, and the memory.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "measures, and asserts nothing that depends on the machine"]
-async fn a_thousand_conversations_at_once() {
-    let server = Script { delay: Duration::from_millis(200), keep: Keep::Counts, ..script(Vec::new()) };
-    let server = ModelServer::start(server).await.unwrap();
-    let settings = settings(UserWords::Rewritten, AssistantWords::Rewritten);
-    let dialogues = 4000;
-    let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
-    let ledger = Ledger::unbounded();
-    let model = Metered::new(
-        HttpModel::new(HttpSettings::new(server.url(), "plain"), None).unwrap(),
-        Arc::clone(&ledger),
-    );
-    let limiter = Limiter::new(NonZeroUsize::new(1000).unwrap());
-    let model = Retrying::new(model, RetryPolicy::default(), limiter, Arc::clone(&ledger));
-    let studio = studio(&recipe, &settings, Arc::new(model));
-    let folder = tempfile::tempdir().unwrap();
-    let writer = writer(&recipe, folder.path(), PlanSizes::new(dialogues), Start::Fresh);
-    let started = std::time::Instant::now();
-    let ended = run(&studio, &writer, 1000, None, |_| {}).await.unwrap();
-    let (seconds, calls) = (started.elapsed().as_secs_f64(), ledger.books().total.calls);
-    let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    let ideal = calls as f64 / 1000.0 * 0.2;
-    println!("{} rows, {calls} calls in {seconds:.1} s; {ideal:.1} s would be ideal; {peak}", ended.rows);
-    assert_eq!(ended.unfinished, 0);
 }

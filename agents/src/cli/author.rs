@@ -35,6 +35,9 @@ pub struct WriteCommand {
     /// Have documents written whole, for strong models; others fill in small forms. Give a --max-tokens of 8000 or so.
     #[arg(long)]
     whole: bool,
+    /// Scenarios to ask for of each world: conversations of one or two stages. Those of which no try becomes a row are dropped.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=12))]
+    scenarios: u8,
     /// Seed of the choices that are not the model's.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -61,6 +64,7 @@ impl WriteCommand {
             count: self.count,
             topic: self.topic.clone(),
             whole: self.whole,
+            scenarios: usize::from(self.scenarios),
             seed: self.seed,
             license: self.license.clone(),
             sampling: connected.sampling.clone(),
@@ -164,6 +168,11 @@ impl WriteCommand {
         line(refused, "were refused by a rule");
         line(invalid, "had something wrong in them and were refused");
         line(funnel.worlds_written, "worlds written");
+        if self.scenarios > 0 {
+            line(funnel.scenarios_written, "scenarios proposed");
+            line(funnel.scenarios_mended, "of them mended by the model");
+            funnel.scenarios_dropped.iter().for_each(|(why, count)| line(*count, &format!("dropped: {why}")));
+        }
         for (step, count) in &funnel.steps {
             let lost: u64 = count.lost.values().sum();
             let _ = writeln!(
@@ -176,10 +185,11 @@ impl WriteCommand {
         for world in &authored.worlds {
             let _ = writeln!(
                 out,
-                "{} ({} resources, {} APIs)",
+                "{} ({} resources, {} APIs, {} scenarios)",
                 self.out.join(format!("{}.yaml", world.name)).display(),
                 world.resources,
-                world.apis
+                world.apis,
+                world.scenarios
             );
         }
         out

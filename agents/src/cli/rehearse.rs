@@ -9,16 +9,14 @@ use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
 use diorama_simulator::engine::tools::SearchVersion;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::error::CliError;
 use super::inputs::read_world;
 use super::{Done, Streams};
 use crate::synthesis::domain::{ApiAgent, OfflineApis};
-use crate::synthesis::scenario::{self, Shares};
-use crate::synthesis::tester::{SixGates, TesterAgent};
+use crate::synthesis::scenario::Shares;
+use crate::synthesis::scenario::rehearse::{Lost, rehearse};
 use crate::synthesis::world::{Family, UnitWorld};
 
 /// Play a world's scenarios: how many tries become rows, and why the others don't.
@@ -96,22 +94,18 @@ impl RehearseCommand {
     }
 
     fn try_one(&self, world: &UnitWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
         fared.tries += 1;
-        let played = match scenario::play(world, scenario, ability, rng.random(), &mut rng) {
-            Ok(played) => played,
-            Err(reason) => return fared.lose(reason.name(), reason.to_string()),
-        };
-        match SixGates.test(world, played.candidate.clone(), &mut rng) {
-            Ok((grounded, _)) => {
+        match rehearse(world, scenario, ability, seed) {
+            Ok((candidate, grounded)) => {
                 fared.passed += 1;
                 if fared.shown.len() < self.show {
-                    fared.shown.push(conversation(&played.candidate, Some((&grounded, world))));
+                    fared.shown.push(conversation(&candidate, Some((&grounded, world))));
                 }
             }
-            Err(reason) => {
-                let text = format!("{reason}\n{}", conversation(&played.candidate, None));
+            Err(Lost::Unplayed(reason)) => fared.lose(reason.name(), reason.to_string()),
+            Err(Lost::Rejected { candidate, rejected }) => {
+                let text = format!("{rejected}\n{}", conversation(&candidate, None));
                 let class = text.split(':').next().unwrap_or_default().to_owned();
                 fared.lose(&class, text);
             }

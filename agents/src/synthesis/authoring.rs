@@ -14,6 +14,7 @@ mod form;
 pub mod funnel;
 pub mod mend;
 pub mod resources;
+pub mod scenarios;
 pub mod whole;
 
 use std::collections::BTreeMap;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub whole: bool,
     /// What the choice of categories follows from.
     pub seed: u64,
+    /// Scenarios asked for of each world.
+    pub scenarios: usize,
     /// Licence of what the model writes, as an SPDX expression.
     pub license: String,
     /// How tokens are drawn.
@@ -68,6 +71,8 @@ pub struct Written {
     pub apis: usize,
     /// Its resources.
     pub resources: usize,
+    /// Its scenarios.
+    pub scenarios: usize,
 }
 
 /// What came of a run.
@@ -236,12 +241,29 @@ impl Author {
         let mut funnel = Funnel::default();
         let sound = mend::reduced(checked, &mut funnel);
         asker.count(|all| all.add(&funnel));
-        Ok(sound.map(|sound| {
-            let (apis, resources) = (sound.doc.apis.len(), sound.doc.resources.len());
-            asker.count(|funnel| funnel.apis_kept += apis as u64);
-            asker.keep("smoke", json!({ "world": domain.name, "apis": sound.smoke }));
-            Written { name: domain.name.clone(), text: sound.text, apis, resources }
-        }))
+        let sound = match sound {
+            Ok(sound) => sound,
+            Err(why) => return Ok(Err(why)),
+        };
+        let (apis, resources) = (sound.doc.apis.len(), sound.doc.resources.len());
+        asker.count(|funnel| funnel.apis_kept += apis as u64);
+        asker.keep("smoke", json!({ "world": domain.name, "apis": sound.smoke }));
+        let scenarios = match self.settings.scenarios {
+            0 => Vec::new(),
+            count => scenarios::write(asker, &sound, count).await?,
+        };
+        let written = Written {
+            name: domain.name.clone(),
+            text: sound.text,
+            apis,
+            resources,
+            scenarios: scenarios.len(),
+        };
+        if scenarios.is_empty() {
+            return Ok(Ok(written));
+        }
+        let text = diorama_seeds::world::to_yaml(&WorldDoc { scenarios, ..sound.doc });
+        Ok(text.map(|text| Written { text, ..written }).map_err(|error| mend::failed(&error.into())))
     }
 
     /// A document from forms that the model fills in; nothing where no kind of record comes out.

@@ -9,6 +9,7 @@
 pub mod asking;
 pub mod caller;
 pub mod fidelity;
+pub mod intent;
 pub mod judge;
 pub mod lines;
 pub mod plan;

@@ -4,6 +4,7 @@
 //! made in a session. Whether the candidate is right is the tester's business.
 
 mod play;
+pub mod rehearse;
 mod search;
 mod words;
 
@@ -181,6 +182,24 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
 
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {
     domain.scenarios.iter().position(|other| other.name == doc.name).unwrap_or(0)
+}
+
+/// The same conversation in several wordings: one play after the other over the same records.
+#[cfg(test)]
+pub(crate) fn takes(
+    world: &super::world::UnitWorld,
+    scenario: &Scenario,
+    seed: u64,
+    count: u64,
+) -> Vec<Played> {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    let take = |number| {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let prepared = play::Prepared::new(world, scenario, Ability::Call, seed, &mut rng).ok()?;
+        prepared.perform(&mut ChaCha8Rng::seed_from_u64(number)).ok()
+    };
+    (0..count).filter_map(take).collect()
 }
 
 #[cfg(test)]

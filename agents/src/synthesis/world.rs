@@ -4,16 +4,18 @@
 //! Owns [`Family`] (a compiled source world that units are materialised from) and [`UnitWorld`] (one materialised world
 //! with its engine). Must not execute calls.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
+use diorama_simulator::embed::embedded;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
+use diorama_simulator::grade::extract::prose::Prose;
 
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
@@ -39,6 +41,8 @@ pub struct Family {
     pub repertoire: Repertoire,
     /// Records of another seed: where values for new records come from.
     pub shadow: World,
+    topics: OnceLock<Vec<Vec<f32>>>,
+    told: OnceLock<Vec<BTreeSet<u64>>>,
 }
 
 /// One materialised world of a family.
@@ -122,7 +126,39 @@ impl Family {
             repertoire,
             shadow,
             source,
+            topics: OnceLock::new(),
+            told: OnceLock::new(),
         }))
+    }
+
+    /// What the APIs of each domain have in common, as vectors: the means of what they are called and described by.
+    pub fn topics(&self) -> &[Vec<f32>] {
+        self.topics.get_or_init(|| (0..self.world().domains.len()).map(|domain| self.topic(domain)).collect())
+    }
+
+    /// The stems of the words that an API is called or described by.
+    pub fn told_of(&self, api: ApiId) -> &BTreeSet<u64> {
+        let stems = |id| self.texts(id).flat_map(Prose::stems_of).collect();
+        &self.told.get_or_init(|| self.world().api_ids().map(stems).collect())[api.index()]
+    }
+
+    /// What people call what an API does, and its description.
+    fn texts(&self, api: ApiId) -> impl Iterator<Item = &str> {
+        let names = self.guide.api(api).search.iter().map(String::as_str);
+        names.chain([&*self.world().api(api).description])
+    }
+
+    fn topic(&self, domain: usize) -> Vec<f32> {
+        let Ok(model) = embedded() else { return Vec::new() };
+        let world = self.world();
+        let of_domain = world.api_ids().filter(|id| world.api(*id).domain.index() == domain);
+        let texts = of_domain.flat_map(|id| self.texts(id));
+        let vectors: Vec<Vec<f32>> = texts.map(|text| model.vector(text)).collect();
+        let mut mean = vec![0.0; vectors.first().map_or(0, Vec::len)];
+        for vector in &vectors {
+            mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value / vectors.len() as f32);
+        }
+        mean
     }
 
     /// The APIs' words and analysis aside, the compiled world without records.

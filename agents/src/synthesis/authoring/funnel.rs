@@ -60,6 +60,12 @@ pub struct Funnel {
     pub findings: u64,
     /// Of those, what repair by the model mended.
     pub findings_mended: u64,
+    /// Scenarios that were proposed.
+    pub scenarios_written: u64,
+    /// Of those, what repair by the model mended.
+    pub scenarios_mended: u64,
+    /// Scenarios that were dropped, by reason.
+    pub scenarios_dropped: BTreeMap<String, u64>,
     /// Calls of the smoke pass: succeeded, refused by a rule, and wrong ones that were refused.
     pub smoke: [u64; 3],
     /// By step.
@@ -95,11 +101,14 @@ impl Funnel {
             (&mut self.apis_kept, other.apis_kept),
             (&mut self.findings, other.findings),
             (&mut self.findings_mended, other.findings_mended),
+            (&mut self.scenarios_written, other.scenarios_written),
+            (&mut self.scenarios_mended, other.scenarios_mended),
         ];
         sums.into_iter().for_each(|(sum, more)| *sum += more);
         self.smoke.iter_mut().zip(other.smoke).for_each(|(sum, more)| *sum += more);
         join(&mut self.worlds_dropped, &other.worlds_dropped);
         join(&mut self.apis_dropped, &other.apis_dropped);
+        join(&mut self.scenarios_dropped, &other.scenarios_dropped);
         for (step, more) in &other.steps {
             let count = self.steps.entry(step.clone()).or_default();
             count.asked += more.asked;

@@ -25,6 +25,7 @@ fn settings(count: u64) -> Settings {
         count,
         topic: Some("harbour pilots".to_owned()),
         whole: false,
+        scenarios: 0,
         seed: 7,
         license: "CC0-1.0".to_owned(),
         sampling: Sampling::up_to(600),
@@ -264,6 +265,64 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
     assert_eq!((reduced.funnel.apis_written, reduced.funnel.apis_kept), (4, 3));
     assert_eq!(reduced.funnel.apis_dropped.values().sum::<u64>(), 1);
     assert!(!reduced.worlds[0].text.contains("CancelTransit"));
+}
+
+#[tokio::test]
+async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
+    let cancels = json!({
+        "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
+        "stages": [{
+            "user": ["Please cancel transit {wanted.transit_id}.", "cancel {wanted.transit_id} pls", "Could you cancel {wanted.transit_id}?"],
+            "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }],
+            "end": ["Transit {wanted.transit_id} is cancelled.", "{wanted.transit_id} is cancelled."],
+        }],
+    });
+    let plans = |place: &str| {
+        json!({
+            "name": "plan", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
+            "stages": [{
+                "user": [format!("Please plan a transit with {{{place}.name}}."), format!("Can {{{place}.name}} take a transit? Plan it, please.")],
+                "does": [
+                    { "call": "FindPilot", "as": "found", "with": { "name": "who.name" } },
+                    { "call": "PlanTransit", "as": "made", "with": { "pilot_id": "who" } },
+                ],
+                "end": ["It's planned; the number is {made.transit_id}.", "Transit {made.transit_id} is planned."],
+            }],
+        })
+    };
+    let never = json!({
+        "name": "never", "who": "an agent at the quay", "bind": { "who": { "a": "pilot" } },
+        "stages": [{
+            "user": ["Is {who.name} one of the pilots?"],
+            "does": [{ "call": "FindPilot", "as": "found", "with": { "name": "who.name" }, "fails": true }],
+            "end": ["No."], "refused": "not_found",
+        }],
+    });
+    let first = json!({ "scenarios": [cancels, plans("whom"), never] });
+    let second = json!({ "scenarios": [plans("who"), never] });
+    let model = Arc::new(ScriptedModel::new(move |request, _| {
+        let world = WORLD.replace("record.state", "record.status");
+        Ok(match request.place.stage.as_str() {
+            "author/whole" => ChatReply::text(format!("```yaml\n{world}```")),
+            "author/scenarios" => {
+                let schema = &request.schema.as_ref().unwrap().schema;
+                assert!(schema["$defs"]["ScenarioStepDoc"].is_object(), "{schema}");
+                said(&first)
+            }
+            "author/rehearsal" => said(&second),
+            stage => panic!("nothing is said to {stage}"),
+        })
+    }));
+    let authored = author(model.clone(), Settings { whole: true, scenarios: 3, ..settings(1) }).await;
+    let prompt = heard(&model, "author/rehearsal").remove(0);
+    assert!(prompt.contains("whom") && prompt.contains("FindPilot worked"), "{prompt}");
+    assert!(!prompt.contains("\"cancel\""), "what is sound does not go back: {prompt}");
+    let funnel = &authored.funnel;
+    assert_eq!((funnel.scenarios_written, funnel.scenarios_mended), (3, 1));
+    assert_eq!(funnel.scenarios_dropped, BTreeMap::from([("cannot be played".to_owned(), 1)]));
+    let doc = diorama_seeds::world::read("w", authored.worlds[0].text.as_bytes()).unwrap();
+    let names: Vec<&str> = doc.scenarios.iter().map(|scenario| &*scenario.name).collect();
+    assert_eq!((names, authored.worlds[0].scenarios), (vec!["cancel", "plan"], 2));
 }
 
 #[test]

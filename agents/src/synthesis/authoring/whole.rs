@@ -59,7 +59,7 @@ fn document(reply: &str) -> &str {
     reply.find("world: 1").map_or(reply, |at| &reply[at..])
 }
 
-fn said(finding: &world::Finding) -> String {
+pub(super) fn said(finding: &world::Finding) -> String {
     let line = finding.line.map(|line| format!("line {line}: ")).unwrap_or_default();
     let place = if finding.path.is_empty() { String::new() } else { format!("{}: ", finding.path) };
     format!("{line}{place}{}; {}", finding.message, finding.fix)

@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use diorama_proof::render::{MONTHS, WEEKDAYS};
 use diorama_seeds::english::words;
 use diorama_seeds::value::Date;
-use diorama_simulator::embed::embedded;
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, NumberRole, What};
+
+use super::intent::{Ear, Subject};
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,18 +139,18 @@ pub struct Line<'a> {
     pub told: &'a [&'a str],
     /// How near in meaning it has to be, as a cosine.
     pub near: f32,
+    /// What it is about.
+    pub subject: Subject<'a>,
     /// The clock.
     pub clock: &'a Clock,
 }
 
 /// How near the words of the query agent must be to those of the plan, which it has not seen.
-pub const NEAR_PLAN: f32 = 0.3;
+pub const NEAR_PLAN: f32 = 0.1;
 /// How near a reworded line must be.
-pub const NEAR_REWORDED: f32 = 0.5;
+pub const NEAR_REWORDED: f32 = 0.15;
 /// Words in a row that are no accident.
 const RUN: usize = 4;
-/// Lines of fewer words are too short for a vector to tell.
-const SHORT: usize = 5;
 
 /// Looks at a line.
 ///
@@ -176,10 +177,13 @@ pub fn check(line: Line<'_>) -> Result<(), Unfit> {
     if let Some(words) = repeated(&line) {
         return Err(Unfit::Repeats { line: said(), words });
     }
+    if !Ear::trained().keeps(line.speaker, text, line.reference) {
+        return Err(Unfit::OtherSpeaker { line: said(), expected: line.speaker.name() });
+    }
     if let Some(words) = beyond(text, &[line.reference, line.known], line.clock) {
         return Err(Unfit::Adds { line: said(), words });
     }
-    if line.reference.split_whitespace().count() >= SHORT && nearness(text, line.reference) < line.near {
+    if !line.subject.is_kept(text, line.reference, line.near) {
         return Err(Unfit::OtherMeaning { line: said(), meaning: line.reference.to_owned() });
     }
     if let Some(words) = beyond(line.reference, &[text], line.clock).filter(|_| line.whole) {
@@ -214,7 +218,7 @@ fn markup(text: &str, reference: &str) -> Option<&'static str> {
     (text.contains('\n') && !reference.contains('\n')).then_some("several lines")
 }
 
-/// Whether it is said by the other speaker: stock phrases of theirs, or what was one's own is now the other's.
+/// Whether it has stock phrases of the other speaker.
 fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
     const ASSISTANTS: [&str; 16] = [
         "how can i help",
@@ -238,16 +242,9 @@ fn is_of_other(speaker: Speaker, text: &str, reference: &str) -> bool {
     let stock = |phrases: &[&str]| {
         phrases.iter().any(|phrase| lower.contains(phrase) && !reference_lower.contains(phrase))
     };
-    let after: BTreeSet<String> = words(text).collect();
-    let before: BTreeSet<String> = words(reference).collect();
-    let has = |set: &BTreeSet<String>, list: &[&str]| list.iter().any(|word| set.contains(*word));
-    let (own, others) = (["my", "mine", "our"], ["your", "yours"]);
-    let flipped = |own: &[&str], others: &[&str]| {
-        has(&before, own) && !has(&after, own) && !has(&before, others) && has(&after, others)
-    };
     match speaker {
-        Speaker::User => stock(&ASSISTANTS) || flipped(&own, &others),
-        Speaker::Assistant => stock(&["as an ai", "the user", "the assistant"]) || flipped(&others, &own),
+        Speaker::User => stock(&ASSISTANTS),
+        Speaker::Assistant => stock(&["as an ai", "the user", "the assistant"]),
     }
 }
 
@@ -265,7 +262,7 @@ fn repeated(line: &Line<'_>) -> Option<String> {
 }
 
 /// A value or a name of a text that is in none of the others.
-fn beyond(text: &str, others: &[&str], clock: &Clock) -> Option<String> {
+pub(super) fn beyond(text: &str, others: &[&str], clock: &Clock) -> Option<String> {
     let prose = Prose::read(text, clock);
     let known: Vec<Prose> = others.iter().map(|other| Prose::read(other, clock)).collect();
     let is_weak = |what: &What| match what {
@@ -310,7 +307,7 @@ fn is_same(one: &What, other: &What, clock: &Clock) -> bool {
 }
 
 /// Words in capitals inside a sentence: names, for the most part.
-fn names(text: &str) -> Vec<&str> {
+pub(super) fn names(text: &str) -> Vec<&str> {
     const NO_NAMES: [&str; 12] =
         ["I", "I'm", "I'd", "I'll", "I've", "OK", "Ok", "Okay", "Hi", "Hello", "Thanks", "Please"];
     let mut opens = true;
@@ -330,13 +327,6 @@ fn names(text: &str) -> Vec<&str> {
     names
 }
 
-/// The cosine of two texts' vectors.
-#[must_use]
-pub fn nearness(one: &str, other: &str) -> f32 {
-    let Ok(model) = embedded() else { return 1.0 };
-    model.vector(one).iter().zip(model.vector(other)).map(|(a, b)| a * b).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use diorama_seeds::value::Zone;
@@ -349,7 +339,9 @@ mod tests {
         let known = "You are the assistant of Harbour Dental.";
         let told = ["Say the same thing in other words, and keep every number.", "somebody precise"];
         let (whole, near) = (true, NEAR_REWORDED);
-        let found = check(Line { speaker, line, reference, known, whole, told: &told, near, clock: &clock });
+        let subject = Subject::default();
+        let found =
+            check(Line { speaker, line, reference, known, whole, told: &told, near, subject, clock: &clock });
         assert_eq!(found.err().map(|unfit| unfit.name()), expect, "{line}");
     }
 

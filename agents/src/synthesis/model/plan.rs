@@ -14,11 +14,12 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::engine::{Body, Origin};
 use diorama_simulator::grade::extract::prose::{Prose, Span};
 use diorama_simulator::grade::extract::{Clock, What};
+use indexmap::IndexSet;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-use super::lines::{Kind, kinds};
+use super::lines::{Kind, UserLines, kinds};
 use crate::synthesis::pipeline::{Agents, Author, ability, shape};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
@@ -131,7 +132,8 @@ impl Plan {
     pub fn brief(&self, world: &UnitWorld, persona: &str) -> Brief {
         let model = world.base.world();
         let told = Told { plan: self, world: model, prose: self.prose(model) };
-        let services: Vec<&str> = self.domains(model);
+        let services: Vec<&str> =
+            self.domains(model).into_iter().map(|domain| &*model.domains[domain].title).collect();
         let date = model.zone.date_of(self.grounded.clock);
         let time = model.zone.time_of(self.grounded.clock);
         let shown =
@@ -172,19 +174,39 @@ impl Plan {
         self.grounded.user_turns.iter().map(|turn| Prose::read(turn, &clock)).collect()
     }
 
-    fn domains<'a>(&self, world: &'a World) -> Vec<&'a str> {
-        let mut seen = BTreeSet::new();
-        let used = self
-            .grounded
-            .gold
-            .iter()
-            .filter_map(|call| world.api_named(&call.api))
-            .map(|api| world.api(api).domain);
-        let used: Vec<_> = used.filter(|domain| seen.insert(domain.index())).collect();
-        if used.is_empty() {
-            return world.domains.iter().map(|domain| &*domain.title).collect();
+    /// The domains whose APIs are called; all where none is.
+    fn domains(&self, world: &World) -> Vec<usize> {
+        let called = self.grounded.gold.iter().filter_map(|call| world.api_named(&call.api));
+        let used: IndexSet<usize> = called.map(|api| world.api(api).domain.index()).collect();
+        if used.is_empty() { (0..world.domains.len()).collect() } else { used.into_iter().collect() }
+    }
+
+    /// The stems of the words that the APIs are called and described by which the stage of a line of the user calls. Lines are
+    /// counted as [`UserLines`] gives them.
+    #[must_use]
+    pub fn deeds(&self, world: &UnitWorld, line: usize) -> BTreeSet<u64> {
+        let lines = UserLines::of(&self.grounded.candidate);
+        let mut until = 0;
+        let stage = lines.stages.iter().position(|stage| {
+            until += 1 + stage.held.len() + stage.later.len();
+            line < until
+        });
+        let calls = stage.and_then(|stage| self.grounded.stages.get(stage)).map(|run| run.calls.clone());
+        let called = calls.into_iter().flatten().filter_map(|call| self.grounded.gold.get(call));
+        let apis = called.filter_map(|gold| world.base.world().api_named(&gold.api));
+        apis.flat_map(|api| world.family.told_of(api)).copied().collect()
+    }
+
+    /// What all that is said in its domains has in common, as a vector.
+    #[must_use]
+    pub fn topic(&self, world: &UnitWorld) -> Vec<f32> {
+        let domains = self.domains(world.base.world());
+        let mut topic: Vec<f32> = Vec::new();
+        for of_domain in domains.iter().filter_map(|domain| world.family.topics().get(*domain)) {
+            topic.resize(of_domain.len(), 0.0);
+            topic.iter_mut().zip(of_domain).for_each(|(sum, value)| *sum += value / domains.len() as f32);
         }
-        used.into_iter().map(|domain| &*world.domains[domain.index()].title).collect()
+        topic
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Question, Told, Unasked};
 use super::fidelity::{self, Line, NEAR_REWORDED, Speaker};
+use super::intent::Subject;
 use super::lines::{UserLines, says, with_says};
 use super::plan::Plan;
 use super::prompts::PromptSet;
@@ -155,6 +156,10 @@ impl Job<'_> {
         // A rewording may name nothing that its line does not.
         let clock = self.clock();
         let around = self.around(&told.messages, prompts);
+        let deeds = match self.spot {
+            Spot::User(at) => Some(self.plan.deeds(self.world, at)),
+            Spot::Assistant(_) => None,
+        };
         fidelity::check(Line {
             speaker,
             line: &told.value,
@@ -163,6 +168,7 @@ impl Job<'_> {
             whole: true,
             told: &around.iter().map(String::as_str).collect::<Vec<_>>(),
             near: NEAR_REWORDED,
+            subject: Subject { topic: &self.plan.topic(self.world), deeds: deeds.as_ref() },
             clock: &clock,
         })
     }

@@ -19,6 +19,7 @@ use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Lost, Unasked};
 use super::fidelity::{self, Line, NEAR_PLAN, Speaker};
+use super::intent::Subject;
 use super::lines::{UserLines, says, with_says};
 use super::plan::{self, Plan};
 use super::prompts::PERSONAS;
@@ -308,7 +309,8 @@ impl Work {
     ) -> Result<Result<Passed, Wrong>, Lost> {
         let clock = Clock::at(plan.grounded.clock, &self.world.base.world().zone);
         let known = &plan.grounded.system;
-        for (line, reference) in lines.iter().zip(reference.iter()) {
+        let topic = &plan.topic(&self.world);
+        for (at, (line, reference)) in lines.iter().zip(reference.iter()).enumerate() {
             let line = Line {
                 speaker: Speaker::User,
                 line,
@@ -317,6 +319,7 @@ impl Work {
                 whole: false,
                 told: &[],
                 near: NEAR_PLAN,
+                subject: Subject { topic, deeds: Some(&plan.deeds(&self.world, at)) },
                 clock: &clock,
             };
             match fidelity::check(line) {

@@ -106,59 +106,97 @@ pub fn play(
     seed: u64,
     rng: &mut ChaCha8Rng,
 ) -> Result<Played, Unplayed> {
-    let model = world.base.world();
-    let visible = match ability {
-        Ability::Call => caller::tools_among(model, needed(scenario, world), rng),
-        Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
-    };
-    let options = SessionOptions { seed, visible: Some(visible.clone()), ..SessionOptions::default() };
-    let session = Session::new(world.base.clone(), options);
-    let reading = Reading::new(&world.base, session.state());
-    let stock = Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
-    let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
-    let casing = model.domains[scenario.domain.index()].casing;
-    let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());
-    let rules = wording(&scene, &scenario.doc.policy, rng)?;
-    let personas = world.family.repertoire.personas(scenario.domain);
-    let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
-    let hand = Hand::of(scenario, rng);
-    let mut stage = Stage {
-        world,
-        scenario,
-        scene,
-        shown: visible.iter().copied().collect(),
-        session,
-        calls: Vec::new(),
-        named: BTreeMap::new(),
-        said: Vec::new(),
-        stage_from: 0,
-        hand,
-        retrieves: ability != Ability::Call,
-        system: system.clone(),
-        searched: BTreeSet::new(),
-        missed: 0,
-        rng,
-    };
-    let ends_there = ability == Ability::Call
-        && scenario.doc.stages.first().is_some_and(declines_at_once)
-        && stage.rng.random_bool(LEAVES);
-    let stages = scenario.doc.stages.iter().take(if ends_there { 1 } else { usize::MAX });
-    let stages: Result<Vec<CandidateStage>, Unplayed> = stages.map(|doc| stage.play(doc)).collect();
-    let tools = match ability {
-        Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
-        Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
-    };
-    let missed = stage.missed;
-    let candidate = Candidate {
-        candidate: CANDIDATE_VERSION,
-        world: None,
-        clock: None,
-        seed,
-        system: Some(system),
-        tools: Some(tools),
-        stages: stages?,
-    };
-    Ok(Played { candidate, missed })
+    Prepared::new(world, scenario, ability, seed, rng)?.perform(rng)
+}
+
+/// A scenario whose places are taken: what it speaks of is settled, what is said is not.
+pub(super) struct Prepared<'a> {
+    world: &'a UnitWorld,
+    scenario: &'a Scenario,
+    ability: Ability,
+    seed: u64,
+    visible: Vec<ApiId>,
+    session: Session,
+    scene: Scene,
+}
+
+impl<'a> Prepared<'a> {
+    /// Chooses what is visible, and the records.
+    ///
+    /// # Errors
+    /// When no records take its places.
+    pub(super) fn new(
+        world: &'a UnitWorld,
+        scenario: &'a Scenario,
+        ability: Ability,
+        seed: u64,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<Self, Unplayed> {
+        let model = world.base.world();
+        let visible = match ability {
+            Ability::Call => caller::tools_among(model, needed(scenario, world), rng),
+            Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
+        };
+        let options = SessionOptions { seed, visible: Some(visible.clone()), ..SessionOptions::default() };
+        let session = Session::new(world.base.clone(), options);
+        let reading = Reading::new(&world.base, session.state());
+        let stock =
+            Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
+        let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
+        let casing = model.domains[scenario.domain.index()].casing;
+        let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());
+        Ok(Self { world, scenario, ability, seed, visible, session, scene })
+    }
+
+    /// Makes the calls and fills in the words.
+    ///
+    /// # Errors
+    /// Why it could not be played.
+    pub(super) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played, Unplayed> {
+        let Self { world, scenario, ability, seed, visible, session, scene } = self;
+        let model = world.base.world();
+        let rules = wording(&scene, &scenario.doc.policy, rng)?;
+        let personas = world.family.repertoire.personas(scenario.domain);
+        let system = system::message(model, scenario.domain, personas, &rules, ability, rng);
+        let hand = Hand::of(scenario, rng);
+        let mut stage = Stage {
+            world,
+            scenario,
+            scene,
+            shown: visible.iter().copied().collect(),
+            session,
+            calls: Vec::new(),
+            named: BTreeMap::new(),
+            said: Vec::new(),
+            stage_from: 0,
+            hand,
+            retrieves: ability != Ability::Call,
+            system: system.clone(),
+            searched: BTreeSet::new(),
+            missed: 0,
+            rng,
+        };
+        let ends_there = ability == Ability::Call
+            && scenario.doc.stages.first().is_some_and(declines_at_once)
+            && stage.rng.random_bool(LEAVES);
+        let stages = scenario.doc.stages.iter().take(if ends_there { 1 } else { usize::MAX });
+        let stages: Result<Vec<CandidateStage>, Unplayed> = stages.map(|doc| stage.play(doc)).collect();
+        let tools = match ability {
+            Ability::Call => visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
+            Ability::RetrieveCall | Ability::PlanRetrieveCall => vec![TOOL_SEARCHER.to_owned()],
+        };
+        let missed = stage.missed;
+        let candidate = Candidate {
+            candidate: CANDIDATE_VERSION,
+            world: None,
+            clock: None,
+            seed,
+            system: Some(system),
+            tools: Some(tools),
+            stages: stages?,
+        };
+        Ok(Played { candidate, missed })
+    }
 }
 
 /// Share of the conversations whose first request is declined without a call that end with that.

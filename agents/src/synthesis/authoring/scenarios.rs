@@ -1,0 +1,226 @@
+//! The API agent's scenarios: conversations for a world that is written, played and proven before they are kept.
+
+use std::collections::BTreeSet;
+
+use diorama_seeds::doc::{ScenarioDoc, WorldDoc};
+use diorama_seeds::task::Ability;
+use diorama_seeds::world::{self, Severity};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::asking::{Asker, Complaints, Step, Stop, read_json};
+use super::mend::{Sound, failed};
+use super::whole::said;
+use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::inspect::inspect;
+use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::scenario::Shares;
+use crate::synthesis::scenario::rehearse::{Lost, rehearse};
+use crate::synthesis::world::Family;
+
+/// Stages of a scenario, and steps of a stage.
+const STAGES: usize = 2;
+const STEPS: usize = 6;
+/// Tries of which one has to become a row.
+const TRIES: u64 = 6;
+
+/// Asks for scenarios.
+pub struct WriteScenarios<'a> {
+    /// The world's document.
+    pub document: &'a str,
+    /// How many.
+    pub count: usize,
+}
+
+impl Step for WriteScenarios<'_> {
+    type Output = Vec<ScenarioDoc>;
+    const NAME: &'static str = "scenarios";
+
+    fn input(&self) -> Json {
+        json!({ "document": self.document, "count": self.count })
+    }
+
+    fn schema(&self) -> Option<Json> {
+        Some(schema(self.count))
+    }
+
+    fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Vec<ScenarioDoc>> {
+        read(reply, self.count, wrong)
+    }
+}
+
+/// Shows scenarios with what is wrong with them, and asks for them again.
+pub struct MendScenarios<'a> {
+    /// The world's document.
+    pub document: &'a str,
+    /// The scenarios, each with what is wrong.
+    pub faulty: &'a [(ScenarioDoc, Vec<String>)],
+}
+
+impl Step for MendScenarios<'_> {
+    type Output = Vec<ScenarioDoc>;
+    const NAME: &'static str = "rehearsal";
+
+    fn input(&self) -> Json {
+        let scenarios = self.faulty.iter().map(|(scenario, wrong)| {
+            json!({ "scenario": serde_json::to_string(scenario).unwrap_or_default(), "wrong": wrong })
+        });
+        json!({ "document": self.document, "scenarios": scenarios.collect::<Vec<_>>() })
+    }
+
+    fn schema(&self) -> Option<Json> {
+        Some(schema(self.faulty.len()))
+    }
+
+    fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Vec<ScenarioDoc>> {
+        read(reply, self.faulty.len(), wrong)
+    }
+}
+
+/// The JSON Schema of a reply: a list of what the world format calls a scenario.
+fn schema(most: usize) -> Json {
+    const SCENARIO: &str = "ScenarioDoc";
+    let format = world::json_schema();
+    let mut parts = Map::new();
+    let mut open = vec![SCENARIO.to_owned()];
+    while let Some(name) = open.pop() {
+        if let Some(part) = format["$defs"].get(&name).filter(|_| !parts.contains_key(&name)) {
+            named_in(part, &mut open);
+            parts.insert(name, part.clone());
+        }
+    }
+    let scenario = json!({ "$ref": format!("#/$defs/{SCENARIO}") });
+    let list = json!({ "type": "array", "items": scenario, "maxItems": most });
+    json!({ "type": "object", "required": ["scenarios"], "properties": { "scenarios": list }, "$defs": parts })
+}
+
+/// The parts that a schema refers to.
+fn named_in(schema: &Json, names: &mut Vec<String>) {
+    match schema {
+        Json::Object(members) => {
+            let name = members.get("$ref").and_then(Json::as_str).and_then(|path| path.rsplit('/').next());
+            names.extend(name.map(str::to_owned));
+            members.values().for_each(|member| named_in(member, names));
+        }
+        Json::Array(items) => items.iter().for_each(|item| named_in(item, names)),
+        _ => {}
+    }
+}
+
+fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<ScenarioDoc>> {
+    let json = read_json(reply, wrong)?;
+    let Some(list) = json.get("scenarios").and_then(Json::as_array) else {
+        wrong.add("found no list `scenarios`, expected {\"scenarios\": [...]}");
+        return None;
+    };
+    let mut scenarios: Vec<ScenarioDoc> = Vec::new();
+    for (number, one) in list.iter().take(most).enumerate() {
+        match ScenarioDoc::deserialize(one) {
+            Ok(scenario) => match unbounded(&scenario) {
+                Some(what) => wrong.add(format!("`scenarios[{number}]`: {what}")),
+                None if scenarios.iter().any(|known| known.name == scenario.name) => {
+                    wrong.add(format!("`scenarios[{number}]`: `{}` is the name of another", scenario.name));
+                }
+                None => scenarios.push(scenario),
+            },
+            Err(error) => wrong.add(format!("`scenarios[{number}]`: {error}")),
+        }
+    }
+    (!scenarios.is_empty()).then_some(scenarios)
+}
+
+/// What makes a scenario more than a small one.
+fn unbounded(scenario: &ScenarioDoc) -> Option<String> {
+    let (stages, steps) =
+        (scenario.stages.len(), scenario.stages.iter().map(|stage| stage.does.len()).max().unwrap_or(0));
+    if !(1..=STAGES).contains(&stages) {
+        return Some(format!("found {stages} stages, expected 1 to {STAGES}"));
+    }
+    (steps > STEPS).then(|| format!("found {steps} steps in a stage, expected {STEPS} at most"))
+}
+
+/// Has the model write scenarios for a world, and keeps those of which a try becomes a row. What is wrong goes back once.
+///
+/// # Errors
+/// When the model cannot be asked.
+pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<ScenarioDoc>, Stop> {
+    let document = sound.text.as_str();
+    let written = asker.ask(0, &WriteScenarios { document, count }).await?.unwrap_or_default();
+    asker.count(|funnel| funnel.scenarios_written += written.len() as u64);
+    let mut kept = Vec::new();
+    let mut faulty = Vec::new();
+    sort(&sound.doc, written, &mut kept, &mut faulty);
+    if faulty.is_empty() {
+        return Ok(kept);
+    }
+    let names: BTreeSet<String> = faulty.iter().map(|(scenario, _)| scenario.name.clone()).collect();
+    let mended = asker.ask(0, &MendScenarios { document, faulty: &faulty }).await?.unwrap_or_default();
+    let mended: Vec<ScenarioDoc> =
+        mended.into_iter().filter(|scenario| names.contains(&scenario.name)).collect();
+    // What did not come back stays as faulty as it was.
+    faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
+    let before = kept.len();
+    sort(&sound.doc, mended, &mut kept, &mut faulty);
+    asker.count(|funnel| {
+        funnel.scenarios_mended += (kept.len() - before) as u64;
+        for (_, wrong) in &faulty {
+            let why = wrong.first().map_or("", |what| what.split(':').next().unwrap_or_default());
+            *funnel.scenarios_dropped.entry(why.to_owned()).or_default() += 1;
+        }
+    });
+    if !faulty.is_empty() {
+        asker.keep("scenarios_dropped", json!(faulty));
+    }
+    Ok(kept)
+}
+
+/// Sorts scenarios into those that become rows and those with something wrong, each looked at by itself.
+fn sort(
+    doc: &WorldDoc,
+    scenarios: Vec<ScenarioDoc>,
+    kept: &mut Vec<ScenarioDoc>,
+    faulty: &mut Vec<(ScenarioDoc, Vec<String>)>,
+) {
+    for scenario in scenarios {
+        match wrong(doc, &scenario) {
+            Ok(wrong) if wrong.is_empty() => kept.push(scenario),
+            Ok(wrong) => faulty.push((scenario, wrong)),
+            Err(error) => faulty.push((scenario, vec![failed(&error)])),
+        }
+    }
+}
+
+/// What is wrong with a scenario: what `world check` finds, else why no try becomes a row.
+fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
+    let doc = WorldDoc { scenarios: vec![scenario.clone()], ..doc.clone() };
+    let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;
+    let found: Vec<String> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error || finding.path.contains("scenarios"))
+        .map(|finding| format!("finding of `world check`: {}", said(finding)))
+        .collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let family = Family::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
+    let [scenario] = family.repertoire.scenarios() else {
+        return Ok(vec!["not a scenario that can be played".to_owned()]);
+    };
+    let mut lost: Vec<String> = Vec::new();
+    for seed in 0..TRIES {
+        let world = OfflineApis::default().build(&family, seed)?;
+        match rehearse(&world, scenario, Ability::Call, seed) {
+            Ok(_) => return Ok(Vec::new()),
+            Err(error) => {
+                let class =
+                    if matches!(error, Lost::Unplayed(_)) { "cannot be played" } else { "does not pass" };
+                let what = format!("{class}: {error}");
+                if !lost.contains(&what) {
+                    lost.push(what);
+                }
+            }
+        }
+    }
+    Ok(lost)
+}

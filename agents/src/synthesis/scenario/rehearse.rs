@@ -1,0 +1,45 @@
+//! Trying a scenario: played in a world, and held against the gates.
+
+use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::scenario::Scenario;
+use diorama_seeds::task::Ability;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Unplayed, play};
+use crate::synthesis::tester::{Rejected, SixGates, TesterAgent};
+use crate::synthesis::world::UnitWorld;
+
+/// Why a try becomes no row.
+#[derive(Debug, thiserror::Error)]
+pub enum Lost {
+    /// It cannot be played.
+    #[error(transparent)]
+    Unplayed(#[from] Unplayed),
+    /// What was played does not pass.
+    #[error("{rejected}")]
+    Rejected {
+        /// What was played.
+        candidate: Box<Candidate>,
+        /// What is wrong with it.
+        rejected: Box<Rejected>,
+    },
+}
+
+/// One try: a function of the world, the scenario and the seed.
+///
+/// # Errors
+/// Why it becomes no row.
+pub fn rehearse(
+    world: &UnitWorld,
+    scenario: &Scenario,
+    ability: Ability,
+    seed: u64,
+) -> Result<(Candidate, Grounded), Lost> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let candidate = play(world, scenario, ability, rng.random(), &mut rng)?.candidate;
+    match SixGates.test(world, candidate.clone(), &mut rng) {
+        Ok((grounded, _)) => Ok((candidate, grounded)),
+        Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),
+    }
+}
