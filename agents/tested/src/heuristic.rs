@@ -37,6 +37,8 @@ const TRIED: usize = 3;
 const NAMES: usize = 2;
 /// How often a call is made again that failed for a while.
 const AGAIN: usize = 3;
+/// Words of a sentence that is too short to ask for a change.
+const SHORT: usize = 4;
 /// Questions in one stage.
 const QUESTIONS: usize = 3;
 
@@ -51,6 +53,8 @@ struct Stage {
     questions: usize,
     /// Words to search with that were searched with.
     searched: Vec<String>,
+    /// The user only closes the conversation.
+    closing: bool,
 }
 
 type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
@@ -93,6 +97,10 @@ impl Stage {
     ) -> Result<(), EnvironmentError> {
         // What the ending asks for says what the request is about.
         let asked = asked(environment.view());
+        self.closing = first > 0 && asked.is_empty() && closes(&turns(environment.view(), first));
+        if self.closing {
+            return Ok(());
+        }
         let request = format!("{} {}", turns(environment.view(), first), asked.join(" "));
         self.search(environment, &request).await?;
         for document in chosen(environment, &request, &asked) {
@@ -234,7 +242,7 @@ impl Stage {
         let asked = asked(view).len();
         let known = asked > 0 && facts.len() == asked;
         let Some((call, reply)) = &self.last else {
-            return if known { done(facts) } else { refused(RefusalClass::NoTool, None) };
+            return if known || self.closing { done(facts) } else { refused(RefusalClass::NoTool, None) };
         };
         let about = call.arguments.values().next().map(|value| match value {
             Json::String(text) => text.clone(),
@@ -279,7 +287,7 @@ fn chosen(environment: &dyn Environment, request: &str, asked: &[String]) -> Vec
     };
     // Where no fact is asked for, something is to be done.
     let deed = |document: &Document| asked.is_empty() && !is_reading(document);
-    best.sort_by_key(|document| std::cmp::Reverse((gives(document), deed(document))));
+    best.sort_by_cached_key(|document| std::cmp::Reverse((gives(document), deed(document))));
     best.into_iter().take(TRIED).cloned().collect()
 }
 
@@ -288,6 +296,23 @@ fn asked(view: &View) -> Vec<String> {
     let facts =
         finish_schema(view).and_then(|schema| schema.pointer("/properties/facts/properties")?.as_object());
     facts.into_iter().flatten().map(|(name, _)| name.replace('_', " ")).collect()
+}
+
+/// Whether words ask for nothing: no sentence of them is a question, and each thanks, judges what came before in few words,
+/// or tells what the user does next.
+fn closes(words: &str) -> bool {
+    let rests = |sentence: &str| {
+        let words: Vec<String> = sentence
+            .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+            .filter(|word| !word.is_empty())
+            .map(|word| word.to_lowercase().replace('’', "'"))
+            .collect();
+        let has = |some: &[&str]| words.iter().any(|word| some.contains(&word.as_str()));
+        has(&["thanks", "thank", "thx", "cheers", "bye"])
+            || words.first().is_some_and(|word| ["i'll", "we'll", "i'd", "that"].contains(&word.as_str()))
+            || words.len() <= SHORT && !has(&["please", "pls", "then", "it", "them"])
+    };
+    !words.contains('?') && words.split_inclusive(['.', '!', ';']).all(rests)
 }
 
 /// What the user said from a turn on.

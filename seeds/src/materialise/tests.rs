@@ -202,6 +202,18 @@ fn uniqueness_is_kept_to_the_last_value() {
 }
 
 #[test]
+fn a_reference_takes_no_provider() {
+    let found = refusal(
+        "a: {key: id, records: 2, fields: {n: {type: integer}}}, b: {key: id, records: 2, fields: {a_id: {ref: a, fake: {provider: integer}}}}",
+    );
+    assert!(
+        found.contains("found the provider `integer` on a reference, which is the key of a record"),
+        "{found}"
+    );
+    assert!(found.contains("leave `fake` out: one of the records is taken"), "{found}");
+}
+
+#[test]
 fn given_records_may_refer_by_name_also_in_circles() {
     let text = of(
         "boss: {key: id, display: name, fields: {name: {type: string}, deputy: {ref: clerk, nullable: true}}, \

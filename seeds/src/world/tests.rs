@@ -473,11 +473,6 @@ fn wrong_types_and_names_are_found() {
         "apis[1].auth: found an API of signed-in users in a domain without sign-in",
     );
     check("/clock", "\"soon\"", "clock: found `soon`, expected a date-time");
-    check(
-        "/resources/book/fields/shelf/fake",
-        "{\"provider\": \"integer\"}",
-        "resources.book.fields.shelf.fake: found the provider `integer` on a reference, which is the key of a record",
-    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Values that the user's words give, by type.
 
+use diorama_seeds::english::split_identifier;
 use diorama_seeds::value::{Date, Zone};
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, Day, What};
@@ -177,8 +178,12 @@ impl Words {
         let at = lower.find(&name)? + name.len();
         let rest = source.get(at..)?;
         let rest = [" is ", ": ", " = ", " would be "].iter().find_map(|label| rest.strip_prefix(label))?;
+        let part = rest.split(['.', ',', ';', '!', '?']).next().filter(|part| part.len() > 1).unwrap_or(rest);
+        let capital = |word: &&str| word.starts_with(char::is_uppercase);
+        let named: Vec<&str> = part.split_whitespace().take_while(capital).collect();
         let word = rest.split_whitespace().next()?.trim_end_matches(['.', ',', ';', '!', '?']);
-        (!word.is_empty()).then(|| Json::from(word))
+        let text = if named.len() > 1 { named.join(" ") } else { word.to_owned() };
+        (!text.is_empty()).then(|| Json::from(text))
     }
 
     /// What stands in quotes.
@@ -381,8 +386,8 @@ fn is_query(name: &str) -> bool {
 }
 
 fn is_id(name: &str) -> bool {
-    ["_id", "_code", "_number", "_ref", "reference", "token"].iter().any(|end| name.ends_with(end))
-        || name == "id"
+    let last = split_identifier(name).last().map(|word| word.to_lowercase());
+    last.is_some_and(|last| ["id", "code", "number", "ref", "reference", "token", "sku"].contains(&&*last))
 }
 
 fn full(day: &Day) -> Option<Date> {
