@@ -446,8 +446,11 @@ impl Work {
             );
             return Err(Loss::dropped(rewrite::STAGE, reason, what));
         };
-        let lines: Vec<Json> =
-            reworded.iter().map(|line| json!({ "spot": line.spot, "line": line.told.value })).collect();
+        let told = |line: &Reworded| {
+            let (_, was) = job(line.spot).line();
+            json!({ "spot": line.spot, "was": was, "line": line.told.value })
+        };
+        let lines: Vec<Json> = reworded.iter().map(told).collect();
         self.note(rewrite::STAGE, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
         let count = |wanted: fn(&Spot) -> bool| {
             let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
