@@ -411,7 +411,8 @@ impl Work {
         let spots = rewrite::spots(&plan.grounded.candidate, user, assistant);
         let asker = self.asker.clone();
         let world = self.world.clone();
-        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number: self.attempt };
+        let number = self.attempt;
+        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number };
         let mut reworded: Vec<Reworded> = Vec::new();
         let mut lost: Vec<(Spot, String, String)> = Vec::new();
         for spot in &spots {
