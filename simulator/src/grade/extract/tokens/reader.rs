@@ -510,7 +510,11 @@ impl<'a> Reader<'a> {
                     let number = last.hash == word!("no")
                         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
                     let short = last.is(Roles::ABBREVIATION) && last.hash != word!("no") && !upper;
-                    let initial = last.len() == 1 && (last.has(Marks::CAPITAL) || !upper);
+                    // A letter behind a sign or a number is a unit: `23 °C. Is there`.
+                    let before = self.text[..last.start as usize].chars().next_back();
+                    let apart =
+                        before.is_none_or(|c| c.is_whitespace() || c.is_alphabetic() || ".(\"'-".contains(c));
+                    let initial = last.len() == 1 && apart && (last.has(Marks::CAPITAL) || !upper);
                     honorific || number || short || initial
                 }
             });
@@ -583,4 +587,17 @@ impl<'a> Reader<'a> {
 
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Text;
+
+    #[test]
+    fn a_unit_ends_a_sentence_and_an_initial_does_not() {
+        let questions = |text: &str| Text::read(text).questions;
+        assert_eq!(questions("It's 23.5 °C. Is there anything else?"), [false, true]);
+        assert_eq!(questions("It draws 40 W. Shall I turn it off?"), [false, true]);
+        assert_eq!(questions("Is it J. Smith?"), [true]);
+    }
 }
