@@ -4,6 +4,7 @@
 mod behaviour;
 mod dense;
 mod ground;
+mod human;
 mod imports;
 mod names;
 mod reading;
