@@ -120,9 +120,10 @@ async fn a_thousand_conversations_at_once() {
     protocol.told("requests of one word alone");
     println!(
         "{:.2} of the ideal of {latency:.1} s by waiting alone; requests of one word keep {:.2} of it; {:.2} of the {machine:.1} s \
-         that this machine's cores need for the parts",
+         that this machine's cores need for the parts, which are {:.2} of the processors' time",
         latency / both.seconds,
         latency / protocol.seconds,
         machine / both.seconds,
+        (work.cpu + protocol.cpu) / both.cpu,
     );
 }

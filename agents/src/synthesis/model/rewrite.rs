@@ -135,7 +135,8 @@ impl Job<'_> {
         Input { speaker: speaker.name(), line, persona: self.persona.to_owned(), keep }
     }
 
-    fn line(&self) -> (Speaker, String) {
+    /// The line that is to be reworded, and who says it.
+    pub(super) fn line(&self) -> (Speaker, String) {
         match self.spot {
             Spot::User(at) => {
                 let lines = UserLines::of(&self.plan.grounded.candidate);

@@ -411,7 +411,8 @@ impl Work {
         let spots = rewrite::spots(&plan.grounded.candidate, user, assistant);
         let asker = self.asker.clone();
         let world = self.world.clone();
-        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number: self.attempt };
+        let number = self.attempt;
+        let job = |spot| rewrite::Job { plan, world: &world, spot, persona, number };
         let mut reworded: Vec<Reworded> = Vec::new();
         let mut lost: Vec<(Spot, String, String)> = Vec::new();
         for spot in &spots {
@@ -446,8 +447,11 @@ impl Work {
             );
             return Err(Loss::dropped(rewrite::STAGE, reason, what));
         };
-        let lines: Vec<Json> =
-            reworded.iter().map(|line| json!({ "spot": line.spot, "line": line.told.value })).collect();
+        let told = |line: &Reworded| {
+            let (_, was) = job(line.spot).line();
+            json!({ "spot": line.spot, "was": was, "line": line.told.value })
+        };
+        let lines: Vec<Json> = reworded.iter().map(told).collect();
         self.note(rewrite::STAGE, Went::Passed, None, json!({ "lines": lines, "of": spots.len() }));
         let count = |wanted: fn(&Spot) -> bool| {
             let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
