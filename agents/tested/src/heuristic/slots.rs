@@ -289,18 +289,19 @@ impl Words {
 
     /// The member of a name, of the record that the words name most of.
     pub(super) fn named_in(&self, body: &Json, name: &str) -> Option<Json> {
-        let mut best: Option<(usize, Json)> = None;
-        self.best_of(
-            body,
-            &mut |record| {
-                let value = record
-                    .get(name)
-                    .filter(|value| !value.is_null() && !value.is_object() && !value.is_array())?;
-                Some((self.named(&Json::Object(record.clone())), value.clone()))
-            },
-            &mut best,
-        );
-        best.map(|(_, value)| value)
+        let mut best: Scored = None;
+        let mut several: Vec<Json> = Vec::new();
+        let mut read = |record: &Map<String, Json>| {
+            let value = record.get(name).filter(|value| value.is_string() || value.is_number())?;
+            if !several.contains(value) {
+                several.push(value.clone());
+            }
+            Some((self.named(&Json::Object(record.clone())), value.clone()))
+        };
+        self.best_of(body, &mut read, &mut best);
+        let (score, value) = best?;
+        // Of several that the words do not name, none is meant.
+        (score > 0 || several.len() == 1 || name.contains("token")).then_some(value)
     }
 
     /// The member of a name in what replies have shown, newest first: of the record that the words name most of, else the
