@@ -221,7 +221,7 @@ impl Stage {
             if reply.status >= 400 {
                 continue;
             }
-            if let Some(value) = words.named_in(&reply.body, name) {
+            if let Some(value) = words.named_in([&reply.body], name) {
                 return Ok(Some(value));
             }
         }

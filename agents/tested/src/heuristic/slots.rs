@@ -287,38 +287,32 @@ impl Words {
         days.any(|day| day.means(date, self.today))
     }
 
-    /// The member of a name, of the record that the words name most of.
-    pub(super) fn named_in(&self, body: &Json, name: &str) -> Option<Json> {
-        let mut best: Option<(usize, Json)> = None;
-        self.best_of(
-            body,
-            &mut |record| {
-                let value = record
-                    .get(name)
-                    .filter(|value| !value.is_null() && !value.is_object() && !value.is_array())?;
-                Some((self.named(&Json::Object(record.clone())), value.clone()))
-            },
-            &mut best,
-        );
-        best.map(|(_, value)| value)
+    /// The member of a name in what replies have shown, newest first.
+    pub(super) fn remembered(&self, view: &View, name: &str) -> Option<Json> {
+        let replies = view.conversation.iter().rev().filter_map(|said| match said {
+            Said::Call(_, reply) => Some(&reply.body),
+            _ => None,
+        });
+        self.named_in(replies, name)
     }
 
-    /// The member of a name in what replies have shown, newest first: of the record that the words name most of, else the
-    /// only one that there is.
-    pub(super) fn remembered(&self, view: &View, name: &str) -> Option<Json> {
+    /// The member of a name in some values: of the record that the words name most of, else the only one that there is. Of
+    /// several that the words do not name, none is meant.
+    pub(super) fn named_in<'a>(
+        &self,
+        bodies: impl IntoIterator<Item = &'a Json>,
+        name: &str,
+    ) -> Option<Json> {
         let mut best: Scored = None;
         let mut seen: Vec<Json> = Vec::new();
-        for said in view.conversation.iter().rev() {
-            let Said::Call(_, reply) = said else { continue };
-            let mut read = |record: &Map<String, Json>| {
-                let value = record.get(name).filter(|value| value.is_string() || value.is_number())?;
-                if !seen.contains(value) {
-                    seen.push(value.clone());
-                }
-                Some((self.named(&Json::Object(record.clone())), value.clone()))
-            };
-            self.best_of(&reply.body, &mut read, &mut best);
-        }
+        let mut read = |record: &Map<String, Json>| {
+            let value = record.get(name).filter(|value| value.is_string() || value.is_number())?;
+            if !seen.contains(value) {
+                seen.push(value.clone());
+            }
+            Some((self.named(&Json::Object(record.clone())), value.clone()))
+        };
+        bodies.into_iter().for_each(|body| self.best_of(body, &mut read, &mut best));
         let (score, value) = best?;
         (score > 0 || seen.len() == 1 || name.contains("token")).then_some(value)
     }
