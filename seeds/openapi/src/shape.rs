@@ -317,6 +317,20 @@ impl Shape {
         }
     }
 
+    /// For a union of objects the one with most members, else the shape itself.
+    pub(super) fn fullest_object(&self) -> &Shape {
+        let size = |part: &&Shape| part.members().map_or(0, IndexMap::len);
+        match &self.kind {
+            Kind::Union(parts) => parts
+                .iter()
+                .map(Shape::fullest_object)
+                .filter(|part| part.members().is_some())
+                .reduce(|best, part| if size(&part) > size(&best) { part } else { best })
+                .unwrap_or(self),
+            _ => self,
+        }
+    }
+
     /// Whether it is text, free or one of a few.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, Kind::String | Kind::Enum(_))
@@ -332,6 +346,7 @@ impl Shape {
         self.nullable |= other.nullable;
         match (&mut self.kind, other.kind) {
             (mine @ Kind::Any, theirs) => *mine = theirs,
+            (Kind::Object(mine), theirs @ Kind::Union(_)) if mine.is_empty() => self.kind = theirs,
             (Kind::Object(mine), Kind::Object(theirs)) => {
                 for (name, member) in theirs {
                     match mine.get_mut(&name) {

@@ -521,5 +521,6 @@ pub(super) fn nothing() -> Behaviour {
         also: Vec::new(),
         keep: None,
         upsert: false,
+        each: None,
     }
 }
