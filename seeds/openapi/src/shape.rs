@@ -317,18 +317,17 @@ impl Shape {
         }
     }
 
-    /// For a union of objects the one with most members, else the shape itself.
+    /// For a union of objects the first of them, or one that has all of its members and more; else the shape itself.
     pub(super) fn fullest_object(&self) -> &Shape {
-        let size = |part: &&Shape| part.members().map_or(0, IndexMap::len);
-        match &self.kind {
-            Kind::Union(parts) => parts
-                .iter()
-                .map(Shape::fullest_object)
-                .filter(|part| part.members().is_some())
-                .reduce(|best, part| if size(&part) > size(&best) { part } else { best })
-                .unwrap_or(self),
-            _ => self,
-        }
+        let Kind::Union(parts) = &self.kind else { return self };
+        let more = |one: &Shape, other: &Shape| match (one.members(), other.members()) {
+            (Some(one), Some(other)) => {
+                other.len() > one.len() && one.keys().all(|name| other.contains_key(name))
+            }
+            _ => false,
+        };
+        let objects = parts.iter().filter(|part| part.members().is_some());
+        objects.reduce(|best, part| if more(best, part) { part } else { best }).unwrap_or(self)
     }
 
     /// Whether it is text, free or one of a few.

@@ -4,7 +4,8 @@ mod lists;
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EachDoc, EffectDoc, FieldDoc, RecordsDoc, RefusalDoc, RequireDoc, ResourceDoc,
+    ApiDoc, BehaviourDoc, EachDoc, EffectDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc,
+    ResourceDoc,
 };
 use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
@@ -343,12 +344,6 @@ impl<'a> Act<'a> {
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
-        } else if method == "POST" && self.operation.status == 201 {
-            // What is made at its own path has the key that the path names.
-            self.api.behaviour.upsert = true;
-            self.set_above(&found.above);
-            let given = self.argument(at);
-            self.api.behaviour.set.insert(found.key.clone(), given);
         }
         let (noun, place) = (found.label.as_str(), parameter.as_deref());
         let (required, optional) = self.said();
@@ -591,9 +586,11 @@ impl<'a> Act<'a> {
                     || wanted == plain(found.item.as_deref().unwrap_or_default())
             });
             let first = format!("{}.first(x, true).{}", other.name, other.key);
-            let value = match value {
+            let value = match value.cloned() {
                 Some(name) => {
-                    format!("coalesce({}.get(string({})).{}, {first})", other.name, argument(name), other.key)
+                    let given = argument(&name);
+                    self.join(found, &above, &format!("string({given})"));
+                    format!("coalesce({}.get(string({given})).{}, {first})", other.name, other.key)
                 }
                 None => first,
             };
@@ -602,6 +599,19 @@ impl<'a> Act<'a> {
         let (required, optional) = self.said();
         self.api.phrases =
             phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+    }
+
+    /// Who is a member already stays one, as the new body says.
+    fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
+        if self.api.behaviour.each.is_some() {
+            return;
+        }
+        let mut conditions = vec![format!("a.{OF} == {given}")];
+        conditions.extend(self.conditions("a", above, 1));
+        let behaviour = &mut self.api.behaviour;
+        behaviour.key = Some(format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key));
+        behaviour.patch = behaviour.create.take();
+        behaviour.upsert = true;
     }
 
     /// A body that is a list, or has one of what is made, makes several. Put in a place, they are all that is there.
@@ -613,9 +623,8 @@ impl<'a> Act<'a> {
             self.api.behaviour.condition = Some(condition);
         }
         self.api.behaviour.each = Some(parameter);
-        if let Some((name, _)) = list(self.operation, &self.parts) {
-            self.api.reply.items = Some(name);
-        }
+        let items = list(self.operation, &self.parts).map(|(name, _)| name).unwrap_or_default();
+        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
     }
 
     /// The parameter whose list holds the bodies of several records.

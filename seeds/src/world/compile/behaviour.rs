@@ -84,6 +84,7 @@ impl Builder<'_> {
         let require = self.require(&here);
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => Shown::Many(resource, None),
+            (Kind::Create, Some(resource)) if doc.each.is_some() => Shown::Many(resource, None),
             (Kind::Aggregate, _) => Shown::Groups,
             (Kind::Members, Some(holder)) => {
                 let member = target.and_then(|(_, list)| self.member_of(holder, list?, &at));
