@@ -17,7 +17,6 @@ use serde_json::{Map, Value as Json};
 pub use check::{Side, Wrong};
 pub use make::{Facts, Known, List, Lookup, Named};
 
-use self::check::list;
 use crate::english::singular;
 use crate::model::ParameterId;
 
@@ -73,7 +72,7 @@ impl Schemas {
 
 impl Contract {
     /// The members of a form, whose texts may spell numbers, lists or objects: of each the first reading that its schema
-    /// takes. A form cannot spell an empty list, so that lists that a body must have are empty where they are missing.
+    /// takes.
     #[must_use]
     pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
         let flat = self.request.as_ref().map(|schema| self.schemas.flat(schema)).unwrap_or_default();
@@ -85,20 +84,7 @@ impl Contract {
             let value = self.spelt(schema(&name), &texts);
             members.insert(name, value);
         }
-        for name in list(&flat.members, "required").iter().filter_map(Json::as_str) {
-            let empty = Json::Array(Vec::new());
-            let takes = |schema: &Json| self.schemas.check(schema, &empty, Side::Request).is_ok();
-            if !members.contains_key(name)
-                && schema(name).is_some_and(|schema| self.is_list(schema) && takes(schema))
-            {
-                members.insert(name.to_owned(), empty);
-            }
-        }
         members
-    }
-
-    fn is_list(&self, schema: &Json) -> bool {
-        self.schemas.flat(schema).members.get("type").is_some_and(|kind| kind == "array")
     }
 
     /// The first reading of a form's texts that a schema takes.

@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::value::{Instant, Str, Value, Zone};
 
 pub use behaviour::{
-    Behaviour, BehaviourKind, Change, Comparison, Effect, Filter, FilterTest, Measure, Page, PageStyle,
+    Behaviour, BehaviourKind, Change, Comparison, Each, Effect, Filter, FilterTest, Measure, Page, PageStyle,
     Query, Require, Setter, Sort, Which,
 };
 pub use reply::{Many, Member, PagingMember, Reply, Shape, Source};

@@ -34,6 +34,9 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     let has = |word: &str| parts.iter().any(|part| part == word);
     let (ask, say): (Vec<String>, Vec<String>) = match &shape.kind {
         _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
+        // What is always the same tells nothing, and a participle is no noun.
+        Kind::Enum(values) if values.len() < 2 => return,
+        _ if last == "by" => return,
         Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => {
             let (question, statement) = match last {
                 "birthday" | "birthdate" => {

@@ -317,6 +317,19 @@ impl Shape {
         }
     }
 
+    /// For a union of objects the first of them, or one that has all of its members and more; else the shape itself.
+    pub(super) fn fullest_object(&self) -> &Shape {
+        let Kind::Union(parts) = &self.kind else { return self };
+        let more = |one: &Shape, other: &Shape| match (one.members(), other.members()) {
+            (Some(one), Some(other)) => {
+                other.len() > one.len() && one.keys().all(|name| other.contains_key(name))
+            }
+            _ => false,
+        };
+        let objects = parts.iter().filter(|part| part.members().is_some());
+        objects.reduce(|best, part| if more(best, part) { part } else { best }).unwrap_or(self)
+    }
+
     /// Whether it is text, free or one of a few.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, Kind::String | Kind::Enum(_))
@@ -332,6 +345,7 @@ impl Shape {
         self.nullable |= other.nullable;
         match (&mut self.kind, other.kind) {
             (mine @ Kind::Any, theirs) => *mine = theirs,
+            (Kind::Object(mine), theirs @ Kind::Union(_)) if mine.is_empty() => self.kind = theirs,
             (Kind::Object(mine), Kind::Object(theirs)) => {
                 for (name, member) in theirs {
                     match mine.get_mut(&name) {

@@ -1,5 +1,6 @@
 //! The value of a schema that shows what is known: members by their names, made-up ones for the rest.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -44,6 +45,8 @@ pub struct Known {
     pub seed: u64,
     /// The record's key.
     pub key: Json,
+    /// The name under which a list shows the key where none of its members does; empty where no path asks for it.
+    pub key_name: String,
     /// The record's noun.
     pub noun: String,
     /// Members by plain name.
@@ -77,6 +80,9 @@ pub struct List {
 pub trait Lookup {
     /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
     fn record(&self, noun: &str, seed: u64) -> Option<Known>;
+
+    /// A record of the resource whose key has a plain name that no other key has.
+    fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
 }
 
 /// What a reply is made from.
@@ -205,9 +211,11 @@ impl Maker<'_> {
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
-        // What is known fits one of them best; null comes after others, and what would stand inside itself last.
-        ways.sort_by_key(|way| {
-            (!place.found.is_some_and(|found| self.schemas.fits(way, found)), self.is_open(way), null(way))
+        // What is known fits one of them best, or shows most in it; null comes after others, and what would stand inside
+        // itself last.
+        ways.sort_by_cached_key(|way| {
+            let fits = place.found.is_some_and(|found| self.schemas.fits(way, found));
+            (!fits, self.is_open(way), null(way), Reverse(self.shown_by(way, place, scope)))
         });
         let listed = self.listed;
         let mut first = None;
@@ -227,6 +235,21 @@ impl Maker<'_> {
             }
         }
         first.unwrap_or(Json::Null)
+    }
+
+    /// How many of the known members a schema shows as they are.
+    fn shown_by(&self, way: &Json, place: &Place<'_>, scope: &Scope<'_>) -> usize {
+        let flat = self.schemas.flat(way);
+        let known = |name: &String| match (place.found, scope) {
+            (Some(Json::Object(members)), _) => members.get(name),
+            (None, Scope::Record(known)) => known.members.get(&plain(name)),
+            (None, Scope::Found(members, _)) => members.get(name),
+            _ => None,
+        };
+        let properties = flat.members.get("properties").and_then(Json::as_object);
+        let shows =
+            |name: &String, part: &Json| known(name).is_some_and(|value| self.schemas.fits(part, value));
+        properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
     }
 
     /// Whether a schema is being made already, so that it would stand inside itself.
@@ -390,13 +413,13 @@ impl Maker<'_> {
                 if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, scope) }
             });
         }
-        let inner = self.inner(&name, holds, scope);
+        let inner = self.inner(part, &name, holds, scope);
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
         (must || self.schemas.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.
-    fn inner<'s>(&self, name: &str, holds: Holds, scope: &Scope<'s>) -> Scope<'s> {
+    fn inner<'s>(&self, part: &Json, name: &str, holds: Holds, scope: &Scope<'s>) -> Scope<'s> {
         let known = scope.known();
         if holds == Holds::NoObject {
             return match (scope, &self.facts.list) {
@@ -406,18 +429,36 @@ impl Maker<'_> {
             };
         }
         let meant = noun(name);
+        let above = known.named.iter().any(|named| named.noun == meant);
+        if let Some(kind) = self.kind_said(part).filter(|kind| *kind != known.noun && !above)
+            && let Some(record) = self.facts.lookup.record(&kind, sample::mix(known.seed, name))
+        {
+            return Scope::Record(Rc::new(record));
+        }
         if matches!(scope, Scope::Record(_)) {
             let around = self.facts.list.is_some() && !self.listed;
             if holds == Holds::OnlyObject || around || meant == known.noun || WRAPPERS.contains(&name) {
                 return scope.clone();
             }
         }
-        if known.named.iter().any(|named| named.noun == meant) {
+        if above {
             return Scope::Made(known.clone());
         }
         match self.facts.lookup.record(&meant, sample::mix(known.seed, &meant)) {
             Some(record) => Scope::Record(Rc::new(record)),
             None => Scope::Made(known.clone()),
+        }
+    }
+
+    /// The noun of the records that a schema says its objects are: `type: {enum: [user]}`.
+    fn kind_said(&self, schema: &Json) -> Option<String> {
+        let flat = self.schemas.flat(schema);
+        let said =
+            ["type", "object", "kind"].iter().find_map(|name| flat.members.get("properties")?.get(name))?;
+        let said = self.schemas.flat(said).members;
+        match (said.get("const"), list(&said, "enum")) {
+            (Some(Json::String(only)), _) | (None, [Json::String(only)]) => Some(noun(only)),
+            _ => None,
         }
     }
 
@@ -433,7 +474,9 @@ impl Maker<'_> {
             for known in list.items.iter().take(most) {
                 self.steps = 0;
                 let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found: None };
-                items.push(self.value(item, &here, &Scope::Record(known.clone())));
+                let mut value = self.value(item, &here, &Scope::Record(known.clone()));
+                self.show_key(item, known, &mut value);
+                items.push(value);
             }
             return Json::Array(items);
         }
@@ -454,7 +497,8 @@ impl Maker<'_> {
         for index in 0..least.max(shown).min(most).min(64) {
             let seed = sample::mix(place.seed, &index.to_string());
             let here = place.below(&one, "", seed);
-            let inner = match self.facts.lookup.record(&one, seed) {
+            let meant = self.kind_said(item).unwrap_or_else(|| one.clone());
+            let inner = match self.facts.lookup.record(&meant, seed) {
                 Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
                 _ => Scope::Made(known.clone()),
             };
@@ -466,28 +510,51 @@ impl Maker<'_> {
         Json::Array(items)
     }
 
+    /// What can be opened shows its key.
+    fn show_key(&self, item: &Json, known: &Known, value: &mut Json) {
+        let Json::Object(members) = value else { return };
+        let inner = members.values().filter_map(Json::as_object).flat_map(Map::values);
+        if known.key_name.is_empty() || members.values().chain(inner).any(|value| alike(value, &known.key)) {
+            return;
+        }
+        members.insert(known.key_name.clone(), known.key.clone());
+        if !self.schemas.fits(item, value)
+            && let Json::Object(members) = value
+        {
+            members.remove(&known.key_name);
+        }
+    }
+
+    /// The key that a member's name means: `user_id`, `id` inside `user`, or the name of a key that only users have.
+    fn key_named(&self, place: &Place<'_>, known: &Known) -> Option<Json> {
+        let stem = key_name(place.name).filter(|(_, ending)| KEYS.contains(ending)).map(|(stem, _)| stem);
+        let stem = stem.map(|stem| if stem.is_empty() { place.inside.to_owned() } else { stem });
+        if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {
+            let own = known.named.iter().find(|named| named.noun == stem).map(|named| named.key.clone());
+            let other = || Some(self.facts.lookup.record(&stem, sample::mix(known.seed, &stem))?.key);
+            if let Some(key) = own.or_else(other) {
+                return Some(key);
+            }
+        }
+        let name = plain(place.name);
+        Some(self.facts.lookup.keyed(&name, sample::mix(known.seed, &name))?.key)
+    }
+
     fn scalar(&self, kind: &str, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         let fits = |value: &Json| self.schemas.fits_members(members, value);
         if let Some(value) = place.found.and_then(|found| coerced(kind, found)).filter(|value| fits(value)) {
             return value;
         }
         if place.found.is_none_or(Json::is_null) {
-            let known = scope.known();
             // The key of a record that there is, where the name says of what.
-            if let Some((stem, ending)) = key_name(place.name)
-                && KEYS.contains(&ending)
-                && let stem = if stem.is_empty() { place.inside.to_owned() } else { stem }
-                && !stem.is_empty()
-            {
-                let own = known.named.iter().find(|named| named.noun == stem).map(|named| named.key.clone());
-                let seed = sample::mix(known.seed, &stem);
-                let key = own.or_else(|| Some(self.facts.lookup.record(&stem, seed)?.key));
-                if let Some(key) = key.and_then(|key| coerced(kind, &key)).filter(|key| fits(key)) {
-                    return key;
-                }
+            let key = self.key_named(place, scope.known()).and_then(|key| coerced(kind, &key));
+            if let Some(key) = key.filter(|key| fits(key)) {
+                return key;
             }
             for told in ["default", "example"].iter().filter_map(|key| members.get(*key)) {
-                if !told.is_null() && key_name(place.name).is_none() && fits(told) {
+                // Moments of examples lie anywhere, and after one another in no order.
+                let moment = members.get("format").is_some_and(|format| format == "date-time");
+                if !told.is_null() && !moment && key_name(place.name).is_none() && fits(told) {
                     return told.clone();
                 }
             }

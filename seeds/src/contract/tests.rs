@@ -11,6 +11,10 @@ impl Lookup for Nobody {
     fn record(&self, _: &str, _: u64) -> Option<Known> {
         None
     }
+
+    fn keyed(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
 }
 
 fn schemas() -> Schemas {
@@ -137,4 +141,22 @@ fn numbers_lie_between_open_ends() {
     let schema = json!({"type": "object", "required": ["share"], "properties": {
         "share": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}}});
     reply(&schema, known(json!({}), Vec::new()), None);
+}
+
+#[test]
+fn the_alternative_is_shown_that_shows_most_of_what_is_known() {
+    let way = |name: &str| json!({"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}, name: {"type": "string"}}});
+    let schema = json!({"oneOf": [way("avatar"), way("token")]});
+    let shown = reply(&schema, known(json!({"id": "7", "token": "t"}), Vec::new()), None);
+    assert_eq!(shown, json!({"id": "7", "token": "t"}));
+}
+
+#[test]
+fn a_list_shows_the_key_that_opens_its_items() {
+    let schema =
+        json!({"type": "array", "items": {"type": "object", "properties": {"size": {"type": "integer"}}}});
+    let item = Known { key: json!("k-1"), key_name: "dataset".to_owned(), ..Known::default() };
+    let list = List { name: String::new(), items: vec![Rc::new(item)] };
+    let shown = reply(&schema, known(json!({}), Vec::new()), Some(list));
+    assert_eq!(shown[0]["dataset"], json!("k-1"));
 }

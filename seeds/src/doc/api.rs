@@ -130,7 +130,7 @@ pub struct BehaviourDoc {
     /// list, aggregate: parameter to filter. A filter whose argument is not given does nothing.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub filters: IndexMap<String, FilterDoc>,
-    /// list, aggregate, members: expression over `item` that must hold.
+    /// list, aggregate, members: expression over `item` that must hold; create: see `each`.
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
     /// list, members: the order.
@@ -146,6 +146,10 @@ pub struct BehaviourDoc {
     /// replace, patch: a record that is not there is made, with `set`.
     #[serde(skip_serializing_if = "is_false")]
     pub upsert: bool,
+    /// create, with `keep`: the parameter whose list has a body for each record. An item that names the key of a record
+    /// of the same `set` changes that record. With `where`, the records for which it holds and that no item names go.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<String>,
     /// create, replace, patch: field to expression.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub set: IndexMap<String, String>,

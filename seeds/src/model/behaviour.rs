@@ -19,6 +19,17 @@ pub struct Behaviour {
     pub keep: Option<FieldId>,
     /// A record that is to be changed and not there is made.
     pub upsert: bool,
+    /// Records are made of the items of a list.
+    pub each: Option<Each>,
+}
+
+/// Where the bodies of several records come from.
+#[derive(Clone, Debug)]
+pub struct Each {
+    /// The argument that is a list of them.
+    pub parameter: ParameterId,
+    /// The records for which this holds, and that the list does not name, go.
+    pub instead_of: Option<Expr>,
 }
 
 /// The kinds of behaviour, version 1.

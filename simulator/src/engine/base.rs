@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
-use super::contract::nouns;
+use super::contract::{keyed, nouns};
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
@@ -31,6 +31,8 @@ pub struct Base {
     pub(super) tools: ToolIndex,
     /// The resources that members of replies refer to, by noun.
     pub(super) nouns: HashMap<String, ResourceId>,
+    /// Those whose keys have a name of their own, by it.
+    pub(super) keyed: HashMap<String, ResourceId>,
     search: SearchVersion,
     budget: u64,
 }
@@ -159,6 +161,7 @@ impl Base {
             initial: tables.into(),
             tools: ToolIndex::new(&world),
             nouns: nouns(&world.resources),
+            keyed: keyed(&world.resources),
             search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,

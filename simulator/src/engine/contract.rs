@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
-use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId};
+use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId, Setter};
 use diorama_seeds::naming::reserved;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
@@ -34,7 +34,11 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
         if let Some(body) = given.get(&*whole.name) {
             held(contract, schema, body)?;
         }
-        return Ok(given.get(&*whole.name).and_then(Json::as_object).cloned().unwrap_or_default());
+        return Ok(match given.get(&*whole.name) {
+            Some(Json::Object(members)) => members.clone(),
+            Some(Json::Array(steps)) => assigned(steps),
+            _ => Map::new(),
+        });
     }
     let members = given.iter().filter(|(name, _)| in_body(name));
     let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -48,6 +52,17 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
         Json::Object(members) => members,
         _ => Map::new(),
     })
+}
+
+/// What the steps of a JSON Patch (RFC 6902) put into members of a body.
+fn assigned(steps: &[Json]) -> Map<String, Json> {
+    let text = |step: &Json, name: &str| Some(step.get(name)?.as_str()?.to_owned());
+    let assigns = |step: &Json| text(step, "op").is_some_and(|op| op == "add" || op == "replace");
+    let member = |step: &Json| {
+        let name = text(step, "path")?.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+        Some((name, step.get("value")?.clone()))
+    };
+    steps.iter().filter(|step| assigns(step)).filter_map(member).collect()
 }
 
 fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
@@ -69,6 +84,24 @@ pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
 }
 
 impl Run<'_> {
+    /// The record whose key the body names, if it has what a new one would be given.
+    pub(super) fn named_in(&self, id: ResourceId, set: &[(FieldId, Setter)]) -> Outcome<Option<Record>> {
+        let resource = self.resource(id);
+        let is_key = |name: &str| field_of(resource, name).is_some_and(|(field, _)| field == resource.key);
+        let named = self.sent.iter().find(|(name, _)| is_key(name)).map(|(_, key)| key);
+        let schema = &resource.field(resource.key).schema;
+        let key = named.and_then(|key| schema.parse_json(key, self.zone()).ok());
+        let Some(record) = key.and_then(|key| self.draft.record(id, &key).cloned()) else { return Ok(None) };
+        for (field, setter) in set {
+            let Setter::Expr(expr) = setter else { continue };
+            let refers = matches!(resource.field(*field).schema.kind, Type::Reference { .. });
+            if refers && record.get(field.index()) != Some(&self.value(expr)?) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(record))
+    }
+
     /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
     pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
@@ -218,9 +251,21 @@ impl Run<'_> {
         // What was sent is shown as it was sent.
         members.extend(kept.into_iter().flatten().map(|(name, value)| (plain(&name), value)));
         members.insert(shown(&resource.field(resource.key).name), key.clone());
-        let mut named = vec![Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false }];
+        // What only stands for another is called by the other's key.
+        let own_name = Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false };
+        let mut named: Vec<Named> = (!is_hidden(resource)).then_some(own_name).into_iter().collect();
         self.name_above(resource, record, &mut named, 0);
-        Known { seed: seed_of(&resource.qualified, &key.to_string()), key, noun: own, members, named }
+        let name = &resource.field(resource.key).name;
+        let key_name =
+            if is_hidden(resource) { String::new() } else { reserved(name).unwrap_or(name).to_owned() };
+        Known {
+            seed: seed_of(&resource.qualified, &key.to_string()),
+            key,
+            key_name,
+            noun: own,
+            members,
+            named,
+        }
     }
 
     /// The records that a record stands below.
@@ -255,7 +300,7 @@ impl Run<'_> {
             let noun = stem.unwrap_or_else(|| before.clone());
             let own = noun == known.noun && known.key != key;
             if !own && !known.named.iter().any(|known| known.noun == noun && known.name == plain(name)) {
-                known.named.push(Named { noun, name: plain(name), key, sure: true });
+                known.named.insert(0, Named { noun, name: plain(name), key, sure: true });
             }
         }
     }
@@ -332,7 +377,17 @@ type Leaves = HashMap<String, (Value, Json, Origin)>;
 /// The records of a session, for members that refer to one.
 impl Lookup for Run<'_> {
     fn record(&self, noun: &str, seed: u64) -> Option<Known> {
-        let id = *self.base.nouns.get(noun)?;
+        self.any_of(*self.base.nouns.get(noun)?, seed)
+    }
+
+    fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
+        self.any_of(*self.base.keyed.get(name)?, seed)
+    }
+}
+
+impl Run<'_> {
+    /// A record of a resource, always the same one for a seed.
+    fn any_of(&self, id: ResourceId, seed: u64) -> Option<Known> {
         let state = &self.draft.state;
         let place = seed % state.count(self.base, id).max(1) as u64;
         let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
@@ -350,6 +405,28 @@ pub(super) fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
         }
     }
     nouns
+}
+
+/// Names of keys that say nothing of whose they are.
+const ANY_KEY: [&str; 12] =
+    ["id", "sid", "uuid", "guid", "name", "title", "slug", "code", "key", "token", "number", "index"];
+
+/// Resources by the plain name of their key, where it is theirs alone.
+pub(super) fn keyed(resources: &[Resource]) -> HashMap<String, ResourceId> {
+    let mut keyed: HashMap<String, Option<ResourceId>> = HashMap::new();
+    for (index, resource) in resources.iter().enumerate() {
+        let name = shown(&resource.field(resource.key).name);
+        if !resource.singleton && !is_hidden(resource) && !ANY_KEY.contains(&&*name) {
+            let id = ResourceId(index as u16);
+            keyed.entry(name).and_modify(|known| *known = None).or_insert(Some(id));
+        }
+    }
+    keyed.into_iter().filter_map(|(name, id)| Some((name, id?))).collect()
+}
+
+/// Whether no reply shows the keys of a resource.
+fn is_hidden(resource: &Resource) -> bool {
+    resource.field(resource.key).name.strip_suffix("_key") == Some(&*resource.name)
 }
 
 /// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.

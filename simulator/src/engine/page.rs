@@ -56,9 +56,7 @@ pub(super) struct Window {
 impl Window {
     /// Reads the paging arguments of a query.
     pub(super) fn new(run: &Run<'_>, query: &Query) -> Outcome<Self> {
-        let Some(page) = &query.page else {
-            return Ok(Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, by_key: false });
-        };
+        let Some(page) = &query.page else { return Ok(Self::whole()) };
         let size = match page.limit.map(|parameter| (parameter, run.argument(parameter))) {
             Some((_, Value::Integer(limit))) if (1..=MAX_ITEMS as i64).contains(limit) => *limit as usize,
             Some((parameter, value)) if !value.is_missing() => {
@@ -77,6 +75,11 @@ impl Window {
             _ => i64::try_from(offset / size).unwrap_or(i64::MAX).saturating_add(first),
         };
         Ok(Self { style: Some(page.style), offset, size, number, first, by_key })
+    }
+
+    /// All of a list, as far as one reply goes.
+    pub(super) const fn whole() -> Self {
+        Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, by_key: false }
     }
 
     /// The first position after the part.

@@ -1,11 +1,13 @@
 //! What each kind of behaviour does.
 
-use diorama_seeds::expr::Slot;
-use diorama_seeds::model::{BehaviourKind, Change, Effect, Record, ResourceId, Which};
+use diorama_seeds::expr::{Expr, Slot};
+use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record, ResourceId, Setter, Which};
 use diorama_seeds::value::Value;
+use serde_json::{Map, Value as Json};
 
 use super::draft::as_key;
 use super::eval::Bound;
+use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
@@ -36,6 +38,11 @@ impl Run<'_> {
             }
             BehaviourKind::Create { resource, set } => {
                 self.prepare()?;
+                if let Some(each) = &self.behaviour().each
+                    && let Value::List(items) = self.argument(each.parameter).clone()
+                {
+                    return self.create_each(*resource, set, each, &items);
+                }
                 let record = self.new_record(*resource, set)?;
                 self.create(*resource, record)
             }
@@ -124,6 +131,51 @@ impl Run<'_> {
         self.show_one(resource, &record)
     }
 
+    /// Makes or changes a record for each item of a list, and shows them.
+    fn create_each(
+        &mut self,
+        resource: ResourceId,
+        set: &[(FieldId, Setter)],
+        each: &Each,
+        items: &[Value],
+    ) -> Outcome<Body> {
+        let mut named = Vec::with_capacity(items.len());
+        for item in items {
+            self.sent = match item.to_json(self.zone()) {
+                Json::Object(members) => members,
+                _ => Map::new(),
+            };
+            named.push((std::mem::take(&mut self.sent), self.named_in(resource, set)?));
+        }
+        let key = self.resource(resource).key;
+        if let Some(condition) = &each.instead_of {
+            for record in self.holding(resource, condition, None)? {
+                let stays = |known: &Record| known[key.index()] == record[key.index()];
+                if !named.iter().filter_map(|(_, known)| known.as_ref()).any(stays) {
+                    self.draft.delete(resource, &record[key.index()]);
+                }
+            }
+        }
+        let mut records = Vec::with_capacity(named.len());
+        for (sent, known) in named {
+            self.sent = sent;
+            let record = if let Some(known) = known {
+                let changed = self.patched(resource, &known, set)?;
+                self.draft.update(resource, changed.clone());
+                changed
+            } else {
+                let made = self.new_record(resource, set)?;
+                self.draft.create(resource, made.clone())?;
+                made
+            };
+            self.bind_record(resource, &record);
+            self.effects()?;
+            records.push(self.current(resource, record));
+        }
+        self.sent = Map::new();
+        self.show_list(resource, &records, records.len(), &Window::whole())
+    }
+
     /// Puts a changed record in place, makes the further changes, and shows the record after them.
     fn change(&mut self, resource: ResourceId, changed: Record) -> Outcome<Body> {
         self.draft.update(resource, changed.clone());
@@ -196,16 +248,26 @@ impl Run<'_> {
                     Some((field, expr)) => Some((*field, self.value(expr)?)),
                     None => None,
                 };
-                let env = self.env();
-                let mut found = Vec::new();
-                self.visit(resource, index.as_ref(), |record| {
-                    if env.holds_for(&condition.node, Slot::ITEM, record)? {
-                        found.push(record.clone());
-                    }
-                    Ok(())
-                })?;
-                Ok(found)
+                self.holding(resource, condition, index.as_ref())
             }
         }
+    }
+
+    /// The records for which a condition over `item` holds.
+    fn holding(
+        &self,
+        resource: ResourceId,
+        condition: &Expr,
+        index: Option<&(FieldId, Value)>,
+    ) -> Outcome<Vec<Record>> {
+        let env = self.env();
+        let mut found = Vec::new();
+        self.visit(resource, index, |record| {
+            if env.holds_for(&condition.node, Slot::ITEM, record)? {
+                found.push(record.clone());
+            }
+            Ok(())
+        })?;
+        Ok(found)
     }
 }

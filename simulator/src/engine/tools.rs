@@ -203,6 +203,7 @@ fn searcher() -> Api {
             also: Vec::new(),
             keep: None,
             upsert: false,
+            each: None,
         },
         reply: Shown {
             status: 200,

@@ -2,11 +2,13 @@
 
 mod lists;
 
-use diorama_seeds::contract::plain;
+use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, EachDoc, EffectDoc, FieldDoc, RecordsDoc, RefusalDoc, RequireDoc, ResourceDoc,
+    ApiDoc, BehaviourDoc, EachDoc, EffectDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc,
+    ResourceDoc,
 };
 use indexmap::{IndexMap, IndexSet};
+use serde_json::Value as Json;
 
 use super::places::{Above, Collection, Part, Places, form, keys, list, parts};
 use super::resources::{KEPT, OF, stored};
@@ -14,6 +16,7 @@ use crate::document::Operation;
 use crate::fakes;
 use crate::operations::argument;
 use crate::phrases;
+use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};
 use crate::words::label;
 use crate::{Remark, Severity};
@@ -43,6 +46,8 @@ pub(super) struct Act<'a> {
     parts: Vec<Part>,
     api: ApiDoc,
     used: IndexSet<String>,
+    /// The parameter that takes the whole body, where there is one.
+    whole: Option<String>,
     pub(super) notes: Vec<Remark>,
 }
 
@@ -55,12 +60,21 @@ impl<'a> Act<'a> {
         api: ApiDoc,
     ) -> Self {
         let parts = places.parts(operation);
-        Self { places, resources, operation, parts, api, used: IndexSet::new(), notes: Vec::new() }
+        Self {
+            places,
+            resources,
+            operation,
+            parts,
+            api,
+            used: IndexSet::new(),
+            whole: None,
+            notes: Vec::new(),
+        }
     }
 
     /// The API, and the parameter that takes the whole body where there is one.
     pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<Remark>) {
-        let whole = self.body();
+        self.whole = self.body();
         self.behave();
         self.agree();
         self.refer();
@@ -76,7 +90,7 @@ impl<'a> Act<'a> {
             }
         }
         phrases::complete(&mut self.api.phrases, &self.api.parameters);
-        (self.api, whole, self.notes)
+        (self.api, self.whole, self.notes)
     }
 
     /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
@@ -122,7 +136,7 @@ impl<'a> Act<'a> {
             && above.iter().all(|known| known.at + 1 != names.len())
         {
             let at = names.len() - 1;
-            above.push(Above { at, field: String::new(), of: Some(own), exact: true, by: None });
+            above.push(Above { at, of: Some(own), exact: true, ..Above::default() });
         }
         for known in all_above(self.places, &above) {
             let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else {
@@ -167,7 +181,7 @@ impl<'a> Act<'a> {
             if !self.resources.get(&found.name).and_then(|known| known.fields.get(&field)).is_some_and(text) {
                 continue;
             }
-            let above = Above { at: place, field: String::new(), of: Some(own), exact: true, by: None };
+            let above = Above { at: place, of: Some(own), exact: true, ..Above::default() };
             let key = self.locate(own, &above, 0);
             self.used.insert(second.clone());
             let given = argument(second);
@@ -248,6 +262,16 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// A record must have the values that the path names.
+    fn require_values(&mut self, index: usize, above: &[Above]) {
+        let found = self.collection(index);
+        for known in above.iter().filter(|known| known.of.is_none()) {
+            let given = self.argument(known.at);
+            let holder = format!("{}.first(a, a.{} == {given}).{}", found.name, known.field, found.key);
+            self.require_one(index, &holder);
+        }
+    }
+
     /// A record must be there.
     fn require_one(&mut self, of: usize, key: &str) {
         let other = self.collection(of);
@@ -301,7 +325,7 @@ impl<'a> Act<'a> {
             let above = self.places.above(before, index);
             self.require(&above);
         }
-        let known = Above { at, field: String::new(), of: Some(index), exact, by: None };
+        let known = Above { at, of: Some(index), exact, ..Above::default() };
         let key = self.locate(index, &known, 0);
         self.api.behaviour.key = Some(key);
         let name = Some(found.name.clone());
@@ -310,7 +334,8 @@ impl<'a> Act<'a> {
         match method {
             "GET" => behaviour.get = name,
             "DELETE" => behaviour.delete = name,
-            "PUT" => behaviour.replace = name,
+            // Steps of a change leave the rest.
+            "PUT" if self.whole.is_none() || self.operation.octets => behaviour.replace = name,
             _ => behaviour.patch = name,
         }
         if method != "GET" && method != "DELETE" {
@@ -437,7 +462,11 @@ impl<'a> Act<'a> {
                 self.single(method, found)
             }
             ("POST", Some((own, _))) if made.is_none() => self.create(own, false),
-            ("PUT", Some((own, found))) if joins && !found.single => self.create(own, false),
+            ("PUT" | "PATCH", Some((own, found)))
+                if !found.single && (joins || self.many(found).is_some()) =>
+            {
+                self.create(own, false)
+            }
             ("POST", _) if made.is_some() => self.create(made.unwrap_or_default(), true),
             _ => self.only_answer(),
         }
@@ -530,6 +559,8 @@ impl<'a> Act<'a> {
     fn create(&mut self, index: usize, elsewhere: bool) {
         let found = self.collection(index);
         let above = self.scope(index, elsewhere);
+        self.require_values(index, &above);
+        self.create_each(index, &above);
         self.api.behaviour.create = Some(found.name.clone());
         self.api.behaviour.keep = Some(KEPT.to_owned());
         self.touch(&found.name, &[&UPDATED[..], &CREATED[..]].concat());
@@ -543,7 +574,7 @@ impl<'a> Act<'a> {
                     let other = self.collection(of);
                     format!("{}.first(x, true).{}", other.name, other.key)
                 }
-                None => "''".to_owned(),
+                None => known.picks.first().map_or_else(|| "''".to_owned(), |pick| literal(pick)),
             };
             self.api.behaviour.set.insert(known.field.clone(), value);
         }
@@ -555,9 +586,11 @@ impl<'a> Act<'a> {
                     || wanted == plain(found.item.as_deref().unwrap_or_default())
             });
             let first = format!("{}.first(x, true).{}", other.name, other.key);
-            let value = match value {
+            let value = match value.cloned() {
                 Some(name) => {
-                    format!("coalesce({}.get(string({})).{}, {first})", other.name, argument(name), other.key)
+                    let given = argument(&name);
+                    self.join(found, &above, &format!("string({given})"));
+                    format!("coalesce({}.get(string({given})).{}, {first})", other.name, other.key)
                 }
                 None => first,
             };
@@ -566,6 +599,49 @@ impl<'a> Act<'a> {
         let (required, optional) = self.said();
         self.api.phrases =
             phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+    }
+
+    /// Who is a member already stays one, as the new body says.
+    fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
+        if self.api.behaviour.each.is_some() {
+            return;
+        }
+        let mut conditions = vec![format!("a.{OF} == {given}")];
+        conditions.extend(self.conditions("a", above, 1));
+        let behaviour = &mut self.api.behaviour;
+        behaviour.key = Some(format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key));
+        behaviour.patch = behaviour.create.take();
+        behaviour.upsert = true;
+    }
+
+    /// A body that is a list, or has one of what is made, makes several. Put in a place, they are all that is there.
+    fn create_each(&mut self, index: usize, above: &[Above]) {
+        let Some(parameter) = self.many(self.collection(index)) else { return };
+        if self.operation.method == "PUT" {
+            let conditions = self.conditions("item", above, 0);
+            let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") };
+            self.api.behaviour.condition = Some(condition);
+        }
+        self.api.behaviour.each = Some(parameter);
+        let items = list(self.operation, &self.parts).map(|(name, _)| name).unwrap_or_default();
+        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
+    }
+
+    /// The parameter whose list holds the bodies of several records.
+    fn many(&self, found: &Collection) -> Option<String> {
+        let body = self.operation.body.as_ref()?;
+        let ways: &[Shape] = match &body.kind {
+            Kind::Union(ways) => ways,
+            _ => std::slice::from_ref(body),
+        };
+        let of_objects = |shape: &Shape| matches!(&shape.kind, Kind::Array(item) if item.fullest_object().members().is_some());
+        if ways.iter().any(of_objects) {
+            return self.whole.clone();
+        }
+        let mut members = body.members()?.iter().filter(|(_, member)| member.required);
+        let (name, member) = members.next()?;
+        let meant = noun(name) == found.noun || is_generic(name);
+        (members.next().is_none() && meant && of_objects(&member.shape)).then(|| name.clone())
     }
 
     /// The only record at a place.
@@ -639,6 +715,11 @@ impl<'a> Act<'a> {
         let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
         (names(required), names(optional))
     }
+}
+
+/// A value as an expression.
+fn literal(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| format!("'{text}'"))
 }
 
 /// How many records a resource has, at most.

@@ -3,17 +3,22 @@
 //! A path alone says it. `/a/{x}/b/{y}` is a record `y` of the collection `b` of the record `x`; what a schema looks like
 //! only tells the key's name and what is shown.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{key_name, noun, plain};
 use diorama_seeds::world::api_path::{Piece, pieces};
 use indexmap::IndexMap;
+use serde_json::Value as Json;
 
 use crate::document::Operation;
+use crate::document::Place;
 use crate::entities::has_page;
 use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, label, singular};
+
+mod keys;
+mod values;
 
 /// A part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +28,7 @@ pub(super) enum Part {
 }
 
 /// A place where records are.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Collection {
     /// The resource's name.
     pub(super) name: String,
@@ -65,6 +70,8 @@ pub(super) struct Above {
     pub(super) exact: bool,
     /// The field by which the path names its records, where that is not their key.
     pub(super) by: Option<String>,
+    /// Of a value that is no record's key: some that it has.
+    pub(super) picks: Vec<Json>,
 }
 
 /// All places of a document, by the form of their paths.
@@ -77,6 +84,12 @@ pub(super) struct Places {
     lists: HashSet<String>,
     /// Paths that list what one of a few values chooses.
     chosen: HashSet<String>,
+    /// By plain name, the values of parameters that choose.
+    pub(super) choices: HashMap<String, Vec<String>>,
+    /// By the form of a path, the member that its last key is of the records below, and some values.
+    values: HashMap<String, (String, Vec<Json>)>,
+    /// Plain names of keys that only one collection has.
+    pub(super) keyed: HashSet<String>,
 }
 
 /// The parts of an operation's path; parameters with a few values are text.
@@ -154,11 +167,11 @@ pub(super) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(Stri
 fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, &'s Shape)> {
     let holds_objects = |item: &Shape| item.first_object().members().is_some();
     match &shape.first_object().kind {
-        Kind::Array(item) if holds_objects(item) => Some((String::new(), item.first_object())),
+        Kind::Array(item) if holds_objects(item) => Some((String::new(), item.fullest_object())),
         Kind::Object(members) => {
             let arrays = members.iter().filter_map(|(name, member)| {
                 let item = member.shape.items().filter(|item| holds_objects(item))?;
-                Some((name, item.first_object()))
+                Some((name, item.fullest_object()))
             });
             let is_record = ["id", "sid", "uuid"].iter().any(|key| members.contains_key(*key));
             let fits = |name: &String| noun(name) == wanted || (is_generic(name) && !is_record);
@@ -178,10 +191,19 @@ fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, 
     }
 }
 
+/// The noun that all records of a schema say that they are.
+fn noun_said(record: &Shape) -> Option<String> {
+    let said = ["type", "object", "kind"].iter().find_map(|name| record.member(name))?;
+    match &said.kind {
+        Kind::Enum(values) if values.len() == 1 => values.first().map(|only| noun(only)),
+        _ => None,
+    }
+}
+
 /// The record that a reply shows.
 fn shown(operation: &Operation) -> Option<&Shape> {
     match routes::view(operation.reply.as_ref()?, true, false) {
-        View::Record { shape, .. } => Some(shape.first_object()).filter(|shape| shape.members().is_some()),
+        View::Record { shape, .. } => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
         _ => None,
     }
 }
@@ -205,6 +227,7 @@ impl Places {
         let gone: Vec<String> =
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
+        values::find(&mut places, operations);
         places.give_names();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
@@ -236,6 +259,11 @@ impl Places {
                     self.chosen.insert(operation.path.clone());
                 }
                 _ => {}
+            }
+        }
+        for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
+            if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {
+                self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
             }
         }
     }
@@ -425,7 +453,19 @@ impl Places {
                 schema && begins && other.opened && keys(&other.parts).iter().all(|key| known.contains(key))
             })
         };
-        self.same_elsewhere(parts).or_else(same)
+        // What all items say of themselves is the noun of a place: `type: {enum: [task]}`.
+        let said = || {
+            let said = noun_said(item)?;
+            if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.noun == said) {
+                return None;
+            }
+            let known = keys(parts);
+            self.shortest(|_, other| {
+                let opens = other.opened && other.item.is_some() && !other.single;
+                opens && other.noun == said && keys(&other.parts).iter().all(|key| known.contains(key))
+            })
+        };
+        self.same_elsewhere(parts).or_else(same).or_else(said)
     }
 
     /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
@@ -504,6 +544,8 @@ impl Places {
         let shown = self.is_shown(index);
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts),
+            // Who puts the key of a user here means that user.
+            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts),
             _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts),
             _ => None,
         };
@@ -547,90 +589,22 @@ impl Places {
                 let told = &self.all[found].above;
                 above.retain(|known| !told.iter().any(|told| told.at == known.at));
             }
+            let value = self.values.get(&form(parts.get(..=position).unwrap_or_default()));
             // A key that nothing shows is none that anybody could know: it scopes nothing.
-            if let Some(of) = of {
+            if let Some((field, picks)) = value {
+                let field = field.clone();
+                above.push(Above { at, field, exact: true, picks: picks.clone(), ..Above::default() });
+            } else if let Some(of) = of {
                 let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
                 let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
                 let by = self.all[of].named_by(name);
-                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by });
+                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, picks: Vec::new() });
             }
             at += 1;
         }
         above
     }
-
-    /// Finds the members that show the keys.
-    fn find_keys(&mut self) {
-        for index in 0..self.all.len() {
-            let Some((_, found)) = self.all.get_index_mut(index) else { continue };
-            let hidden = format!("{}_key", found.name);
-            if found.single || found.uses.is_some() {
-                found.key = hidden;
-                continue;
-            }
-            let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            let member = found.record.as_ref().and_then(|record| key_member(record, &param, &found.noun));
-            if let Some((name, shape)) = member {
-                found.key = identifier(&name);
-                // A path's parameter may say more of keys than the member that shows them.
-                let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
-                if told
-                    || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind)
-                {
-                    found.key_shape = shape;
-                }
-            } else {
-                found.key = if key_name(&param).is_some() { identifier(&param) } else { "id".to_owned() };
-            }
-            if !matches!(found.key_shape.kind, Kind::Integer | Kind::String) {
-                found.key_shape.kind = Kind::String;
-            }
-            let clash = found.above.iter().any(|above| above.field == found.key);
-            for above in found.above.iter_mut().filter(|_| clash) {
-                above.field = format!("of_{}", above.field);
-            }
-        }
-    }
-}
-
-impl Collection {
-    /// The member by which a path names records that have another key: the `template_key` of `/templates/{id}`.
-    pub(super) fn named_by(&self, parameter: &str) -> Option<String> {
-        let item = self.item.as_deref().filter(|item| plain(item) != plain(parameter))?;
-        let (_, ending) = key_name(parameter)?;
-        if self.uses.is_some() || key_name(item).is_some_and(|(_, own)| own == ending) {
-            return None;
-        }
-        let members = self.record.as_ref()?.members()?;
-        let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
-        let named = |wanted: &str| {
-            members
-                .iter()
-                .find(|(name, member)| plain(name) == wanted && scalar(&member.shape))
-                .map(|(name, _)| name)
-        };
-        let found = named(&plain(parameter)).or_else(|| named(ending))?;
-        Some(identifier(found)).filter(|field| *field != self.key)
-    }
 }
 
 /// Names that resources cannot have.
 const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
-
-/// The member of a record that its path's parameter means, the likeliest first.
-fn key_member(record: &Shape, param: &str, noun: &str) -> Option<(String, Shape)> {
-    let members = record.members()?;
-    let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
-    let mut names = vec![plain(param), ending.to_owned()];
-    for noun in [stem.as_str(), noun] {
-        names.push(format!("{noun}{ending}"));
-    }
-    names.extend(["id", "sid", "uuid", "guid"].map(str::to_owned));
-    names.push(format!("{noun}id"));
-    names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
-    let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
-    names.into_iter().find_map(|wanted| {
-        let found = members.iter().find(|(name, member)| plain(name) == wanted && scalar(&member.shape));
-        found.map(|(name, member)| (name.clone(), member.shape.clone()))
-    })
-}

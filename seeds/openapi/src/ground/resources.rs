@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{Schemas, Side, key_name, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use indexmap::IndexMap;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::places::{Above, Collection, Places};
 use crate::build;
@@ -103,7 +103,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
         group.push(OF.to_owned());
         doc.unique_together.push(group);
     }
-    members(found, &mut doc);
+    members(places, found, &mut doc);
     let kept = FieldDoc {
         kind: Some("any".to_owned()),
         optional: true,
@@ -131,6 +131,12 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
 /// The field that holds what a record stands below.
 pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
     let name = above.of.and_then(|of| places.all.get_index(of)).map(|(_, other)| other.name.clone());
+    if name.is_none() {
+        let whole = above.picks.iter().all(Json::is_number);
+        let fake = json!({"provider": "pick", "of": above.picks});
+        let kind = if whole { "integer" } else { "string" };
+        return FieldDoc { kind: Some(kind.to_owned()), fake: Some(fake), ..FieldDoc::default() };
+    }
     FieldDoc { reference: name, on_delete: Some("cascade".to_owned()), ..FieldDoc::default() }
 }
 
@@ -182,7 +188,7 @@ const NAMES: [&str; 8] =
     ["name", "title", "friendlyname", "displayname", "label", "subject", "username", "fullname"];
 
 /// The scalar members of a record as fields. Keys of other records are chosen when a record is shown.
-fn members(found: &Collection, doc: &mut ResourceDoc) {
+fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let Some(record) = &found.record else { return };
     let named = |wanted: &&str| {
         record
@@ -198,14 +204,22 @@ fn members(found: &Collection, doc: &mut ResourceDoc) {
         let field = identifier(name);
         let known =
             doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
-        let refers = is_id(name) || key_name(name).is_some_and(|(_, ending)| ending == "sid");
+        let refers = is_id(name)
+            || key_name(name).is_some_and(|(_, ending)| ending == "sid")
+            || places.keyed.contains(&plain(name));
         let scalar = member.shape.is_scalar()
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
-        if known || refers || !scalar || member.shape.write_only || name.is_empty() {
+        // Moments as numbers are made when a record is shown, when it is known what the moment is.
+        let counted = member.shape.kind == Kind::Integer
+            && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
+        if known || refers || counted || !scalar || member.shape.write_only || name.is_empty() {
             continue;
         }
         let mut shape = member.shape.clone();
         shape.nullable = false;
+        if let (Kind::String, Some(values)) = (&shape.kind, places.choices.get(&plain(name))) {
+            shape.kind = Kind::Enum(values.clone());
+        }
         let mut made = fakes::field(name, &shape, Span::USUAL, 0);
         (made.pattern, made.default, made.unique) = (None, None, false);
         (made.min_length, made.max_length) = (None, None);
@@ -221,6 +235,12 @@ fn members(found: &Collection, doc: &mut ResourceDoc) {
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))
         {
             made.free_text = true;
+        }
+        // What must be there, or tells records apart, is there.
+        if let Some(fake) = made.fake.take() {
+            let must = member.required || key_name(name).is_some();
+            made.fake =
+                Some(if must { json!({"provider": "chance", "share": 1.0, "of": fake}) } else { fake });
         }
         phrases::name(name, &mut made);
         phrases::field(name, &member.shape, &mut made);

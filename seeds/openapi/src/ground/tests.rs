@@ -52,3 +52,48 @@ fn reads_without_a_schema_show_what_is_written() {
     assert!(behaviour(&found, "GET /notes").list.is_some());
     assert_eq!(behaviour(&found, "GET /notes/{slug}").get, behaviour(&found, "POST /notes").create);
 }
+
+#[test]
+fn a_key_that_records_show_as_a_member_scopes_them_and_no_other_value_opens() {
+    let found = imported(&format!(
+        "  /kinds/{{code}}: {{get: {LIST}}}\n  /kinds/{{code}}/{{kind_id}}: {{get: {ONE}}}\n{ODD}"
+    ));
+    let list = behaviour(&found, "GET /kinds/{code}");
+    assert_eq!(list.condition.as_deref(), Some("item.code == args.code"));
+    assert!(
+        list.require.iter().any(|check| check.that.contains("a.code == args.code")),
+        "{:?}",
+        list.require
+    );
+}
+
+#[test]
+fn a_key_that_only_members_name_is_that_of_records_that_nothing_else_shows() {
+    let found =
+        imported(&format!("  /things: {{get: {LIST}}}\n  /areas/{{area_id}}/report: {{get: {ONE}}}\n{ODD}"));
+    assert!(found.doc.resources.contains_key("area"), "{:?}", found.doc.resources.keys());
+    let report = behaviour(&found, "GET /areas/{area_id}/report");
+    assert!(format!("{report:?}").contains("area"), "{report:?}");
+}
+
+#[test]
+fn a_list_that_is_put_in_a_place_is_all_that_is_there() {
+    let body = "requestBody: {required: true, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}";
+    let reply = "responses: {'200': {description: All, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}";
+    let found = imported(&format!(
+        "  /things: {{get: {LIST}, put: {{{body}, {reply}}}, patch: {{{body}, {reply}}}}}\n{ODD}"
+    ));
+    let put = behaviour(&found, "PUT /things");
+    assert_eq!((put.create.as_deref(), put.each.as_deref()), (Some("thing"), Some("body")));
+    assert_eq!(put.condition.as_deref(), Some("true"));
+    assert_eq!(behaviour(&found, "PATCH /things").condition, None);
+}
+
+#[test]
+fn a_list_without_a_schema_shows_records_that_have_paths_elsewhere() {
+    let found = imported(&format!(
+        "  /shelves: {{get: {LIST}}}\n  /shelves/{{shelf_id}}/things: {{get: {SILENT}}}\n  /things/{{thing_id}}: {{get: {ONE}}}\n{ODD}"
+    ));
+    let list = behaviour(&found, "GET /shelves/{shelf_id}/things");
+    assert_eq!(list.list, behaviour(&found, "GET /things/{thing_id}").get);
+}

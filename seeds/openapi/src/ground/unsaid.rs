@@ -1,5 +1,6 @@
 //! What a document leaves unsaid: a path that reads what others write answers with it, although no schema says so.
 
+use diorama_seeds::contract::noun;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -14,10 +15,11 @@ struct Written {
 }
 
 /// Gives reads that promise nothing the records that are written at their paths: one where the path ends with a key, a
-/// list where such a path lies below.
+/// list where such a path lies below, or where records of that noun have paths elsewhere.
 pub(super) fn say(operations: &mut [Operation]) {
     let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
     let mut bodies: IndexMap<String, Written> = IndexMap::new();
+    let mut shown: IndexMap<String, Written> = IndexMap::new();
     for operation in operations.iter() {
         let parts = parts(operation);
         let place = match parts.split_last() {
@@ -29,6 +31,13 @@ pub(super) fn say(operations: &mut [Operation]) {
             }
             _ => form(&parts),
         };
+        if let (true, Some(schema), Some(shape)) =
+            (operation.method == "GET", &operation.promise, &operation.reply)
+            && place != form(&parts)
+        {
+            let one = || Written { schema: schema.clone(), shape: shape.clone() };
+            shown.entry(place.clone()).or_insert_with(one);
+        }
         let body = operation.body.as_ref().map(Shape::first_object).filter(|body| body.members().is_some());
         if let (Some(schema), Some(shape)) = (&operation.request, body) {
             let written = || Written { schema: schema.clone(), shape: shape.clone() };
@@ -44,12 +53,24 @@ pub(super) fn say(operations: &mut [Operation]) {
         let parts = parts(operation);
         let one = matches!(parts.last(), Some(Part::Key(_)));
         let place = form(if one { parts.split_last().map_or(&[][..], |(_, before)| before) } else { &parts });
-        let Some(key) = keys.get(&place) else { continue };
-        let Written { schema, shape } = record(key, bodies.get(&place));
+        let same =
+            || keys.keys().find(|other| !one && last(other) == last(&place) && !last(other).is_empty());
+        let Some((place, key)) = keys.get_key_value(&place).or_else(|| keys.get_key_value(same()?)) else {
+            continue;
+        };
+        let Written { schema, shape } = match shown.get(place) {
+            Some(Written { schema, shape }) => Written { schema: schema.clone(), shape: shape.clone() },
+            None => record(key, bodies.get(place)),
+        };
         let listed = |shape| Shape::of(Kind::Array(Box::new(shape)));
         operation.promise = Some(if one { schema } else { json!({"type": "array", "items": schema}) });
         operation.reply = Some(if one { shape } else { listed(shape) });
     }
+}
+
+/// The noun that a path ends with.
+fn last(form: &str) -> String {
+    form.rsplit('/').next().filter(|last| !last.starts_with('{')).map(noun).unwrap_or_default()
 }
 
 /// A record: what is written, with its key.

@@ -46,6 +46,9 @@ pub(crate) fn change(
     arguments: &IndexMap<String, FieldDoc>,
     (required, optional): (&[String], &[String]),
 ) -> PhrasesDoc {
+    if verb == "change" && required.is_empty() && optional.is_empty() {
+        return PhrasesDoc::default();
+    }
     let object = match key {
         Some(key) => format!("the {noun} {{{key}}}"),
         None if noun.starts_with("my ") => noun.to_owned(),

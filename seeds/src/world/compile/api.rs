@@ -522,5 +522,6 @@ pub(super) fn nothing() -> Behaviour {
         also: Vec::new(),
         keep: None,
         upsert: false,
+        each: None,
     }
 }

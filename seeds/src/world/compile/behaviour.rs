@@ -8,7 +8,7 @@ use super::options::{self, Kind};
 use crate::doc::EffectDoc;
 use crate::expr::{Expr, ExprType, Node, Slot};
 use crate::model::{
-    Behaviour, BehaviourKind, Change, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which,
+    Behaviour, BehaviourKind, Change, Each, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which,
 };
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, nfc};
@@ -84,6 +84,7 @@ impl Builder<'_> {
         let require = self.require(&here);
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => Shown::Many(resource, None),
+            (Kind::Create, Some(resource)) if doc.each.is_some() => Shown::Many(resource, None),
             (Kind::Aggregate, _) => Shown::Groups,
             (Kind::Members, Some(holder)) => {
                 let member = target.and_then(|(_, list)| self.member_of(holder, list?, &at));
@@ -101,8 +102,19 @@ impl Builder<'_> {
             self.scope.set_record(resource);
         }
         let also = self.effects(&here);
+        let each = resource.and_then(|resource| self.each(resource, &here));
         let Some(kind) = made else { return (nothing(), Shown::Unknown) };
-        (Behaviour { kind, bindings, require, also, keep, upsert: doc.upsert }, shown)
+        (Behaviour { kind, bindings, require, also, keep, upsert: doc.upsert, each }, shown)
+    }
+
+    /// The list that several records are made of, and what it takes the place of.
+    fn each(&mut self, resource: ResourceId, here: &Path<'_>) -> Option<Each> {
+        let doc = &self.doc.behaviour;
+        let parameter = self.find_parameter(doc.each.as_ref()?, &here.name("each"))?;
+        self.scope.set_item(Some(resource));
+        let instead_of = doc.condition.as_ref().map(|source| self.condition(source, &here.name("where")));
+        self.scope.set_item(None);
+        Some(Each { parameter, instead_of })
     }
 
     fn kind(

@@ -102,11 +102,12 @@ pub(super) fn kind_of<'d>(
 /// Reports options that the kind does not have.
 pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &mut Findings) {
     let one_record: &[Kind] = &[Get, Replace, Patch, Delete, Action, Members, AddMembers, RemoveMembers];
-    let options: [(&str, bool, &[Kind]); 13] = [
+    let options: [(&str, bool, &[Kind]); 14] = [
         ("key", doc.key.is_some(), one_record),
         ("by", !doc.by.is_empty(), &[Lookup]),
         ("filters", !doc.filters.is_empty(), &[List, Aggregate]),
-        ("where", doc.condition.is_some(), &[List, Aggregate, Members]),
+        ("where", doc.condition.is_some() && doc.each.is_none(), &[List, Aggregate, Members]),
+        ("each", doc.each.is_some(), &[Create]),
         ("sort", doc.sort.is_some(), &[List, Members]),
         ("page", doc.page.is_some(), &[List, Members]),
         ("set", !doc.set.is_empty(), &[Create, Replace, Patch]),

@@ -1,0 +1,93 @@
+//! The members that show the keys of collections.
+
+use std::collections::HashMap;
+
+use diorama_seeds::contract::{key_name, plain};
+
+use super::{Collection, Places, values};
+use crate::shape::{Kind, Shape};
+use crate::words::identifier;
+
+impl Places {
+    /// Finds the members that show the keys.
+    pub(super) fn find_keys(&mut self) {
+        for index in 0..self.all.len() {
+            let Some((_, found)) = self.all.get_index_mut(index) else { continue };
+            let hidden = format!("{}_key", found.name);
+            if found.single || found.uses.is_some() {
+                found.key = hidden;
+                continue;
+            }
+            let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
+            let member = found.record.as_ref().and_then(|record| key_member(record, &param, &found.noun));
+            if let Some((name, shape)) = member {
+                found.key = identifier(&name);
+                // A path's parameter may say more of keys than the member that shows them.
+                let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
+                if told
+                    || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind)
+                {
+                    found.key_shape = shape;
+                }
+            } else if found.item.is_none() && !found.made {
+                found.key = hidden;
+            } else {
+                found.key = identifier(&param);
+            }
+            if !matches!(found.key_shape.kind, Kind::Integer | Kind::String) {
+                found.key_shape.kind = Kind::String;
+            }
+            let clash = found.above.iter().any(|above| above.field == found.key);
+            for above in found.above.iter_mut().filter(|_| clash) {
+                above.field = format!("of_{}", above.field);
+            }
+        }
+        let keys = self.all.values().filter(|found| found.key != format!("{}_key", found.name));
+        let mut counts: HashMap<String, u32> = HashMap::new();
+        for found in keys {
+            *counts.entry(plain(&found.key)).or_default() += 1;
+        }
+        let own = |name: &String| !values::ANY.contains(&name.as_str());
+        self.keyed =
+            counts.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name).filter(own).collect();
+    }
+}
+
+impl Collection {
+    /// The member by which a path names records that have another key: the `template_key` of `/templates/{id}`.
+    pub(in crate::ground) fn named_by(&self, parameter: &str) -> Option<String> {
+        let item = self.item.as_deref().filter(|item| plain(item) != plain(parameter))?;
+        let (_, ending) = key_name(parameter)?;
+        if self.uses.is_some() || key_name(item).is_some_and(|(_, own)| own == ending) {
+            return None;
+        }
+        let members = self.record.as_ref()?.members()?;
+        let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
+        let named = |wanted: &str| {
+            members
+                .iter()
+                .find(|(name, member)| plain(name) == wanted && scalar(&member.shape))
+                .map(|(name, _)| name)
+        };
+        let found = named(&plain(parameter)).or_else(|| named(ending))?;
+        Some(identifier(found)).filter(|field| *field != self.key)
+    }
+}
+
+/// The member of a record that its path's parameter means, the likeliest first.
+fn key_member(record: &Shape, param: &str, noun: &str) -> Option<(String, Shape)> {
+    let members = record.members()?;
+    let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
+    let mut names = vec![plain(param), ending.to_owned()];
+    for noun in [stem.as_str(), noun] {
+        names.push(format!("{noun}{ending}"));
+    }
+    names.extend(["id", "sid", "uuid", "guid"].map(str::to_owned));
+    names.push(format!("{noun}id"));
+    names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
+    let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
+    names.into_iter().find_map(|wanted| {
+        let found = members.iter().find(|(name, member)| plain(name) == wanted && scalar(&member.shape));
+        found.map(|(name, member)| (name.clone(), member.shape.clone()))
+    })
+}

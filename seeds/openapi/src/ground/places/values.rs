@@ -1,0 +1,135 @@
+//! Keys in paths that no collection of the document has: members of the records below them, or keys of records that are
+//! only named elsewhere.
+
+use std::collections::HashSet;
+
+use diorama_seeds::contract::{key_name, noun, plain};
+use serde_json::{Value as Json, json};
+
+use super::{Collection, Part, Places, form};
+use crate::document::Operation;
+use crate::shape::{Kind, Shape};
+use crate::words::{identifier, label, singular};
+
+/// Names of keys that say nothing of whose they are.
+pub(super) const ANY: [&str; 12] =
+    ["id", "sid", "uuid", "guid", "name", "title", "slug", "code", "key", "token", "number", "index"];
+/// Values of a member by which paths tell records apart.
+const PICKS: u64 = 3;
+/// Replies are searched for names so deep.
+const MAX_DEPTH: u32 = 6;
+
+/// Finds them. A key that no reply shows is none that anybody could know.
+pub(super) fn find(places: &mut Places, operations: &[Operation]) {
+    let mut told = HashSet::new();
+    for reply in operations.iter().filter_map(|operation| operation.reply.as_ref()) {
+        names(reply, "", &mut told, 0);
+    }
+    for operation in operations {
+        let parts = places.parts(operation);
+        for (at, part) in parts.iter().enumerate() {
+            let Part::Key(name) = part else { continue };
+            let path = form(parts.get(..=at).unwrap_or_default());
+            if places.values.contains_key(&path) || places.is_known(&parts, at, name) {
+                continue;
+            }
+            let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
+            if let Some(member) = places.member_below(&path, name) {
+                let picks = picks(name, &shape);
+                places.values.insert(path, (identifier(&member), picks));
+            } else if let Some(stem) = stem(name).filter(|stem| tells(&told, name, stem)) {
+                let again = matches!(at.checked_sub(1).and_then(|before| parts.get(before)),
+                    Some(Part::Key(before)) if key_name(before).is_some_and(|(other, _)| other == stem));
+                if !again {
+                    places
+                        .all
+                        .entry(format!("{{{}}}", plain(name)))
+                        .or_insert_with(|| only_named(name, &stem, shape));
+                }
+            }
+        }
+    }
+}
+
+/// The noun of a key.
+fn stem(name: &str) -> Option<String> {
+    let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
+    Some(stem).filter(|stem| !stem.is_empty())
+}
+
+fn tells(told: &HashSet<String>, name: &str, stem: &str) -> bool {
+    told.contains(&plain(name)) || told.contains(&format!("{stem}id"))
+}
+
+/// A collection whose records nothing shows but members that hold their keys.
+fn only_named(name: &str, stem: &str, shape: Shape) -> Collection {
+    let words = identifier(name);
+    let words = key_name(name).and_then(|(_, ending)| words.strip_suffix(ending)).unwrap_or(&words);
+    Collection {
+        noun: stem.to_owned(),
+        label: label(&singular(words.trim_end_matches('_'))),
+        parts: vec![Part::Text(words.trim_end_matches('_').to_owned())],
+        item: Some(name.to_owned()),
+        key_shape: shape,
+        listed: true,
+        ..Collection::default()
+    }
+}
+
+/// Plain names of scalar members, and `userid` for `id` inside `user`.
+fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, depth: u32) {
+    match &shape.kind {
+        Kind::Object(members) if depth < MAX_DEPTH => {
+            for (name, member) in members {
+                let name = plain(name);
+                if member.shape.is_scalar() {
+                    told.insert(format!("{inside}{name}"));
+                    told.insert(name);
+                } else {
+                    names(&member.shape, &noun(&name), told, depth + 1);
+                }
+            }
+        }
+        Kind::Array(item) => names(item, inside, told, depth + 1),
+        Kind::Union(ways) => ways.iter().for_each(|way| names(way, inside, told, depth + 1)),
+        _ => {}
+    }
+}
+
+/// Some values of a member, of the form that a parameter gives them.
+fn picks(name: &str, shape: &Shape) -> Vec<Json> {
+    let samples: Vec<Json> =
+        shape.samples.iter().filter(|sample| sample.is_string()).take(2).cloned().collect();
+    let made = (1..=PICKS).map(|number| match (&shape.kind, shape.format.as_deref()) {
+        (Kind::Integer, _) => json!(number),
+        (_, Some("uuid")) => json!(format!("{number}f0c2b6e-7a51-4d3e-9c88-51d0b7a4e21{number}")),
+        _ => json!(format!("{}_{number}", identifier(name))),
+    });
+    samples.into_iter().chain(made).take(PICKS as usize).collect()
+}
+
+impl Places {
+    /// Whether a key in a path is that of a collection, or chooses a list.
+    fn is_known(&self, parts: &[Part], at: usize, name: &str) -> bool {
+        let path = form(parts.get(..at).unwrap_or_default());
+        let before = parts.get(..at).unwrap_or_default().iter().rev().find_map(|part| match part {
+            Part::Text(text) => Some(noun(text)),
+            Part::Key(_) => None,
+        });
+        let named = |wanted: &str| self.by_noun(wanted, usize::MAX, parts).is_some();
+        self.exact(&path).is_some_and(|found| self.is_shown(found))
+            || key_name(name).is_some_and(|(stem, _)| !stem.is_empty() && named(&stem))
+            || (!self.lists.contains(&format!("{path}/{{}}")) && before.is_some_and(|before| named(&before)))
+    }
+
+    /// The member of that name that records below a path have.
+    fn member_below(&self, path: &str, name: &str) -> Option<String> {
+        let below = self.all.iter().filter(|(other, _)| other.starts_with(path));
+        let nearest = below.min_by_key(|(_, found)| found.parts.len())?.1;
+        let members = nearest.record.as_ref()?.members()?;
+        let named = |(other, member): &(&String, &crate::shape::Member)| {
+            plain(other) == plain(name) && matches!(member.shape.kind, Kind::String | Kind::Integer)
+        };
+        members.iter().find(named).map(|(name, _)| name.clone())
+    }
+}
