@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::{Method, Response};
-use diorama_seeds::model::Api;
+use diorama_seeds::model::{Api, BehaviourKind};
 use diorama_seeds::task::Call;
 
 use super::App;
@@ -106,12 +106,15 @@ impl App {
         Ok(after.on(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone))))
     }
 
-    /// A token of the session, where the path is one at which tokens are issued and no API of the world.
+    /// A token of the session, where the path is one at which tokens are issued. A document may describe it as an operation,
+    /// whose made-up token would let nobody in; an API of the world's own that signs users in goes first.
     fn token(&self, slot: &Slot, path: &str, request: &Incoming<'_>) -> Option<Response<Body>> {
         let below = path.strip_prefix(&*slot.world.server_path).unwrap_or(path);
         let world = slot.world.world();
         let (domain, scheme) = auth::issuer(world, path).or_else(|| auth::issuer(world, below))?;
-        if matches!(slot.world.routes.find("POST", path), Found::Api(..)) {
+        if let Found::Api(api, _) = slot.world.routes.find("POST", path)
+            && matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. })
+        {
             return None;
         }
         let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
