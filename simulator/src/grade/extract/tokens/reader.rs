@@ -510,11 +510,11 @@ impl<'a> Reader<'a> {
                     let number = last.hash == word!("no")
                         && rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
                     let short = last.is(Roles::ABBREVIATION) && last.hash != word!("no") && !upper;
-                    // A letter behind a sign or a number is a unit: `23 °C. Is there`.
-                    let before = self.text[..last.start as usize].chars().next_back();
-                    let apart =
-                        before.is_none_or(|c| c.is_whitespace() || c.is_alphabetic() || ".(\"'-".contains(c));
-                    let initial = last.len() == 1 && apart && (last.has(Marks::CAPITAL) || !upper);
+                    // A letter behind a sign or a number is a unit: `23 °C. Is there`, `900 W. Is there`.
+                    let before = self.text[..last.start as usize].trim_end_matches(' ').chars().next_back();
+                    let unit =
+                        last.has(Marks::CAPITAL) && before.is_some_and(|c| c.is_ascii_digit() || c == '°');
+                    let initial = last.len() == 1 && !unit && (last.has(Marks::CAPITAL) || !upper);
                     honorific || number || short || initial
                 }
             });
@@ -597,8 +597,9 @@ mod tests {
     fn a_unit_ends_a_sentence_and_an_initial_does_not() {
         let questions = |text: &str| Text::read(text).questions.iter().filter(|asks| **asks).count();
         let sentences = |text: &str| Text::read(text).tokens.last().map_or(0, |token| token.sentence);
-        let warm = "It's 23.5 °C. Is there anything else?";
-        assert_eq!((questions(warm), sentences(warm)), (1, 1));
+        for text in ["It's 23.5 °C. Is there anything else?", "It draws 40 W. Shall I turn it off?"] {
+            assert_eq!((questions(text), sentences(text)), (1, 1), "{text}");
+        }
         assert_eq!((questions("Is it J. Smith?"), sentences("Is it J. Smith?")), (1, 0));
     }
 }
