@@ -574,7 +574,7 @@ impl<'a> Act<'a> {
                     let other = self.collection(of);
                     format!("{}.first(x, true).{}", other.name, other.key)
                 }
-                None => known.picks.first().map_or_else(|| "''".to_owned(), |pick| literal(pick)),
+                None => known.picks.first().map_or_else(|| "''".to_owned(), literal),
             };
             self.api.behaviour.set.insert(known.field.clone(), value);
         }
