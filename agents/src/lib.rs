@@ -4,6 +4,7 @@
 //! `diorama-seeds`, calls run in `diorama-simulator`, rows reach disk through `diorama-output`.
 
 pub mod benchmarks;
+pub mod catalog;
 pub mod cli;
 pub mod episode;
 pub mod evaluation;

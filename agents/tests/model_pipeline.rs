@@ -40,7 +40,6 @@ use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::{Identity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_seeds::task::Ability;
-use diorama_seeds::world;
 use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::{Value as Json, json};
 
@@ -67,14 +66,8 @@ fn settings(user: UserWords, assistant: AssistantWords) -> Settings {
 /// The recipe of a few domains of the catalog.
 fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<Recipe> {
     let names = ["dental_clinic", "city_library"];
-    let found = diorama_catalog::names().iter().copied().filter(|name| names.contains(name));
-    let domains = found.map(|name| {
-        let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
-        if let Some(scenarios) = diorama_catalog::scenarios(name) {
-            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
-        }
-        doc
-    });
+    let worlds = diorama_agents::catalog::worlds().unwrap();
+    let domains = worlds.into_iter().filter(|world| names.contains(&&*world.name));
     let recipe = Recipe::new(Ingredients {
         seed: 3,
         abilities,

@@ -66,6 +66,12 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError>;
 }
 
+/// The cosine of two vectors of length one.
+#[must_use]
+pub fn dot(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
+
 /// Scales a vector to length one; zeros stay. In 64 bits and in order, so that it is the same on every machine.
 pub(crate) fn normalise(vector: &mut [f32]) {
     let square: f64 = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();

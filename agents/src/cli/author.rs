@@ -11,8 +11,8 @@ use serde_json::{Value as Json, json};
 
 use super::error::CliError;
 use super::eval::ModelArgs;
-use super::inputs::catalog_worlds;
 use super::{Done, Streams, terminal};
+use crate::catalog;
 use crate::synthesis::authoring::asking::Stop;
 use crate::synthesis::authoring::domain::Domain;
 use crate::synthesis::authoring::{Authored, Settings, author};
@@ -208,7 +208,7 @@ fn save<T: Serialize>(path: &Path, lines: &[T]) -> Result<(), CliError> {
 
 /// The catalog's domains: a new one is to differ from them as well.
 fn existing() -> Result<Vec<Domain>, CliError> {
-    let heads = catalog_worlds()?.into_iter().filter_map(|doc| doc.domain);
+    let heads = catalog::worlds()?.into_iter().filter_map(|doc| doc.domain);
     let domains = heads.map(|head| Domain {
         title: head.title.unwrap_or_else(|| head.name.replace('_', " ")),
         description: head.description.unwrap_or_default(),

@@ -14,8 +14,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::embedder::EmbedderArguments;
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds, read_file};
+use super::inputs::{Inputs, read_file};
 use super::{Done, Streams, terminal};
+use crate::catalog;
 use crate::retrieval::{
     CUTS, Interval, Material, Measured, compare, of_dataset, of_lines, of_reverse_chain, summary,
 };
@@ -80,7 +81,7 @@ impl BenchSearch {
     }
 
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<ApiEntry>, CliError> {
-        let docs = if self.inputs.is_empty() { catalog_worlds()? } else { self.inputs.read(streams)? };
+        let docs = if self.inputs.is_empty() { catalog::worlds()? } else { self.inputs.read(streams)? };
         let mut apis = Vec::new();
         for doc in docs {
             let name = doc.name.clone();

@@ -15,7 +15,7 @@ use diorama_simulator::http::check::{NoCandidate, Prover};
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds, read_file};
+use super::inputs::{Inputs, read_file};
 use super::{Done, Streams};
 use crate::synthesis::pipeline::PipelineError;
 
@@ -89,7 +89,8 @@ impl Check {
     /// # Errors
     /// When a file cannot be read or is no candidate, or names a world that is not there.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let mut docs = if self.inputs.is_empty() { catalog_worlds()? } else { self.inputs.read(streams)? };
+        let mut docs =
+            if self.inputs.is_empty() { crate::catalog::worlds()? } else { self.inputs.read(streams)? };
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
         for file in &self.files {

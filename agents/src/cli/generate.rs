@@ -19,8 +19,9 @@ use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds};
+use super::inputs::Inputs;
 use super::{Done, Streams, terminal};
+use crate::catalog;
 use crate::synthesis::caller::OfflineCaller;
 use crate::synthesis::domain::{OfflineApis, OfflineDomain};
 use crate::synthesis::phenomena;
@@ -160,7 +161,7 @@ impl Generate {
             return Err(CliError::Benchmark(name.clone()));
         }
         let (domains, worlds) =
-            if named.is_empty() { (catalog_worlds()?, Vec::new()) } else { (Vec::new(), named) };
+            if named.is_empty() { (catalog::worlds()?, Vec::new()) } else { (Vec::new(), named) };
         let mut abilities: Vec<Ability> = self.ability.iter().copied().map(Ability::from).collect();
         abilities.sort_unstable();
         abilities.dedup();

@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use diorama_catalog as catalog;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
 use diorama_seeds::world;
@@ -12,6 +11,7 @@ use diorama_seeds::world;
 use super::error::CliError;
 use super::openapi::ImportArgs;
 use super::{Streams, terminal};
+use crate::catalog;
 
 /// Where worlds come from.
 #[derive(Clone, Debug, Default, Args)]
@@ -103,28 +103,6 @@ impl Inputs {
     }
 }
 
-/// The catalog's worlds.
-///
-/// # Errors
-/// A finding in the catalog itself.
-pub fn catalog_worlds() -> Result<Vec<WorldDoc>, CliError> {
-    let mut docs = Vec::new();
-    for name in catalog::names() {
-        docs.extend(catalog_world(name)?);
-    }
-    Ok(docs)
-}
-
-/// The world of the catalog that has a name.
-fn catalog_world(name: &str) -> Result<Option<WorldDoc>, CliError> {
-    let Some(source) = catalog::source(name) else { return Ok(None) };
-    let mut doc = world::read(&format!("catalog/{name}.yaml"), source.as_bytes())?;
-    if let Some(scenarios) = catalog::scenarios(name) {
-        world::add_scenarios(&mut doc, &format!("catalog/{name}{SCENARIOS}"), scenarios.as_bytes())?;
-    }
-    Ok(Some(doc))
-}
-
 /// What the name of a file of scenarios ends in: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
 const SCENARIOS: &str = ".scenarios.yaml";
 
@@ -134,12 +112,12 @@ const SCENARIOS: &str = ".scenarios.yaml";
 /// When it cannot be read or is wrong.
 pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     if !path.exists() {
-        let named = path.to_str().map(catalog_world).transpose()?.flatten();
+        let named = path.to_str().map(catalog::world).transpose()?.flatten();
         return named.ok_or_else(|| {
             CliError::Usage(format!(
                 "found no file `{}`, expected one, or a world of the catalog: {}",
                 path.display(),
-                catalog::names().join(", ")
+                diorama_catalog::names().join(", ")
             ))
         });
     }

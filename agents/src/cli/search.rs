@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::embedder::EmbedderArguments;
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds};
+use super::inputs::Inputs;
 use super::{Done, Streams};
+use crate::catalog;
 
 /// Find APIs by what they do.
 ///
@@ -81,7 +82,7 @@ impl Search {
     /// # Errors
     /// When worlds cannot be read.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let docs = if self.inputs.is_empty() { catalog_worlds()? } else { self.inputs.read(streams)? };
+        let docs = if self.inputs.is_empty() { catalog::worlds()? } else { self.inputs.read(streams)? };
         let mut apis = Vec::new();
         for doc in docs {
             let name = doc.name.clone();

@@ -23,9 +23,10 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::check::Gates;
 use super::error::CliError;
-use super::inputs::{Inputs, catalog_worlds, read_world};
+use super::inputs::{Inputs, read_world};
 use super::openapi::read_document;
 use super::{Done, Streams, terminal};
+use crate::catalog;
 use crate::tasks::DatasetTasks;
 
 /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
@@ -251,7 +252,7 @@ impl Serve {
         self.inputs.name(&mut named, streams)?;
         let mut docs: Vec<(WorldDoc, String)> = named.into_iter().zip(paths).collect();
         if self.inputs.is_empty() && self.tasks.is_none() {
-            docs.extend(catalog_worlds()?.into_iter().map(|doc| (doc, String::new())));
+            docs.extend(catalog::worlds()?.into_iter().map(|doc| (doc, String::new())));
         }
         if self.compose && docs.len() > 1 {
             let all: Vec<WorldDoc> = docs.into_iter().map(|(doc, _)| doc).collect();

@@ -30,6 +30,9 @@ use super::scenario::{self, Repertoire};
 use super::tester::{Rejected, TesterAgent};
 use super::world::UnitWorld;
 
+/// Why a row is dropped whose first request is too near to another's.
+pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
+
 /// Attempts at a slot before it is given up.
 const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
@@ -121,7 +124,7 @@ fn slot_row(
         };
         let opening = shingles(&words(candidate.stages.first().map_or("", |stage| &stage.user)));
         if requests.iter().any(|other| similar(other, &opening)) {
-            funnel.drop_at("duplicate", "near-duplicate of an earlier request in the same world");
+            funnel.drop_at("duplicate", REPEATS);
             continue;
         }
         match agents.tester.test(world, candidate, &mut rng) {

@@ -18,6 +18,7 @@ use diorama_seeds::task::Ability;
 use diorama_seeds::world::Finding;
 
 pub use self::play::{Played, Unplayed, play};
+pub use self::search::Names;
 use self::words::check_words;
 use super::phenomena;
 use super::pipeline::ability_weight;

@@ -164,10 +164,8 @@ mod tests {
 
     #[test]
     fn every_surface_of_the_catalog_compiles_and_its_scenarios_follow() {
-        for (seed, name) in diorama_catalog::names().iter().enumerate() {
-            let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
-            let scenarios = diorama_catalog::scenarios(name).unwrap();
-            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
+        for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
+            let name = &doc.name;
             let written = doc.scenarios.len();
             for surface in 0..8 {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 100 + surface);
@@ -191,10 +189,8 @@ mod tests {
         use crate::synthesis::world::Family;
 
         let mut shapes = HashSet::new();
-        for (seed, name) in diorama_catalog::names().iter().enumerate() {
-            let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
-            let scenarios = diorama_catalog::scenarios(name).unwrap();
-            world::add_scenarios(&mut doc, name, scenarios.as_bytes()).unwrap();
+        for (seed, doc) in crate::catalog::worlds().unwrap().into_iter().enumerate() {
+            let name = &doc.name;
             for surface in 0..3 {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + surface);
                 let family =

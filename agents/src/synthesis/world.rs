@@ -20,7 +20,7 @@ use diorama_simulator::grade::extract::prose::Prose;
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
 
-use super::scenario::{Repertoire, Shares};
+use super::scenario::{Names, Repertoire, Shares};
 use super::text::Template;
 
 /// A source world from which the worlds of many units are made: same domains and APIs, other records.
@@ -43,6 +43,7 @@ pub struct Family {
     pub shadow: World,
     topics: OnceLock<Vec<Vec<f32>>>,
     told: OnceLock<Vec<BTreeSet<u64>>>,
+    names: OnceLock<Names>,
 }
 
 /// One materialised world of a family.
@@ -128,6 +129,7 @@ impl Family {
             source,
             topics: OnceLock::new(),
             told: OnceLock::new(),
+            names: OnceLock::new(),
         }))
     }
 
@@ -140,6 +142,11 @@ impl Family {
     pub fn told_of(&self, api: ApiId) -> &BTreeSet<u64> {
         let stems = |id| self.texts(id).flat_map(Prose::stems_of).collect();
         &self.told.get_or_init(|| self.world().api_ids().map(stems).collect())[api.index()]
+    }
+
+    /// The words of what people call what its APIs do.
+    pub fn names(&self) -> &Names {
+        self.names.get_or_init(|| Names::new(self.world(), &self.guide))
     }
 
     /// What people call what an API does, and its description.

@@ -19,7 +19,7 @@ use super::extract::lexicon::{Roles, word, words};
 use super::extract::prose::Prose;
 use super::extract::tokens::{Kind, Text, Token};
 use super::readings::Said;
-use crate::embed::{StaticEmbedder, embedded};
+use crate::embed::{StaticEmbedder, dot, embedded};
 use crate::engine::Origin;
 use crate::session::LogEntry;
 
@@ -182,7 +182,7 @@ impl Ground<'_> {
         parts(prose).iter().filter(|part| !is_inability(part) && denied(part) && about(part)).any(|part| {
             let said = self.vector(&model, part, &[]);
             let nearest = |reasons: &[&str]| {
-                reasons.iter().map(|reason| cosine(&said, &model.vector(reason))).fold(0.0, f32::max)
+                reasons.iter().map(|reason| dot(&said, &model.vector(reason))).fold(0.0, f32::max)
             };
             nearest(&ABSENT) > nearest(&others)
         })
@@ -258,7 +258,7 @@ impl Ground<'_> {
         let said: Vec<Vec<f32>> = reasons.iter().map(|part| self.vector(&model, part, &shared)).collect();
         let nearest = |reason: &str| {
             let reason = self.vector(&model, reason, &shared);
-            said.iter().map(|said| cosine(said, &reason)).fold(0.0, f32::max)
+            said.iter().map(|said| dot(said, &reason)).fold(0.0, f32::max)
         };
         let own = right.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
         let excuse = EXCUSES.iter().map(|reason| nearest(reason)).fold(0.0, f32::max);
@@ -380,10 +380,6 @@ fn causes(text: &str) -> Vec<String> {
     let stops = |c: char| matches!(c, '.' | ';' | '!' | '?' | '\n');
     let behind = text.split(" because ").skip(1).chain(text.split(" since ").skip(1));
     behind.map(|rest| rest.split(stops).next().unwrap_or_default().to_owned()).collect()
-}
-
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Stems that several reasons have.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use diorama_seeds::script::Held;
 use diorama_seeds::task::Outcome;
 
-use crate::embed::embedded;
+use crate::embed::{dot, embedded};
 use crate::grade::extract::lexicon::{Roles, words};
 use crate::grade::extract::tokens::{Text, Token};
 use crate::grade::outcome::{asks_leave, read, requests};
@@ -108,7 +108,7 @@ impl Message {
     fn meant(&self, sentence: u32, knows: &[Held]) -> Option<usize> {
         let model = embedded().ok()?;
         let vector = model.vector(self.sentence(sentence)?);
-        let near = |text: &str| vector.iter().zip(model.vector(text)).map(|(a, b)| a * b).sum::<f32>();
+        let near = |text: &str| dot(&vector, &model.vector(text));
         let nearest = |held: &Held| {
             names(held).map(|name| near(&name.replace(['_', '-'], " "))).fold(f32::MIN, f32::max)
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use diorama_seeds::naming;
-use diorama_simulator::embed::{EmbedError, Embedder, StaticEmbedder, embedded};
+use diorama_simulator::embed::{EmbedError, Embedder, StaticEmbedder, dot, embedded};
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -131,7 +131,7 @@ impl Known {
     /// When the model cannot embed it.
     pub fn admit(&mut self, domain: &Domain) -> Result<bool, EmbedError> {
         let vector = self.vector(domain)?;
-        let near = self.vectors.iter().any(|other| cosine(other, &vector) >= TOO_NEAR);
+        let near = self.vectors.iter().any(|other| dot(other, &vector) >= TOO_NEAR);
         let fits = !near && !self.names.contains(&domain.name);
         if fits {
             self.take(domain, vector);
@@ -148,8 +148,4 @@ impl Known {
         self.titles.push(domain.title.clone());
         self.names.push(domain.name.clone());
     }
-}
-
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).map(|(one, other)| one * other).sum()
 }

@@ -6,15 +6,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use diorama_seeds::doc::{ScenarioDoc, ScenarioStageDoc};
-use diorama_seeds::world;
-use diorama_simulator::embed::embedded;
+use diorama_seeds::doc::{ScenarioDoc, ScenarioStageDoc, WorldDoc};
+use diorama_simulator::embed::{dot, embedded};
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::fidelity::{Speaker, names};
+use crate::catalog;
 
 /// Words from which on a line is long enough for a vector to tell what it is about.
 const SHORT: usize = 4;
@@ -86,7 +86,6 @@ fn nearness(line: &str, reference: &str, topic: &[f32]) -> f32 {
         vector
     };
     let (one, other) = (about(line), about(reference));
-    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let length = (dot(&one, &one) * dot(&other, &other)).sqrt();
     if length > 0.0 { dot(&one, &other) / length } else { 0.0 }
 }
@@ -102,21 +101,12 @@ pub struct Ear {
     bias: f32,
 }
 
-static EAR: LazyLock<Ear> = LazyLock::new(|| {
-    let scenarios: Vec<ScenarioDoc> =
-        diorama_catalog::names().iter().copied().flat_map(scenarios_of).collect();
-    Ear::of(&scenarios)
-});
+static EAR: LazyLock<Ear> = LazyLock::new(|| Ear::of(&scenarios_of(catalog::worlds().unwrap_or_default())));
 
-/// The scenarios of a world of the catalog.
-fn scenarios_of(name: &str) -> Vec<ScenarioDoc> {
-    let read = || {
-        let mut doc = world::read(name, diorama_catalog::source(name)?.as_bytes()).ok()?;
-        world::add_scenarios(&mut doc, name, diorama_catalog::scenarios(name)?.as_bytes()).ok()?;
-        let (_, domains) = doc.into_domains();
-        Some(domains.into_iter().flat_map(|domain| domain.scenarios).collect())
-    };
-    read().unwrap_or_default()
+/// The scenarios of worlds.
+fn scenarios_of(worlds: Vec<WorldDoc>) -> Vec<ScenarioDoc> {
+    let domains = worlds.into_iter().flat_map(|world| world.into_domains().1);
+    domains.flat_map(|domain| domain.scenarios).collect()
 }
 
 impl Ear {

@@ -19,10 +19,10 @@ use tokio::task::JoinSet;
 use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
-use super::slot::{REPEATS, SlotJob, SlotOutcome, opening, slot};
+use super::slot::{SlotJob, SlotOutcome, opening, slot};
 use super::stages::{StageLine, Went};
 use super::studio::Studio;
-use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::pipeline::{PipelineError, REPEATS};
 use crate::synthesis::world::UnitWorld;
 
 /// Conversations in a row without a reply after which the server is taken to be gone.

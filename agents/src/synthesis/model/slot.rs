@@ -28,13 +28,10 @@ use super::searches::searched_again;
 use super::stages::{StageLine, Went};
 use super::studio::Studio;
 use super::{AssistantWords, UserWords, caller, judge, query, wording};
-use crate::synthesis::pipeline::count_faults;
+use crate::synthesis::pipeline::{REPEATS, count_faults};
 use crate::synthesis::row::{self, About};
 use crate::synthesis::tester::Rejected;
 use crate::synthesis::world::UnitWorld;
-
-/// Why a row is dropped whose first request is too near to another's.
-pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
 /// What is asked for of a slot.
 #[derive(Clone)]

@@ -6,13 +6,13 @@
 use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::english;
-use diorama_seeds::model::{ApiId, DomainId};
+use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_simulator::grade::extract::prose::Prose;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::synthesis::world::UnitWorld;
+use crate::synthesis::world::{Guide, UnitWorld};
 
 /// Searches for one API; who has found nothing by then gives up.
 const MOST_TRIES: usize = 4;
@@ -42,12 +42,39 @@ pub(super) struct Known<'a> {
     pub(super) system: &'a str,
 }
 
+/// The words of all APIs' common names, once for a family of worlds.
+pub struct Names {
+    /// By API: stems of words that mean something.
+    stems: Vec<HashSet<u64>>,
+    /// By domain: how many of its APIs have a stem.
+    uses: Vec<HashMap<u64, usize>>,
+    /// By domain: how many of its APIs have a word, whatever it means.
+    spread: Vec<HashMap<String, usize>>,
+}
+
+impl Names {
+    /// Reads the names of all APIs.
+    #[must_use]
+    pub fn new(world: &World, guide: &Guide) -> Self {
+        let domains = world.domains.len();
+        let (mut uses, mut spread) = (vec![HashMap::new(); domains], vec![HashMap::new(); domains]);
+        let stems = world.api_ids().map(|id| {
+            let (domain, names) = (world.api(id).domain.index(), &guide.api(id).search);
+            let stems: HashSet<u64> = names.iter().flat_map(|name| Prose::stems_of(name)).collect();
+            let words: HashSet<String> = names.iter().flat_map(|name| words(name)).collect();
+            stems.iter().for_each(|stem| *uses[domain].entry(*stem).or_default() += 1);
+            words.into_iter().for_each(|word| *spread[domain].entry(word).or_default() += 1);
+            stems
+        });
+        let stems = stems.collect();
+        Self { stems, uses, spread }
+    }
+}
+
 /// Keywords to search by for what no API does: what the user said of it, in the words of the domain.
 pub(super) fn in_vain(world: &UnitWorld, domain: DomainId, opening: &str) -> Option<String> {
-    let model = world.base.world();
-    let of_domain = model.api_ids().filter(|api| model.api(*api).domain == domain);
-    let words: HashSet<u64> = of_domain.flat_map(|api| stems(world, api)).collect();
-    requests(&[opening], |stem| if words.contains(&stem) { OWN } else { 0 }).into_iter().next()
+    let words = &world.family.names().uses[domain.index()];
+    requests(&[opening], |stem| if words.contains_key(&stem) { OWN } else { 0 }).into_iter().next()
 }
 
 /// Keywords to search by, in the order in which they are tried.
@@ -57,13 +84,10 @@ pub(super) fn attempts(
     known: &Known<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
+    let read = world.family.names();
+    let domain = world.base.world().api(api).domain.index();
+    let (own, uses, spread) = (&read.stems[api.index()], &read.uses[domain], &read.spread[domain]);
     // What is said of many things (to find, to list) tells none of them apart.
-    let model = world.base.world();
-    let mut uses: HashMap<u64, usize> = HashMap::new();
-    for id in model.api_ids().filter(|id| model.api(*id).domain == model.api(api).domain) {
-        stems(world, id).into_iter().for_each(|stem| *uses.entry(stem).or_default() += 1);
-    }
-    let own = stems(world, api);
     let telling = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
     let weigh = |stem: u64| match (own.contains(&stem), telling(&stem)) {
         (true, true) => OWN,
@@ -81,11 +105,6 @@ pub(super) fn attempts(
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
     // `budget` or `cheapest`.
-    let mut spread: HashMap<String, usize> = HashMap::new();
-    for id in model.api_ids().filter(|id| model.api(*id).domain == model.api(api).domain) {
-        let words = world.family.guide.api(id).search.iter().flat_map(|name| words(name));
-        words.collect::<HashSet<_>>().into_iter().for_each(|word| *spread.entry(word).or_default() += 1);
-    }
     let heard: HashSet<String> = known.said.iter().copied().chain([known.system]).flat_map(words).collect();
     let unsaid = |name: &String| -> f64 {
         let strange = words(name).filter(|word| !heard.contains(word));
@@ -94,12 +113,15 @@ pub(super) fn attempts(
     // What is wanted now tells more than what was said before, or is said to every assistant.
     let now: HashSet<u64> = of_stage.iter().copied().flat_map(Prose::stems_of).collect();
     let stale = |name: &String| Prose::stems_of(name).iter().all(|stem| !now.contains(stem));
-    names.sort_by(|one, other| stale(one).cmp(&stale(other)).then(unsaid(one).total_cmp(&unsaid(other))));
-    let said_names = names.iter().take_while(|name| unsaid(name) < HARDLY).count();
+    let mut ranked: Vec<(bool, f64, String)> =
+        names.into_iter().map(|name| (stale(&name), unsaid(&name), name)).collect();
+    ranked.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    let said_names = ranked.iter().take_while(|(_, unsaid, _)| *unsaid < HARDLY).count();
+    let mut names = ranked.into_iter().map(|(.., name)| name);
 
     let mut tries = requests(of_stage, weigh);
     let at = if rng.random_bool(NAMED_FIRST) { 0 } else { tries.len() };
-    tries.splice(at..at, names.drain(..said_names));
+    tries.splice(at..at, names.by_ref().take(said_names));
     tries.extend(names);
     tries.truncate(MOST_TRIES);
     tries
@@ -108,11 +130,6 @@ pub(super) fn attempts(
 /// The stems of all words of a text.
 fn words(text: &str) -> impl Iterator<Item = String> {
     english::words(text).map(|word| english::stem(&word))
-}
-
-/// The words of an API's common names.
-fn stems(world: &UnitWorld, api: ApiId) -> HashSet<u64> {
-    world.family.guide.api(api).search.iter().flat_map(|words| Prose::stems_of(words)).collect()
 }
 
 /// A name without words at its beginning that are not needed, as long as two that mean something are left.

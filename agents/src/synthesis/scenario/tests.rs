@@ -169,9 +169,8 @@ fn nothing_in_words_runs_on_or_panics() {
 fn the_catalogs_scenarios_become_rows() {
     let mut lost = Vec::new();
     let (mut tries, mut rows) = (0, 0);
-    for name in diorama_catalog::names() {
-        let mut doc = world::read(name, diorama_catalog::source(name).unwrap().as_bytes()).unwrap();
-        world::add_scenarios(&mut doc, name, diorama_catalog::scenarios(name).unwrap().as_bytes()).unwrap();
+    for doc in crate::catalog::worlds().unwrap() {
+        let name = &doc.name;
         let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
         assert!(family.repertoire.scenarios().len() >= 25, "{name}");
         let worlds: Vec<UnitWorld> = (0..4)

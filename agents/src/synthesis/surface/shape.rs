@@ -132,7 +132,8 @@ fn relisted(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioD
         Lists::Bare => {
             let more = api.behaviour.page.is_some() || !api.reply.with.is_empty();
             let counted = named(scenarios, &api.name).any(|(scenario, name)| {
-                texts(scenario).iter().any(|text| members(text, &name).any(|(_, member)| member != items))
+                let reply = format!("{name}.");
+                texts(scenario).iter().any(|text| members(text, &reply).any(|(_, member)| member != items))
             });
             if more || counted {
                 return None;
@@ -190,17 +191,14 @@ fn plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<String>
 fn follow(api: &mut ApiDoc, change: &Change, scenarios: &mut [ScenarioDoc]) {
     let phrases = &mut api.phrases.done;
     for phrase in phrases {
-        *phrase = phrase.replace("{reply:", "{reply:reply.");
-        *phrase = changed(phrase, "reply", change)
-            .replace("{reply:reply.", "{reply:")
-            .replace("{reply:reply", "{reply:");
+        *phrase = changed(phrase, "reply:", change);
     }
     let names: Vec<(String, String)> =
         named(scenarios, &api.name).map(|(scenario, name)| (scenario.name.clone(), name)).collect();
     for (scenario, name) in names {
         for scenario in scenarios.iter_mut().filter(|own| own.name == scenario) {
             let Ok(mut stages) = serde_json::to_value(&scenario.stages) else { continue };
-            each_text(&mut stages, &mut |text| *text = changed(text, &name, change));
+            each_text(&mut stages, &mut |text| *text = changed(text, &format!("{name}."), change));
             if let Ok(stages) = serde_json::from_value(stages) {
                 scenario.stages = stages;
             }
@@ -226,35 +224,36 @@ fn each_text(json: &mut Json, act: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Where a text names a member of what goes by a name, and which: `found.books`, `found[0].books`.
-fn members<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+/// Where a text names a member of a reply, and which. `reply` is what the reply goes by and what stands before its members:
+/// `found.` in `{found.books}`, `reply:` in `{reply:books}`.
+fn members<'t>(text: &'t str, reply: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    text.match_indices(name).filter_map(move |(at, _)| {
+    text.match_indices(reply).filter_map(move |(at, _)| {
         let before = text[..at].chars().next_back();
         if before.is_some_and(|before| part(before) || matches!(before, '.' | '\'' | '"')) {
             return None;
         }
-        let rest = &text[at + name.len()..];
-        let dot = at + name.len();
-        let member = rest.strip_prefix('.')?;
+        let start = at + reply.len();
+        let member = &text[start..];
         let end = member.find(|character| !part(character)).unwrap_or(member.len());
-        (end > 0).then(|| (dot, &member[..end]))
+        (end > 0).then(|| (start, &member[..end]))
     })
 }
 
-fn changed(text: &str, name: &str, change: &Change) -> String {
+fn changed(text: &str, reply: &str, change: &Change) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
-    for (dot, member) in members(text, name) {
-        out.push_str(&text[done..dot]);
-        done = dot + 1 + member.len();
+    for (start, member) in members(text, reply) {
+        out.push_str(&text[done..start]);
+        done = start + member.len();
         match change {
             Change::Renamed(names) => match names.get(member).map(String::as_str) {
-                Some("") => {}
-                Some(new) => out.extend([".", new]),
-                None => out.extend([".", member]),
+                // What follows, an index or a dot of its own, belongs to the reply itself.
+                Some("") => out.truncate(out.trim_end_matches('.').len()),
+                Some(new) => out.push_str(new),
+                None => out.push_str(member),
             },
-            Change::Inside(envelope) => out.extend([".", envelope, ".", member]),
+            Change::Inside(envelope) => out.extend([envelope, ".", member]),
         }
     }
     out.push_str(&text[done..]);
@@ -270,11 +269,15 @@ mod tests {
         let renamed = Change::Renamed([("books".to_owned(), "data".to_owned())].into());
         let text = "I found.books: {found.books[0].title}, {profound.books} {% for b in found.books %}{b.books}{% endfor %}";
         let after = "I found.data: {found.data[0].title}, {profound.books} {% for b in found.data %}{b.books}{% endfor %}";
-        assert_eq!(changed(text, "found", &renamed), after);
+        assert_eq!(changed(text, "found.", &renamed), after);
         let bare = Change::Renamed([("books".to_owned(), String::new())].into());
-        assert_eq!(changed("count(found.books)", "found", &bare), "count(found)");
-        assert_eq!(changed("found.books[*].title", "found", &bare), "found[*].title");
-        assert_eq!(changed("{new.due_on|date}", "new", &Change::Inside("data")), "{new.data.due_on|date}");
+        assert_eq!(changed("count(found.books)", "found.", &bare), "count(found)");
+        assert_eq!(changed("found.books[*].title", "found.", &bare), "found[*].title");
+        assert_eq!(changed("{new.due_on|date}", "new.", &Change::Inside("data")), "{new.data.due_on|date}");
+        let phrase = "Until {reply:due_on}, from {reply:books[0].branch}";
+        let inside = "Until {reply:data.due_on}, from {reply:data.books[0].branch}";
+        assert_eq!(changed(phrase, "reply:", &Change::Inside("data")), inside);
+        assert_eq!(changed(phrase, "reply:", &bare), "Until {reply:due_on}, from {reply:[0].branch}");
     }
 
     #[test]
