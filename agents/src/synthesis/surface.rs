@@ -49,11 +49,11 @@ pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
         [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];
     const DOCUMENTS: [Documents; 4] =
         [Documents::Thorough, Documents::Thorough, Documents::Terse, Documents::Bare];
+    const CASINGS: [Casing; 5] =
+        [Casing::Written, Casing::Written, Casing::Camel, Casing::Camel, Casing::Pascal];
     let (mut doc, mut domains) = doc.into_domains();
     let names = NAMES.choose(rng).copied().unwrap_or(Names::Written);
     let documents = DOCUMENTS.choose(rng).copied().unwrap_or(Documents::Thorough);
-    const CASINGS: [Casing; 5] =
-        [Casing::Written, Casing::Written, Casing::Camel, Casing::Camel, Casing::Pascal];
     let casing = CASINGS.choose(rng).copied().unwrap_or_default();
     let mut taken = HashSet::new();
     for domain in &mut domains {
