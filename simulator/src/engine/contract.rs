@@ -31,12 +31,11 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
         known.is_none_or(|known| known.place == Place::Body)
     };
     if let Some(whole) = contract.whole.and_then(|whole| api.parameters.get(whole.index())) {
-        if let Some(body) = given.get(&*whole.name) {
-            held(contract, schema, body)?;
-        }
-        return Ok(match given.get(&*whole.name) {
-            Some(Json::Object(members)) => members.clone(),
-            Some(Json::Array(steps)) => assigned(steps),
+        let Some(body) = given.get(&*whole.name) else { return Ok(Map::new()) };
+        held(contract, schema, body)?;
+        return Ok(match body {
+            Json::Object(members) => members.clone(),
+            Json::Array(steps) => assigned(steps),
             _ => Map::new(),
         });
     }
@@ -56,13 +55,12 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
 
 /// What the steps of a JSON Patch (RFC 6902) put into members of a body.
 fn assigned(steps: &[Json]) -> Map<String, Json> {
-    let text = |step: &Json, name: &str| Some(step.get(name)?.as_str()?.to_owned());
-    let assigns = |step: &Json| text(step, "op").is_some_and(|op| op == "add" || op == "replace");
+    let assigns = |step: &&Json| matches!(step["op"].as_str(), Some("add" | "replace"));
     let member = |step: &Json| {
-        let name = text(step, "path")?.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+        let name = step["path"].as_str()?.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
         Some((name, step.get("value")?.clone()))
     };
-    steps.iter().filter(|step| assigns(step)).filter_map(member).collect()
+    steps.iter().filter(assigns).filter_map(member).collect()
 }
 
 fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
@@ -84,11 +82,16 @@ pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
 }
 
 impl Run<'_> {
-    /// The record whose key the body names, if it has what a new one would be given.
-    pub(super) fn named_in(&self, id: ResourceId, set: &[(FieldId, Setter)]) -> Outcome<Option<Record>> {
+    /// The record whose key a body names, if it has what a new one would be given.
+    pub(super) fn named_in(
+        &self,
+        id: ResourceId,
+        body: &Map<String, Json>,
+        set: &[(FieldId, Setter)],
+    ) -> Outcome<Option<Record>> {
         let resource = self.resource(id);
         let is_key = |name: &str| field_of(resource, name).is_some_and(|(field, _)| field == resource.key);
-        let named = self.sent.iter().find(|(name, _)| is_key(name)).map(|(_, key)| key);
+        let named = body.iter().find(|(name, _)| is_key(name)).map(|(_, key)| key);
         let schema = &resource.field(resource.key).schema;
         let key = named.and_then(|key| schema.parse_json(key, self.zone()).ok());
         let Some(record) = key.and_then(|key| self.draft.record(id, &key).cloned()) else { return Ok(None) };
@@ -252,12 +255,13 @@ impl Run<'_> {
         members.extend(kept.into_iter().flatten().map(|(name, value)| (plain(&name), value)));
         members.insert(shown(&resource.field(resource.key).name), key.clone());
         // What only stands for another is called by the other's key.
-        let own_name = Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false };
-        let mut named: Vec<Named> = (!is_hidden(resource)).then_some(own_name).into_iter().collect();
+        let (mut named, mut key_name) = (Vec::new(), String::new());
+        if !is_hidden(resource) {
+            named.push(Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false });
+            let name = &resource.field(resource.key).name;
+            key_name = reserved(name).unwrap_or(name).to_owned();
+        }
         self.name_above(resource, record, &mut named, 0);
-        let name = &resource.field(resource.key).name;
-        let key_name =
-            if is_hidden(resource) { String::new() } else { reserved(name).unwrap_or(name).to_owned() };
         Known {
             seed: seed_of(&resource.qualified, &key.to_string()),
             key,

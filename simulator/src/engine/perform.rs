@@ -141,11 +141,12 @@ impl Run<'_> {
     ) -> Outcome<Body> {
         let mut named = Vec::with_capacity(items.len());
         for item in items {
-            self.sent = match item.to_json(self.zone()) {
+            let sent = match item.to_json(self.zone()) {
                 Json::Object(members) => members,
                 _ => Map::new(),
             };
-            named.push((std::mem::take(&mut self.sent), self.named_in(resource, set)?));
+            let known = self.named_in(resource, &sent, set)?;
+            named.push((sent, known));
         }
         let key = self.resource(resource).key;
         if let Some(condition) = &each.instead_of {
@@ -172,7 +173,6 @@ impl Run<'_> {
             self.effects()?;
             records.push(self.current(resource, record));
         }
-        self.sent = Map::new();
         self.show_list(resource, &records, records.len(), &Window::whole())
     }
 

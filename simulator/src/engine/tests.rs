@@ -31,6 +31,12 @@ pub(crate) fn base(text: &str) -> Arc<Base> {
     Base::new(world).unwrap()
 }
 
+/// A base of a world's resources and APIs, at nine in the morning of 2 March 2026.
+fn small(resources_and_apis: &str) -> Arc<Base> {
+    let head = "world: 1\nname: small\nmaterialised: 0\nclock: 2026-03-02T09:00\ndomain: {name: small}\n";
+    base(&format!("{head}{resources_and_apis}"))
+}
+
 /// Reads `Name {"argument": 1}`; the arguments may be left out.
 pub(crate) fn call(line: &str) -> Call {
     let (api, arguments) = line.split_once(' ').unwrap_or((line, "{}"));

@@ -9,6 +9,7 @@ use diorama_seeds::task::{Evidence, Fact};
 use diorama_seeds::value::{Date, Time, Value, Zone};
 use serde_json::Value as Json;
 
+use super::evidence::parsed;
 use crate::engine::Base;
 
 /// Decimal places from which a given number may be the rounded one.
@@ -101,14 +102,9 @@ fn add_subjects(evidence: &Evidence, base: &Base, found: &mut Vec<String>) {
     let world = base.world();
     match evidence {
         Evidence::Refused { api, arguments, .. } | Evidence::Empty { api, arguments } => {
-            let Some(api) = world.api_named(api).map(|id| world.api(id)) else { return };
-            for (name, json) in arguments {
-                let Some(parameter) = api.parameter_named(name).and_then(|id| api.parameters.get(id.index()))
-                else {
-                    continue;
-                };
-                let Ok(value) = parameter.schema.parse_json(json, &world.zone) else { continue };
-                add_value(&value, &parameter.schema.kind, base, found);
+            let Some(declared) = world.api_named(api).map(|id| world.api(id)) else { return };
+            for (id, value) in parsed(api, arguments, world) {
+                add_value(&value, &declared.parameters[id.index()].schema.kind, base, found);
             }
         }
         Evidence::Leaf { resource, key, .. } => {

@@ -60,23 +60,21 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
         return Ok(());
     }
     let run = trial.rerun(|_, _| {}).ok_or_else(|| fails(Way::Rendering, UNBOUND))?;
-    let gold = trial.gold_words();
     let refuses = stages.iter().any(|stage| stage.refusal.is_some());
-    let mut told = vec![gold];
+    let mut told = vec![trial.gold_words()];
     for restyle in 1..6 {
         let words = trial.words(&run, restyle);
         if !told.contains(&words) {
             told.push(words);
         }
     }
-    let last = told.last().cloned().unwrap_or_default();
-    let framed = |frame: &dyn Fn(&str) -> String| -> Vec<String> {
-        let frames = last.iter().zip(stages);
-        frames.map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) }).collect()
+    let framed = |before: &str, after: &str| -> Vec<String> {
+        let frame = |text| format!("{before}{text}{after}");
+        let last = told.last().into_iter().flatten().zip(stages);
+        last.map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) }).collect()
     };
-    told.push(framed(&|text| format!("Sure! {text} Is there anything else I can do for you?")));
-    told.push(framed(&|text| format!("**Result**\n\n{text}")));
-    for said in told.iter().skip(1) {
+    let frames = [framed("Sure! ", " Is there anything else I can do for you?"), framed("**Result**\n\n", "")];
+    for said in told.iter().skip(1).chain(&frames) {
         let says = Says { words: said, structured: refuses };
         if !trial.passes(&run, says) {
             return Err(fails(Way::Rendering, &trial.complaint(&run, says)));

@@ -1,4 +1,4 @@
-use super::{base, check, transcript};
+use super::{check, small, transcript};
 
 #[test]
 fn arguments_are_checked_against_the_parameters() {
@@ -34,13 +34,8 @@ fn a_failing_expression_is_the_worlds_error_and_changes_nothing() {
 #[test]
 fn a_call_that_takes_too_many_steps_changes_nothing() {
     let records: Vec<String> = (0..600).map(|n| format!("      - {{n_id: {n}, v: {n}}}")).collect();
-    let world = format!(
+    let base = small(&format!(
         r"
-world: 1
-name: slow
-materialised: 0
-clock: 2026-03-02T09:00
-domain: {{name: slow, title: Slow}}
 resources:
   n:
     key: n_id
@@ -58,8 +53,7 @@ apis:
     reply: {{with: {{pairs: 'n.count(a, n.any(b, a.v + b.v == -1))'}}}}
 ",
         records.join("\n")
-    );
-    let base = base(&world);
+    ));
     let shown = transcript(&base, "Add {\"v\": 1}");
     assert!(shown.contains("500 {\"title\":\"Internal Server Error\",\"status\":500,"), "{shown}");
     assert!(shown.contains("too many steps"), "{shown}");
@@ -67,13 +61,8 @@ apis:
 
 #[test]
 fn what_is_not_there_is_told_before_what_a_check_finds_on_it() {
-    let base = base(
+    let base = small(
         r"
-world: 1
-name: library
-materialised: 0
-clock: 2026-03-02T09:00
-domain: {name: library}
 resources:
   book:
     key: isbn

@@ -1,4 +1,4 @@
-use super::{base, shop};
+use super::{shop, small};
 use crate::engine::{Base, never_succeeding};
 
 fn names(base: &Base) -> Vec<&str> {
@@ -12,13 +12,8 @@ fn every_api_of_the_shop_can_succeed() {
 
 #[test]
 fn apis_that_no_initial_record_lets_succeed_are_found() {
-    let base = base(
+    let base = small(
         r"
-world: 1
-name: doors
-materialised: 0
-clock: 2026-03-02T09:00
-domain: {name: doors, title: Doors}
 resources:
   door:
     key: door_id

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::value::Value;
-
 use super::Known;
 use super::leaves::Leaf;
 use super::measured::currency_of;
 use crate::engine::RecordChange;
+use crate::grade::evidence::parsed;
 use crate::grade::extract::prose::{Prose, Span};
 use crate::grade::extract::units::Unit;
 use crate::grade::extract::{Mention, Stance, What};
@@ -25,25 +24,16 @@ impl Known<'_> {
         let done: Vec<_> = own.iter().filter(|entry| entry.reply.is_success()).filter(writes).collect();
         let changes: Vec<&RecordChange> = done.iter().flat_map(|entry| &entry.changes).collect();
         let written: Vec<Leaf<'_>> = changes.iter().flat_map(|change| self.written(change)).collect();
-        // However an argument was spelt, it is the value that its parameter reads.
-        let read: Vec<Value> = done
-            .iter()
-            .filter_map(|entry| Some((world.api(entry.api?), &entry.call.arguments)))
-            .flat_map(|(api, arguments)| {
-                arguments.iter().filter_map(|(name, json)| {
-                    let parameter = &api.parameters[api.parameter_named(name)?.index()];
-                    parameter.schema.parse_json(json, &world.zone).ok()
-                })
-            })
-            .collect();
         let held = |mention: &Mention| {
             let records = changes.iter().flat_map(|change| change.before.iter().chain(&change.after));
             let replies = done.iter().flat_map(|entry| entry.reply.body.values());
             let sent = done.iter().flat_map(|entry| entry.call.arguments.values());
+            // However an argument was spelt, it is the value that its parameter reads.
+            let read = done.iter().flat_map(|entry| parsed(&entry.call.api, &entry.call.arguments, world));
             records.flat_map(|record| record.iter()).any(|value| Leaf::of(value, None).is(mention, clock))
                 || replies.into_iter().any(|(value, _)| Leaf::of(value, None).is(mention, clock))
-                || read.iter().any(|value| Leaf::of(value, None).is(mention, clock))
                 || sent.into_iter().any(|json| Leaf::sent(json).is(mention, clock))
+                || read.into_iter().any(|(_, value)| Leaf::of(&value, None).is(mention, clock))
         };
         let sentences = prose.sentences().filter(|one| claims.iter().any(|claim| one.overlaps(*claim)));
         for sentence in sentences {
