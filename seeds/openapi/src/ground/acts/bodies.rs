@@ -1,0 +1,94 @@
+//! The bodies of operations: parameters for their members, and how many records they hold.
+
+use diorama_seeds::contract::noun;
+use diorama_seeds::doc::FieldDoc;
+use indexmap::IndexMap;
+
+use super::Act;
+use crate::fakes;
+use crate::ground::places::Collection;
+use crate::phrases;
+use crate::routes::is_generic;
+use crate::shape::{Kind, Member, Shape};
+
+impl Act<'_> {
+    /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
+    pub(super) fn body(&mut self) -> Option<String> {
+        let any = || FieldDoc {
+            kind: Some("any".to_owned()),
+            place: Some("body".to_owned()),
+            optional: true,
+            ..FieldDoc::default()
+        };
+        let body = self.operation.body.as_ref();
+        let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
+        if self.operation.octets || (scalar && self.operation.request.is_some()) {
+            let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
+            self.api.parameters.insert(name.to_owned(), any());
+            return Some(name.to_owned());
+        }
+        for (name, member) in union(body?) {
+            if self.api.parameters.contains_key(&name)
+                || !diorama_seeds::world::is_member_name(&name)
+                || member.shape.read_only
+            {
+                continue;
+            }
+            let simple = member.shape.is_scalar();
+            let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { any() };
+            (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
+            doc.place = Some("body".to_owned());
+            doc.optional = !member.required;
+            doc.description = member.shape.description.as_deref().map(crate::words::sentence);
+            phrases::name(&name, &mut doc);
+            self.api.parameters.insert(name, doc);
+        }
+        None
+    }
+
+    /// The members of the body that words are found for: required and optional ones.
+    pub(super) fn said(&self) -> (Vec<String>, Vec<String>) {
+        let simple = |doc: &FieldDoc| !matches!(doc.kind.as_deref(), Some("any" | "list" | "object"));
+        let body =
+            self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body") && simple(doc));
+        let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
+        let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
+        (names(required), names(optional))
+    }
+
+    /// The parameter whose list holds the bodies of several records.
+    pub(super) fn many(&self, found: &Collection) -> Option<String> {
+        let body = self.operation.body.as_ref()?;
+        let ways: &[Shape] = match &body.kind {
+            Kind::Union(ways) => ways,
+            _ => std::slice::from_ref(body),
+        };
+        let of_objects = |shape: &Shape| matches!(&shape.kind, Kind::Array(item) if item.fullest_object().members().is_some());
+        if ways.iter().any(of_objects) {
+            return self.whole.clone();
+        }
+        let mut members = body.members()?.iter().filter(|(_, member)| member.required);
+        let (name, member) = members.next()?;
+        let meant = noun(name) == found.noun || is_generic(name);
+        (members.next().is_none() && meant && of_objects(&member.shape)).then(|| name.clone())
+    }
+}
+
+/// The members of a body: of one of several alternatives those of all, required where each requires them.
+fn union(body: &Shape) -> IndexMap<String, Member> {
+    match &body.kind {
+        Kind::Object(members) => members.clone(),
+        Kind::Union(ways) => {
+            let ways: Vec<IndexMap<String, Member>> = ways.iter().map(union).collect();
+            let mut all: IndexMap<String, Member> = IndexMap::new();
+            for (name, member) in ways.iter().flatten() {
+                all.entry(name.clone()).or_insert_with(|| member.clone());
+            }
+            for (name, member) in &mut all {
+                member.required = ways.iter().all(|way| way.get(name).is_some_and(|member| member.required));
+            }
+            all
+        }
+        _ => IndexMap::new(),
+    }
+}

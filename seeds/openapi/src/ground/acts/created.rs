@@ -1,0 +1,121 @@
+//! Records that operations make: what they stand below, what comes with them, and several of them at once.
+
+use diorama_seeds::contract::plain;
+use diorama_seeds::doc::{EffectDoc, ReplyDoc};
+use indexmap::IndexMap;
+
+use super::located::first;
+use super::{Act, CREATED, UPDATED};
+use crate::constants::literal;
+use crate::ground::places::{Above, Collection, list};
+use crate::ground::resources::{KEPT, OF};
+use crate::operations::argument;
+use crate::phrases;
+
+impl Act<'_> {
+    pub(super) fn create(&mut self, index: usize, elsewhere: bool) {
+        let found = self.collection(index);
+        let above = self.scope(index, elsewhere);
+        self.require_values(index, &above);
+        self.create_each(index, &above);
+        self.api.behaviour.create = Some(found.name.clone());
+        self.api.behaviour.keep = Some(KEPT.to_owned());
+        self.touch(&found.name, &[&UPDATED[..], &CREATED[..]].concat());
+        self.come_with(index);
+        self.set_above(&above);
+        // What a record must stand below, and the path does not say, is the first.
+        for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
+        {
+            let value = match known.of.filter(|of| self.is_stored(*of)) {
+                Some(of) => {
+                    let other = self.collection(of);
+                    format!("{}.first(x, true).{}", other.name, other.key)
+                }
+                None => known.picks.first().map_or_else(|| "''".to_owned(), literal),
+            };
+            self.api.behaviour.set.insert(known.field.clone(), value);
+        }
+        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
+            let other = self.collection(other);
+            let value = self.api.parameters.keys().find(|name| {
+                let wanted = plain(name);
+                wanted == format!("{}id", other.noun)
+                    || wanted == plain(found.item.as_deref().unwrap_or_default())
+            });
+            let first = format!("{}.first(x, true).{}", other.name, other.key);
+            let value = match value.cloned() {
+                Some(name) => {
+                    let given = argument(&name);
+                    self.join(found, &above, &format!("string({given})"));
+                    format!("coalesce({}.get(string({given})).{}, {first})", other.name, other.key)
+                }
+                None => first,
+            };
+            self.api.behaviour.set.insert(OF.to_owned(), value);
+        }
+        let (required, optional) = self.said();
+        self.api.phrases =
+            phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+    }
+
+    /// Who is a member already stays one, as the new body says.
+    fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
+        if self.api.behaviour.each.is_some() {
+            return;
+        }
+        let mut conditions = vec![format!("a.{OF} == {given}")];
+        conditions.extend(self.conditions("a", above, 1));
+        let behaviour = &mut self.api.behaviour;
+        behaviour.key = Some(format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key));
+        behaviour.patch = behaviour.create.take();
+        behaviour.upsert = true;
+    }
+
+    /// A body that is a list, or has one of what is made, makes several. Put in a place, they are all that is there.
+    fn create_each(&mut self, index: usize, above: &[Above]) {
+        let Some(parameter) = self.many(self.collection(index)) else { return };
+        if self.operation.method == "PUT" {
+            let conditions = self.conditions("item", above, 0);
+            let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") };
+            self.api.behaviour.condition = Some(condition);
+        }
+        self.api.behaviour.each = Some(parameter);
+        let items = list(self.operation, &self.parts).map(|(name, _)| name).unwrap_or_default();
+        self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
+    }
+
+    /// What there is one of below each record comes with it.
+    fn come_with(&mut self, index: usize) {
+        for (at, single) in self.places.all.values().enumerate() {
+            let below = single.single && matches!(single.above.as_slice(), [only] if only.of == Some(index));
+            if below && self.is_stored(at) {
+                let field = single.above.first().map(|above| above.field.clone()).unwrap_or_default();
+                let key = format!("record.{}", self.collection(index).key);
+                self.api.behaviour.also.push(EffectDoc {
+                    create: Some(single.name.clone()),
+                    set: IndexMap::from_iter([(field, key)]),
+                    ..EffectDoc::default()
+                });
+            }
+        }
+    }
+
+    fn set_above(&mut self, above: &[Above]) {
+        for known in above {
+            let key = self.key_above(known, 0);
+            self.api.behaviour.set.insert(known.field.clone(), key);
+        }
+        self.require(above);
+    }
+
+    /// What the path names is made a member where it is none yet.
+    pub(super) fn upsert(&mut self, found: &Collection, at: usize) {
+        self.api.behaviour.upsert = true;
+        let given = self.argument(at);
+        self.api.behaviour.set.insert(OF.to_owned(), given.clone());
+        self.set_above(&found.above);
+        if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
+            self.require_one(other, &given);
+        }
+    }
+}

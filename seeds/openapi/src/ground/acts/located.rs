@@ -1,0 +1,180 @@
+//! The keys in the path of an operation: which records they name, and that these must be there.
+
+use diorama_seeds::doc::{FieldDoc, RefusalDoc, RequireDoc};
+
+use super::Act;
+use super::scope::all_above;
+use crate::ground::places::{Above, Collection, Part, form, keys, parts};
+use crate::ground::resources::{OF, stored};
+use crate::operations::argument;
+use crate::words::label;
+
+impl<'a> Act<'a> {
+    /// Gives the parameters of the path the resources that they are keys of.
+    pub(super) fn refer(&mut self) {
+        let names: Vec<String> = keys(&self.parts).into_iter().map(str::to_owned).collect();
+        let mut above = self.places.above(&self.parts, usize::MAX);
+        if let Some(Part::Key(_)) = self.parts.last()
+            && let Some(own) = self.own()
+            && above.iter().all(|known| known.at + 1 != names.len())
+        {
+            let at = names.len() - 1;
+            above.push(Above { at, of: Some(own), exact: true, ..Above::default() });
+        }
+        for known in all_above(self.places, &above) {
+            let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else {
+                continue;
+            };
+            let Some((_, other)) = known.of.and_then(|of| self.places.all.get_index(of)) else { continue };
+            let named = match other.uses.and_then(|uses| self.places.all.get_index(uses)) {
+                Some((_, used)) => used,
+                None => other,
+            };
+            if !self.resources.contains_key(&named.name) {
+                continue;
+            }
+            if known.by.is_some() {
+                doc.label = Some(named.label.clone());
+                continue;
+            }
+            *doc = FieldDoc {
+                reference: Some(named.name.clone()),
+                place: Some("path".to_owned()),
+                description: doc.description.clone(),
+                label: Some(named.label.clone()),
+                ..FieldDoc::default()
+            };
+        }
+    }
+
+    /// A key right after another tells nothing more of which record is meant, but must be as that record shows it.
+    pub(super) fn agree(&mut self) {
+        let all = parts(self.operation);
+        for (at, pair) in all.windows(2).enumerate() {
+            let [Part::Key(first), Part::Key(second)] = pair else { continue };
+            let known = keys(&self.parts);
+            let place = known.iter().position(|name| name == first);
+            let (Some(place), false) = (place, known.contains(&second.as_str())) else { continue };
+            let before = all.get(..at).unwrap_or_default();
+            let own = self.places.all.get_index_of(&form(before)).filter(|own| self.is_stored(*own));
+            let Some(own) = own else { continue };
+            let found = self.collection(own);
+            let Some(field) = found.named_by(second) else { continue };
+            let text = |doc: &FieldDoc| doc.kind.as_deref() == Some("string");
+            if !self.resources.get(&found.name).and_then(|known| known.fields.get(&field)).is_some_and(text) {
+                continue;
+            }
+            let above = Above { at: place, of: Some(own), exact: true, ..Above::default() };
+            let key = self.locate(own, &above, 0);
+            self.used.insert(second.clone());
+            let given = argument(second);
+            self.api.behaviour.require.push(RequireDoc {
+                that: format!("coalesce({}.get({key}).{field}, {given}) == {given}", found.name),
+                otherwise: RefusalDoc {
+                    status: 404,
+                    message: format!("no {} has this {}", found.label, label(&field)),
+                },
+            });
+        }
+    }
+
+    /// The collection whose record the path ends with.
+    pub(super) fn own(&self) -> Option<usize> {
+        let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
+        let own = self.places.all.get_index_of(&form(before)).or_else(|| self.places.same_elsewhere(before));
+        own.filter(|own| self.is_stored(*own))
+    }
+
+    pub(super) fn is_stored(&self, index: usize) -> bool {
+        self.places
+            .all
+            .get_index(index)
+            .is_some_and(|(_, found)| stored(found) && self.resources.contains_key(&found.name))
+    }
+
+    pub(super) fn collection(&self, index: usize) -> &'a Collection {
+        &self.places.all[index]
+    }
+
+    pub(super) fn argument(&mut self, at: usize) -> String {
+        let name = keys(&self.parts).get(at).copied().unwrap_or_default().to_owned();
+        self.used.insert(name.clone());
+        argument(&name)
+    }
+
+    /// The expression for the key of the record that a key in the path names.
+    pub(super) fn locate(&mut self, index: usize, known: &Above, depth: usize) -> String {
+        let found = self.collection(index);
+        let given = self.argument(known.at);
+        let field = match &known.by {
+            Some(field) if self.has_field(&found.name, field) => field,
+            _ if found.uses.is_some() => OF,
+            _ => &found.key,
+        };
+        if *field == found.key && (found.above.is_empty() || !known.exact) {
+            return given;
+        }
+        let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
+        let mut conditions = vec![format!("{variable}.{field} == {given}")];
+        if known.exact {
+            conditions.extend(self.conditions(variable, &found.above, depth + 1));
+        }
+        format!("{}.first({variable}, {}).{}", found.name, conditions.join(" && "), found.key)
+    }
+
+    fn has_field(&self, resource: &str, field: &str) -> bool {
+        self.resources.get(resource).is_some_and(|known| known.fields.contains_key(field))
+    }
+
+    pub(super) fn key_above(&mut self, above: &Above, depth: usize) -> String {
+        match above.of {
+            Some(of) => self.locate(of, above, depth),
+            None => self.argument(above.at),
+        }
+    }
+
+    /// The records above must be there.
+    pub(super) fn require(&mut self, above: &[Above]) {
+        for known in above {
+            let Some(of) = known.of.filter(|of| self.is_stored(*of)) else {
+                self.argument(known.at);
+                continue;
+            };
+            let key = self.locate(of, known, 0);
+            self.require_one(of, &key);
+        }
+    }
+
+    /// A record must have the values that the path names.
+    pub(super) fn require_values(&mut self, index: usize, above: &[Above]) {
+        let found = self.collection(index);
+        for known in above.iter().filter(|known| known.of.is_none()) {
+            let given = self.argument(known.at);
+            let holder = format!("{}.first(a, a.{} == {given}).{}", found.name, known.field, found.key);
+            self.require_one(index, &holder);
+        }
+    }
+
+    /// A record must be there.
+    pub(super) fn require_one(&mut self, of: usize, key: &str) {
+        let other = self.collection(of);
+        self.api.behaviour.require.push(RequireDoc {
+            that: format!("{}.exists({key})", other.name),
+            otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+        });
+    }
+
+    /// What a variable has in the fields that hold what it stands below.
+    pub(super) fn conditions(&mut self, variable: &str, above: &[Above], depth: usize) -> Vec<String> {
+        let condition = |known: &Above| {
+            let key = self.key_above(known, depth);
+            format!("{variable}.{} == {key}", known.field)
+        };
+        above.iter().map(condition).collect()
+    }
+}
+
+/// The key of the first record for which a condition holds, as an expression.
+pub(super) fn first(found: &Collection, variable: &str, condition: &str) -> String {
+    format!("{}.first({variable}, {condition}).{}", found.name, found.key)
+}
