@@ -89,7 +89,7 @@ impl Maker<'_> {
 }
 
 /// A constant as an expression.
-fn literal(value: &Json) -> Option<String> {
+pub(super) fn literal(value: &Json) -> Option<String> {
     Some(match value {
         Json::Null => "null".to_owned(),
         Json::Bool(value) => value.to_string(),

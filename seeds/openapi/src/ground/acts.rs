@@ -10,7 +10,6 @@ use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
-use self::located::first;
 use super::places::{Above, Collection, Part, Places, form, keys, list};
 use super::resources::{KEPT, OF};
 use crate::document::Operation;
@@ -189,7 +188,7 @@ impl<'a> Act<'a> {
         let found = self.collection(index);
         self.require(&found.above);
         let (name, behaviour) = (Some(found.name.clone()), &mut self.api.behaviour);
-        behaviour.key = Some(format!("{}.first(a, true).{}", found.name, found.key));
+        behaviour.key = Some(found.first("a", "true"));
         if self.operation.method == "GET" {
             behaviour.get = name;
             self.api.phrases.imperative = vec![format!("show me my {}", found.label)];
@@ -264,7 +263,7 @@ impl<'a> Act<'a> {
         if !found.above.is_empty() {
             self.require(&found.above);
             let conditions = self.conditions("a", &found.above, 1);
-            let key = format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key);
+            let key = found.first("a", &conditions.join(" && "));
             self.api.behaviour.key = Some(key);
         }
         match method {

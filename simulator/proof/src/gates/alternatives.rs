@@ -73,7 +73,8 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
         let last = told.last().into_iter().flatten().zip(stages);
         last.map(|(text, stage)| if stage.asked.is_empty() { text.clone() } else { frame(text) }).collect()
     };
-    let frames = [framed("Sure! ", " Is there anything else I can do for you?"), framed("**Result**\n\n", "")];
+    let frames =
+        [framed("Sure! ", " Is there anything else I can do for you?"), framed("**Result**\n\n", "")];
     for said in told.iter().skip(1).chain(&frames) {
         let says = Says { words: said, structured: refuses };
         if !trial.passes(&run, says) {

@@ -1,4 +1,4 @@
-use super::{base, check, transcript};
+use super::{check, small, transcript};
 
 #[test]
 fn filters_narrow_and_those_not_given_do_nothing() {

@@ -4,7 +4,6 @@ use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{EffectDoc, ReplyDoc};
 use indexmap::IndexMap;
 
-use super::located::first;
 use super::{Act, CREATED, UPDATED};
 use crate::constants::literal;
 use crate::ground::places::{Above, Collection, list};
@@ -27,11 +26,8 @@ impl Act<'_> {
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
         {
             let value = match known.of.filter(|of| self.is_stored(*of)) {
-                Some(of) => {
-                    let other = self.collection(of);
-                    format!("{}.first(x, true).{}", other.name, other.key)
-                }
-                None => known.picks.first().map_or_else(|| "''".to_owned(), literal),
+                Some(of) => self.collection(of).first("x", "true"),
+                None => known.picks.first().and_then(literal).unwrap_or_else(|| "''".to_owned()),
             };
             self.api.behaviour.set.insert(known.field.clone(), value);
         }
@@ -42,7 +38,7 @@ impl Act<'_> {
                 wanted == format!("{}id", other.noun)
                     || wanted == plain(found.item.as_deref().unwrap_or_default())
             });
-            let first = format!("{}.first(x, true).{}", other.name, other.key);
+            let first = other.first("x", "true");
             let value = match value.cloned() {
                 Some(name) => {
                     let given = argument(&name);
@@ -66,7 +62,7 @@ impl Act<'_> {
         let mut conditions = vec![format!("a.{OF} == {given}")];
         conditions.extend(self.conditions("a", above, 1));
         let behaviour = &mut self.api.behaviour;
-        behaviour.key = Some(format!("{}.first(a, {}).{}", found.name, conditions.join(" && "), found.key));
+        behaviour.key = Some(found.first("a", &conditions.join(" && ")));
         behaviour.patch = behaviour.create.take();
         behaviour.upsert = true;
     }

@@ -119,7 +119,7 @@ impl<'a> Act<'a> {
         if known.exact {
             conditions.extend(self.conditions(variable, &found.above, depth + 1));
         }
-        format!("{}.first({variable}, {}).{}", found.name, conditions.join(" && "), found.key)
+        found.first(variable, &conditions.join(" && "))
     }
 
     fn has_field(&self, resource: &str, field: &str) -> bool {
@@ -150,7 +150,7 @@ impl<'a> Act<'a> {
         let found = self.collection(index);
         for known in above.iter().filter(|known| known.of.is_none()) {
             let given = self.argument(known.at);
-            let holder = format!("{}.first(a, a.{} == {given}).{}", found.name, known.field, found.key);
+            let holder = found.first("a", &format!("a.{} == {given}", known.field));
             self.require_one(index, &holder);
         }
     }
@@ -174,7 +174,9 @@ impl<'a> Act<'a> {
     }
 }
 
-/// The key of the first record for which a condition holds, as an expression.
-pub(super) fn first(found: &Collection, variable: &str, condition: &str) -> String {
-    format!("{}.first({variable}, {condition}).{}", found.name, found.key)
+impl Collection {
+    /// The key of the first record for which a condition holds, as an expression.
+    pub(super) fn first(&self, variable: &str, condition: &str) -> String {
+        format!("{}.first({variable}, {condition}).{}", self.name, self.key)
+    }
 }
