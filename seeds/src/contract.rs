@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json};
 pub use check::{Side, Wrong};
 pub use make::{Facts, Known, List, Lookup, Named};
 
-use crate::english::singular;
+use crate::english::{singular, split_identifier};
 use crate::model::ParameterId;
 
 /// Schemas by name, to which others refer as `#/schemas/Name`.
@@ -128,8 +128,12 @@ const KEY_ENDINGS: [&str; 12] =
 /// The noun and the ending of a name that holds a key: `user` and `id` of `user_id`, nothing and `id` of `id`.
 #[must_use]
 pub fn key_name(name: &str) -> Option<(String, &'static str)> {
+    let last = split_identifier(name).pop();
     let name = plain(name);
-    let ending = KEY_ENDINGS.into_iter().find(|ending| name.ends_with(ending))?;
+    // `alias_id` ends with `id`, whatever `aliasid` ends with.
+    let ends = |ending: &&str| last.as_deref() == Some(*ending);
+    let ending = KEY_ENDINGS.into_iter().find(ends);
+    let ending = ending.or_else(|| KEY_ENDINGS.into_iter().find(|ending| name.ends_with(ending)))?;
     let stem = name.strip_suffix(ending).unwrap_or_default();
     Some((noun(stem), ending))
 }

@@ -23,10 +23,37 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use self::defaults::names;
 use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
 use crate::value::{Str, Value, Zone};
 use crate::world::{self, Report};
+
+/// The provider of made-up values that the name of a field stands for, whole or by its last words.
+///
+/// ```
+/// use diorama_seeds::materialise::provider_of_field;
+///
+/// assert_eq!(provider_of_field("billing_email", false), Some("email"));
+/// assert_eq!(provider_of_field("billing_email", true), None);
+/// ```
+#[must_use]
+pub fn provider_of_field(name: &str, whole: bool) -> Option<&'static str> {
+    let words = split_identifier(name);
+    if whole { names::of_whole_field(&words) } else { names::of_field(&words) }
+}
+
+/// The provider of what the records of a resource are called: that of its name, or of things that people work on.
+#[must_use]
+pub fn provider_of_name(resource: &str) -> &'static str {
+    let words = split_identifier(resource);
+    match names::of_resource(&words) {
+        Some(provider) => provider,
+        None if names::is_person(&words) => "person_name",
+        None => "work_title",
+    }
+}
 
 /// A materialised world in all its forms.
 #[derive(Clone, Debug)]

@@ -206,7 +206,9 @@ impl<'a> Planner<'a> {
         if self.entries.iter().any(|entry| key_path(self.world, entry, resource, key).is_some()) {
             return Some(vec![Segment::Value(self.display(resource, key)?)]);
         }
-        if described.display.is_some() && nesting < MAX_NESTING {
+        // Where nothing finds a name, people have the key at hand.
+        let is_found = !self.world.family.survey.finders[resource.index()].is_empty();
+        if described.display.is_some() && nesting < MAX_NESTING && is_found {
             return self.find_by_name(resource, key);
         }
         if nesting < MAX_NESTING && self.has_room() && self.rng.random_bool(0.6) {
@@ -349,7 +351,7 @@ impl<'a> Planner<'a> {
             }
         }
         let mut said: Vec<(String, Vec<Segment>)> = Vec::new();
-        let mut details: Vec<Detail> = Vec::new();
+        let mut told: Vec<(usize, Vec<Segment>)> = Vec::new();
         let mut arguments: Vec<StepArgument> = Vec::new();
         for name in wanted {
             if said.iter().any(|(known, _)| known == name) {
@@ -369,7 +371,7 @@ impl<'a> Planner<'a> {
             let point = self.checkpoint();
             match self.argument(api, parameter, value, nesting) {
                 Some((segments, argument)) => {
-                    details.push(detail(&described.parameters[parameter.index()], &segments, world));
+                    told.push((parameter.index(), segments.clone()));
                     said.push((name.to_owned(), segments));
                     arguments.push(argument);
                 }
@@ -394,7 +396,11 @@ impl<'a> Planner<'a> {
             Some(format!("the {} ", world.resource(resource).label))
         });
         leave_out_nouns(&mut segments, &nouns.collect::<Vec<_>>());
-        Some(Filled { segments, arguments, details })
+        let alone = told.len() == 1;
+        let details = told
+            .iter()
+            .map(|(index, segments)| detail(&described.parameters[*index], segments, alone, world));
+        Some(Filled { segments, arguments, details: details.collect() })
     }
 
     /// One argument: its words in the request, and its source.
@@ -442,19 +448,23 @@ pub struct Filled {
     pub details: Vec<Detail>,
 }
 
-/// A value as a user tells it when asked.
-fn detail(parameter: &Parameter, segments: &[Segment], world: &World) -> Detail {
+/// A value as a user tells it when asked: by itself, or saying what it is where others are told with it.
+fn detail(parameter: &Parameter, segments: &[Segment], alone: bool, world: &World) -> Detail {
     let label = match refers_to(&parameter.schema.kind) {
         Some(resource) => world.resource(resource).label.to_string(),
         None => parameter.label.to_string(),
     };
     let words = assemble(segments);
     let words = words.strip_prefix("on ").unwrap_or(&words);
-    Detail {
-        about: label,
-        words: names_of(parameter, world).collect(),
-        say: format!("{}.", capitalised(words.trim_end_matches('.'))),
-    }
+    let words = words.trim_end_matches('.');
+    // An address or a code is written as it is.
+    let is_word = words.split(' ').next().is_some_and(|first| first.chars().all(char::is_alphabetic));
+    let say = match (alone, is_word) {
+        (false, _) => format!("The {label} is {words}."),
+        (true, true) => format!("{}.", capitalised(words)),
+        (true, false) => format!("It's {words}."),
+    };
+    Detail { about: label, words: names_of(parameter, world).collect(), say }
 }
 
 /// How a record is begun that is the only one of its kind.

@@ -321,55 +321,40 @@ fn ask_for_credentials(planner: &mut Planner<'_>, stages: &mut [DraftStage]) {
 }
 
 /// Ways to ask for a clause that starts with a verb: before it, and after it.
-const FRAMES: [(&str, &str); 44] = [
+const FRAMES: [(&str, &str); 27] = [
     ("Please ", "."),
     ("Could you ", "?"),
+    ("Could you please ", "?"),
     ("Can you ", "?"),
     ("Can you please ", "?"),
     ("I'd like you to ", "."),
     ("I need you to ", "."),
     ("Would you ", ", please?"),
-    ("Would you be able to ", "?"),
     ("I'd like to ", "."),
     ("I want to ", "."),
     ("I need to ", "."),
     ("Help me ", ", please."),
     ("Hi, can you ", "?"),
+    ("Hi, please ", "."),
     ("Hello! Please ", "."),
-    ("Hey, ", "."),
+    ("Hey, could you ", "?"),
     ("Good morning. I'd like to ", "."),
     ("Quick one: ", "."),
     ("When you have a moment, ", "."),
-    ("Do me a favour and ", "."),
     ("Go ahead and ", "."),
-    ("It's time to ", "."),
-    ("I was wondering if you could ", "."),
-    ("Is it possible to ", "? If so, please do it."),
-    ("My plan is to ", ". Please take care of it."),
-    ("One thing for today: ", "."),
-    ("Next on my list: ", "."),
-    ("For me, ", ", please."),
     ("Let's ", "."),
-    ("We have to ", ". Can you do that?"),
-    ("I'm supposed to ", ". Please do it for me."),
     ("Before I forget: ", "."),
     ("Sorry to bother you, but please ", "."),
     ("I forgot to ", ". Can you do it now?"),
-    ("Mind helping me out? Please ", "."),
-    ("Right, ", "."),
-    ("Okay, now ", "."),
-    ("As discussed, ", "."),
-    ("I've decided to ", ". Please sort it out."),
-    ("My colleague asked me to ", ". Please do."),
-    ("You'd help me a lot if you could ", "."),
-    ("Are you able to ", "?"),
-    ("Urgent: ", "."),
-    ("Kindly ", "."),
+    ("I've been asked to ", ". Can you do that?"),
+    ("It's time to ", "."),
     ("", "."),
 ];
 
 /// What may stand before a whole request or a question.
-const LEADS: [&str; 22] = [
+const LEADS: [&str; 14] = [
+    "",
+    "",
     "",
     "",
     "",
@@ -380,17 +365,7 @@ const LEADS: [&str; 22] = [
     "Hello. ",
     "Hey there. ",
     "Quick question: ",
-    "I'm curious. ",
     "Good afternoon. ",
-    "One more thing. ",
-    "Sorry, small question. ",
-    "Help me out here. ",
-    "Morning! ",
-    "For my notes: ",
-    "Just checking. ",
-    "Thanks in advance. ",
-    "Could you check something for me? ",
-    "Need some information. ",
     "Hi there. ",
 ];
 
@@ -436,14 +411,8 @@ const FURTHER: [&str; 6] =
     ["Thanks. ", "And ", "Okay. ", "Great, thank you. ", "One more thing: ", "Good to know. "];
 
 /// What may stand before a wish that the answer leads to.
-const THEREUPON: [&str; 6] = [
-    "In that case, please ",
-    "Good, then ",
-    "Okay, if so, please ",
-    "Right. Then please ",
-    "That settles it: ",
-    "Alright, in that case ",
-];
+const THEREUPON: [&str; 4] =
+    ["Thanks. Then please ", "Okay, now please ", "Good to know. Please ", "Alright, then please "];
 
 fn wish_in_words(
     goal: &Goal,
@@ -529,19 +498,17 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
     let world = planner.world.base.world();
     let api = world.api(goal.api);
     let clause = goal::infinitive(&api.description)?;
-    let labels: Vec<String> = api
-        .parameters
-        .iter()
-        .enumerate()
-        .filter(|(index, parameter)| parameter.required && api.token.map(ParameterId::index) != Some(*index))
+    let required =
+        api.parameters.iter().enumerate().filter(|(index, parameter)| {
+            parameter.required && api.token.map(ParameterId::index) != Some(*index)
+        });
+    let nouns: Vec<(&str, bool)> = required
         .map(|(_, parameter)| match refers_to(&parameter.schema.kind) {
-            Some(resource) => format!("the {}", world.resource(resource).label),
-            None => format!("the {}", parameter.label),
+            Some(resource) => (&*world.resource(resource).label, true),
+            None => (&*parameter.label, false),
         })
         .collect();
-    if labels.is_empty() {
-        return None;
-    }
+    let labels: Vec<String> = nouns.iter().map(|(noun, _)| format!("the {noun}")).collect();
     // Which words are used follows from the plan, not from a further draw.
     let pick = planner.steps.len() + labels.len() + clause.len();
     let wants = [
@@ -559,6 +526,12 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
         "Happy to help. Please tell me ",
     ];
     let first = format!("{}{clause}.", wants[pick % wants.len()]);
+    match nouns.as_slice() {
+        [] => return None,
+        [(noun, true)] => return Some((first, format!("Which {noun} do you mean?"))),
+        [(noun, false)] => return Some((first, format!("What should the {noun} be?"))),
+        _ => {}
+    }
     let lead = asks[pick % asks.len()];
     let mark = if lead.contains("Could") { "?" } else { "." };
     Some((first, format!("{lead}{}{mark}", super::say::enumerate(&labels))))

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use diorama_proof::Survey;
-use diorama_proof::survey::{reads, refers_to};
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, World};
+use diorama_proof::survey::reads;
+use diorama_seeds::model::{Api, ApiId, BehaviourKind};
 use serde::Serialize;
 
 use super::world::Family;
@@ -48,7 +47,6 @@ pub fn uses<'a>(families: impl Iterator<Item = &'a Family>, calls: &BTreeMap<Str
 }
 
 fn why(family: &Family, id: ApiId, api: &Api) -> String {
-    let world = family.world();
     if family.repertoire.scenarios().iter().any(|scenario| scenario.domain == api.domain) {
         let called = family
             .repertoire
@@ -59,9 +57,6 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
             true => "its scenarios lost every try: see `diorama world rehearse`".to_owned(),
             false => "no scenario calls it: write one".to_owned(),
         };
-    }
-    if let Some(missing) = unreachable_key(&family.survey, world, api) {
-        return missing;
     }
     if matches!(api.behaviour.kind, BehaviourKind::SignOut) {
         return "the offline authors never sign anybody out: write a scenario".to_owned();
@@ -78,15 +73,4 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
         return "it has no words: give it `phrases.do` or `phrases.request`".to_owned();
     }
     "no request for it passed the gates: write a scenario, which says how it is used".to_owned()
-}
-
-/// A required key that nothing finds.
-fn unreachable_key(survey: &Survey, world: &World, api: &Api) -> Option<String> {
-    api.parameters.iter().filter(|parameter| parameter.required).find_map(|parameter| {
-        let resource = refers_to(&parameter.schema.kind)?;
-        survey.finders[resource.index()].is_empty().then(|| {
-            let label = &world.resource(resource).label;
-            format!("it needs a {label} and no API finds one: add a lookup, or a list that shows its key")
-        })
-    })
 }

@@ -209,6 +209,12 @@ impl Guide {
         &self.apis[id.index()]
     }
 
+    /// Whether there are questions for any field.
+    #[must_use]
+    pub fn has_asks(&self) -> bool {
+        !self.asks.is_empty()
+    }
+
     /// Questions for a field.
     #[must_use]
     pub fn asks(&self, resource: ResourceId, field: FieldId) -> &[String] {

@@ -4,7 +4,7 @@
 //! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
 
 use diorama_seeds::doc::FieldDoc;
-use diorama_seeds::english::capitalised;
+use diorama_seeds::materialise::{provider_of_field, provider_of_name};
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
@@ -13,106 +13,6 @@ use super::shape::{Kind, Shape};
 use super::words::words;
 
 mod ranges;
-
-/// The role of a string by its name, with the provider.
-const STRINGS: [(&[&str], &str); 40] = [
-    (&["email"], "email"),
-    (&["phone", "telephone", "mobile", "fax"], "phone"),
-    (&["first_name", "given_name", "firstname"], "first_name"),
-    (&["last_name", "family_name", "surname", "lastname"], "last_name"),
-    (&["username", "login", "handle", "nickname"], "username"),
-    (
-        &[
-            "avatar",
-            "image_url",
-            "photo",
-            "picture",
-            "thumbnail",
-            "photo_url",
-            "photo_urls",
-            "cover_url",
-            "image",
-        ],
-        "image_url",
-    ),
-    (&["url", "uri", "homepage", "website", "link", "href"], "url"),
-    (&["street", "address", "street_address", "address_line"], "street_address"),
-    (&["city", "town"], "city"),
-    (&["country_code", "iso_3166_1", "origin_country"], "country_code"),
-    (&["country"], "country"),
-    (&["postcode", "zip", "zip_code", "postal_code"], "postcode"),
-    (&["currency", "currency_code"], "currency_code"),
-    (&["colour", "color"], "colour"),
-    (&["company", "employer", "manufacturer", "organization", "organisation"], "company"),
-    (&["job_title", "occupation", "profession"], "job_title"),
-    (
-        &[
-            "author",
-            "owner_name",
-            "customer_name",
-            "user_name",
-            "full_name",
-            "contact",
-            "character",
-            "assignee",
-            "reviewer",
-            "artist",
-            "creator",
-            "sender",
-            "recipient",
-            "also_known_as",
-            "driver",
-            "patient",
-        ],
-        "person_name",
-    ),
-    (&["uuid", "guid"], "uuid"),
-    (&["ip", "ip_address"], "ip"),
-    (&["isbn"], "isbn"),
-    (&["iban"], "iban"),
-    (&["licence_plate", "license_plate", "plate"], "licence_plate"),
-    (
-        &[
-            "overview",
-            "description",
-            "biography",
-            "content",
-            "summary",
-            "body",
-            "text",
-            "plot",
-            "synopsis",
-            "bio",
-            "details",
-            "abstract",
-            "instructions",
-        ],
-        "paragraph",
-    ),
-    (
-        &[
-            "tagline", "subtitle", "comment", "message", "note", "notes", "caption", "question", "answer",
-            "reason", "headline",
-        ],
-        "sentence",
-    ),
-    (&["product_name"], "product_name"),
-    (&["movie_title", "film"], "movie_title"),
-    (&["song", "track"], "song_title"),
-    (&["band"], "band_name"),
-    (&["dish", "recipe", "meal"], "dish"),
-    (&["course"], "course_title"),
-    (&["book"], "book_title"),
-    (&["keyword", "tag", "tags", "keywords", "label"], "word"),
-    (&["name", "title", "subject", "display_name"], "words"),
-    (&["language_name"], "language"),
-    (&["team", "club"], "company"),
-    (&["department"], "word"),
-    (&["brand"], "company"),
-    (&["venue", "hotel", "restaurant", "store", "shop"], "company"),
-    (&["state", "region", "county", "province"], "city"),
-    (&["airport"], "city"),
-];
 
 /// Where made-up dates of a record lie: days from the clock.
 #[derive(Clone, Copy, Debug)]
@@ -129,82 +29,16 @@ impl Span {
 /// The provider for the name of a record, by the noun of its resource.
 pub(super) fn display(noun: &str, person: bool) -> Json {
     let parts = words(noun);
-    let is = |nouns: &[&str]| parts.iter().any(|part| nouns.contains(&part.as_str()));
-    let provider = if is(&["pet", "animal", "dog", "cat"]) {
-        "first_name"
-    } else if person
-        || is(&[
-            "person", "user", "author", "actor", "artist", "customer", "owner", "patient", "employee",
-            "member", "doctor", "driver", "student", "teacher", "vet", "contact", "client", "guest",
-            "player", "account", "director",
-        ])
-    {
-        "person_name"
-    } else if is(&[
-        "company",
-        "network",
-        "studio",
-        "organization",
-        "organisation",
-        "brand",
-        "publisher",
-        "supplier",
-        "vendor",
-        "manufacturer",
-        "store",
-        "shop",
-        "clinic",
-        "hotel",
-        "restaurant",
-        "airline",
-        "bank",
-        "team",
-        "club",
-    ]) {
-        "company"
-    } else if is(&[
-        "depot",
-        "warehouse",
-        "branch",
-        "office",
-        "library",
-        "school",
-        "hospital",
-        "station",
-        "garage",
-        "museum",
-    ]) {
-        return json!({"provider": "template", "text": format!("{{city}} {}", capitalised(&super::words::label(noun)))});
-    } else if is(&["collection"]) {
-        return json!({"provider": "template", "text": "{movie_title} Collection"});
-    } else if is(&["season"]) {
-        return json!({"provider": "template", "text": "Season {field:season_number}"});
-    } else if is(&["movie", "film", "tv", "show", "series", "episode", "video"]) {
-        "movie_title"
-    } else if is(&["song", "track", "album", "single", "playlist"]) {
-        "song_title"
-    } else if is(&["band"]) {
-        "band_name"
-    } else if is(&["book", "novel", "article"]) {
-        "book_title"
-    } else if is(&["course", "lesson", "class"]) {
-        "course_title"
-    } else if is(&["product", "item", "article", "sku"]) {
-        "product_name"
-    } else if is(&["dish", "recipe", "meal", "menu"]) {
-        "dish"
-    } else if is(&["city", "place", "location", "airport", "destination"]) {
-        "city"
-    } else if is(&["country"]) {
-        "country"
-    } else if is(&["language"]) {
-        "language"
-    } else if is(&["keyword", "tag"]) {
-        "word"
+    let is = |wanted: &str| parts.last().is_some_and(|last| last == wanted);
+    if is("season") {
+        json!({"provider": "template", "text": "Season {field:season_number}"})
+    } else if is("collection") {
+        json!({"provider": "template", "text": "{movie_title} Collection"})
+    } else if person {
+        json!("person_name")
     } else {
-        "words"
-    };
-    json!(provider)
+        json!(provider_of_name(noun))
+    }
 }
 
 /// Type and values of a field, from all sights of it.
@@ -439,22 +273,58 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     if let Some(code) = sample_code(&samples) {
         return Some(json!({"provider": "code", "format": code}));
     }
-    if let Some((_, provider)) = STRINGS.iter().find(|(names, _)| names.contains(&joined.as_str())) {
-        let vocabulary = ["word", "words"].contains(provider).then(|| vocabulary(&samples)).flatten();
-        return Some(vocabulary.unwrap_or_else(|| json!(provider)));
+    if let Some(prose) = PROSE.iter().find(|(names, _)| names.contains(&tail.as_str())) {
+        return Some(json!(prose.1));
     }
-    let named = ["name", "title"].contains(&tail.as_str());
+    if let Some(provider) = provider_of_field(name, true) {
+        return Some(json!(provider));
+    }
+    let named = ["name", "title", "subject"].contains(&tail.as_str());
     if let Some(pick) = vocabulary(&samples).filter(|_| !named) {
         return Some(pick);
     }
-    if let Some((_, provider)) = STRINGS.iter().find(|(names, _)| names.contains(&tail.as_str())) {
+    if let Some(provider) = provider_of_field(name, false) {
         return Some(json!(provider));
     }
     if ["id", "code", "key", "token", "hash", "number"].contains(&tail.as_str()) {
         return Some(json!({"provider": "code", "format": "{AAA}-####"}));
     }
-    Some(json!("words"))
+    if named {
+        let of = words(name).split_last().map(|(_, of)| of.join("_")).unwrap_or_default();
+        return Some(json!(provider_of_name(&of)));
+    }
+    Some(few(&samples).unwrap_or_else(|| json!(ANYTHING)))
 }
+
+/// The provider for texts that nothing tells anything about. Nobody asks for them, and nobody says them.
+const ANYTHING: &str = "words";
+
+/// Whether what a field holds is anything at all.
+pub(super) fn is_anything(doc: &FieldDoc) -> bool {
+    let of = |fake: &Json| fake.get("of").cloned();
+    let fake = doc.fake.as_ref();
+    fake.is_some_and(|fake| *fake == json!(ANYTHING) || of(fake) == Some(json!(ANYTHING)))
+}
+
+/// Last words of names whose values are prose.
+const PROSE: [(&[&str], &str); 2] = [
+    (
+        &[
+            "overview",
+            "description",
+            "content",
+            "summary",
+            "body",
+            "text",
+            "plot",
+            "synopsis",
+            "details",
+            "abstract",
+        ],
+        "paragraph",
+    ),
+    (&["subtitle", "comment", "message", "note", "notes", "caption", "headline"], "sentence"),
+];
 
 /// Last words of names whose values are kinds, even when examples show each once.
 const KINDS: [&str; 12] = [

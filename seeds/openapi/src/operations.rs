@@ -3,6 +3,7 @@
 use diorama_seeds::doc::{
     ApiDoc, BehaviourDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
 };
+use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
@@ -554,6 +555,10 @@ fn dated_filter(name: &str) -> bool {
 fn description(operation: &Operation) -> String {
     let text =
         sentence(if operation.description.is_empty() { &operation.summary } else { &operation.description });
-    let text = if text.is_empty() { format!("{} {}", operation.method, operation.path) } else { text };
+    let text = match &operation.id {
+        _ if !text.is_empty() => text,
+        Some(id) => capitalised(&words(id).join(" ")),
+        None => format!("{} {}", operation.method, operation.path),
+    };
     if text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
 }

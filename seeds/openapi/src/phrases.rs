@@ -6,11 +6,11 @@ use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
 
 use self::changes::part;
-pub(super) use self::changes::{act, action, change};
+pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
 use super::entities::Entity;
-use super::fakes::moment;
+use super::fakes::{is_anything, moment};
 use super::shape::{Kind, Shape};
-use super::words::{label, measured, plural, singular, words};
+use super::words::{described_unit, is_plural, label, measured, words};
 
 /// Gives a value its name for people, and a number its unit where the name says it.
 pub(super) fn name(name: &str, doc: &mut FieldDoc) {
@@ -26,47 +26,74 @@ fn named(name: &str, doc: Option<&FieldDoc>) -> String {
     doc.and_then(|doc| doc.label.clone()).unwrap_or_else(|| label(name))
 }
 
-/// Adds questions and statements to a field.
-pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
-    let noun = named(name, Some(doc));
+/// What people say for a key that a record of its own is behind: what the record is.
+fn without_id(noun: &str) -> &str {
+    noun.strip_suffix(" ID").unwrap_or(noun)
+}
+
+/// Whether a number means something by itself: it has a unit, or counts, or has no dimension.
+pub(super) fn says_all(name: &str, doc: &FieldDoc) -> bool {
+    const DIMENSIONS: [&str; 16] = [
+        "age", "amount", "balance", "delay", "depth", "duration", "height", "interval", "length", "limit",
+        "period", "size", "timeout", "total", "ttl", "width",
+    ];
     let parts = words(name);
     let last = parts.last().map(String::as_str).unwrap_or_default();
-    let has = |word: &str| parts.iter().any(|part| part == word);
-    let (ask, say): (Vec<String>, Vec<String>) = match &shape.kind {
+    doc.unit.is_some()
+        || changes::counted(name).is_some()
+        || !(DIMENSIONS.contains(&last) || is_plural(last) || doc.label.as_deref() == Some("value"))
+}
+
+/// Adds questions and statements to a field that has something to tell.
+pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
+    if is_anything(doc) {
+        return;
+    }
+    let number = matches!(shape.kind, Kind::Integer | Kind::Number);
+    if number && doc.unit.is_none() {
+        doc.unit = shape.description.as_deref().and_then(described_unit).map(str::to_owned);
+    }
+    // A number that stands for a kind is a code.
+    if number && (!shape.choices.is_empty() || !says_all(name, doc)) {
+        return;
+    }
+    let noun = named(name, Some(doc));
+    let parts = words(name);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let (Some(first), Some(last)) = (parts.first().copied(), parts.last().copied()) else { return };
+    let is = if is_plural(last) { "are" } else { "is" };
+    let plainly = || {
+        (
+            vec![format!("What {is} the {noun} of {{it}}?")],
+            vec![format!("The {noun} of {{it}} {is} {{value}}.")],
+        )
+    };
+    let one = |ask: &str, say: &str| (vec![ask.to_owned()], vec![say.to_owned()]);
+    let (ask, say) = match &shape.kind {
         _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
         // What is always the same tells nothing, and a participle is no noun.
         Kind::Enum(values) if values.len() < 2 => return,
         _ if last == "by" => return,
-        Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => {
-            let (question, statement) = match last {
-                "birthday" | "birthdate" => {
-                    ("When was {it} born?".to_owned(), "{it} was born {value}.".to_owned())
-                }
-                "deathday" => ("When did {it} die?".to_owned(), "{it} died {value}.".to_owned()),
-                _ => match (parts.first().map(String::as_str), last) {
-                    (Some("release" | "released"), _) => {
-                        ("When was {it} released?".to_owned(), "{it} was released {value}.".to_owned())
-                    }
-                    (Some("air"), _) => ("When did {it} air?".to_owned(), "{it} aired {value}.".to_owned()),
-                    (Some("first"), "date") if has("air") => {
-                        ("When did {it} first air?".to_owned(), "{it} first aired {value}.".to_owned())
-                    }
-                    (Some("due"), _) => ("When is {it} due?".to_owned(), "{it} is due {value}.".to_owned()),
-                    (Some(verb), "at") if verb.ends_with("ed") => {
-                        (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} {{value}}."))
-                    }
-                    (Some(verb), "at") if parts.len() == 2 && verb.ends_with('s') => (
-                        format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                        format!("{{it}} {verb} {{value}}."),
-                    ),
-                    _ => (
-                        format!("What is the {noun} of {{it}}?"),
-                        format!("The {noun} of {{it}} is {{value}}."),
-                    ),
-                },
-            };
-            (vec![question], vec![statement])
-        }
+        Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => match (first, last) {
+            (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born {value}."),
+            (_, "deathday") => one("When did {it} die?", "{it} died {value}."),
+            ("release" | "released", _) => one("When was {it} released?", "{it} was released {value}."),
+            ("first", "date") if parts.contains(&"air") => {
+                one("When did {it} first air?", "{it} first aired {value}.")
+            }
+            ("air", _) => one("When did {it} air?", "{it} aired {value}."),
+            ("due", _) => one("When is {it} due?", "{it} is due {value}."),
+            (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
+                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} {{value}}."))
+            }
+            (verb, "at") if parts.len() == 2 && verb.ends_with('s') => one(
+                &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
+                &format!("{{it}} {verb} {{value}}."),
+            ),
+            // A moment whose name is a clause has no noun.
+            (_, "at" | "on") => return,
+            _ => plainly(),
+        },
         Kind::Integer | Kind::Number => match last {
             "runtime" | "duration" => (
                 vec!["How long is {it}?".to_owned(), format!("What is the {noun} of {{it}}?")],
@@ -76,43 +103,30 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")],
                 vec!["{it} costs {value}.".to_owned()],
             ),
-            "count" => {
-                let mut counted = parts.get(..parts.len() - 1).unwrap_or_default().to_vec();
-                if let Some(last) = counted.last_mut() {
-                    *last = singular(last);
+            _ => match changes::counted(name) {
+                Some(counted) => one(
+                    &format!("How many {counted} does {{it}} have?"),
+                    &format!("{{it}} has {{value}} {counted}."),
+                ),
+                None => {
+                    let (mut ask, say) = plainly();
+                    ask.push(format!("What {noun} does {{it}} have?"));
+                    (ask, say)
                 }
-                let counted = plural(&counted.join(" "));
-                (
-                    vec![format!("How many {counted} does {{it}} have?")],
-                    vec![format!("{{it}} has {{value}} {counted}.")],
-                )
-            }
-            _ => (
-                vec![format!("What is the {noun} of {{it}}?"), format!("What {noun} does {{it}} have?")],
-                vec![format!("The {noun} of {{it}} is {{value}}.")],
-            ),
+            },
         },
         Kind::String => match last {
-            "homepage" | "website" => (
-                vec!["What is the homepage of {it}?".to_owned()],
-                vec!["The homepage of {it} is {value}.".to_owned()],
-            ),
+            "homepage" | "website" => {
+                one("What is the homepage of {it}?", "The homepage of {it} is {value}.")
+            }
             "headquarters" => (
                 vec!["Where is {it} based?".to_owned(), "Where are the headquarters of {it}?".to_owned()],
                 vec!["{it} is based in {value}.".to_owned()],
             ),
-            "birth" if has("place") => {
-                (vec!["Where was {it} born?".to_owned()], vec!["{it} was born in {value}.".to_owned()])
-            }
-            _ => (
-                vec![format!("What is the {noun} of {{it}}?")],
-                vec![format!("The {noun} of {{it}} is {{value}}.")],
-            ),
+            "birth" if parts.contains(&"place") => one("Where was {it} born?", "{it} was born in {value}."),
+            _ => plainly(),
         },
-        Kind::Enum(_) => (
-            vec![format!("What is the {noun} of {{it}}?")],
-            vec![format!("The {noun} of {{it}} is {{value}}.")],
-        ),
+        Kind::Enum(_) => plainly(),
         _ => return,
     };
     doc.ask = ask;
@@ -164,7 +178,12 @@ pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, F
             phrase.push_str(&match doc {
                 // What stands in the path is whose it is.
                 Some(FieldDoc { place: Some(place), reference: Some(_), .. }) if place == "path" => {
-                    format!(" of the {noun} {said}")
+                    let joint = match phrase.split(' ').next() {
+                        Some("add") => "to",
+                        Some("create") => "for",
+                        _ => "of",
+                    };
+                    format!(" {joint} the {} {said}", without_id(&noun))
                 }
                 Some(FieldDoc { place: Some(place), .. }) if place == "path" => format!(" of {noun} {said}"),
                 doc => format!(" with {}", part(name, doc)),

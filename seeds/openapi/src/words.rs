@@ -27,7 +27,7 @@ pub(super) fn label(name: &str) -> String {
     let spelt: Vec<String> = words(name)
         .into_iter()
         .map(|word| match word.as_str() {
-            "id" => "ID".to_owned(),
+            "id" | "sid" | "api" | "ip" | "sms" | "ssh" => word.to_uppercase(),
             "url" | "uri" => "web address".to_owned(),
             "tv" => "TV".to_owned(),
             "imdb" => "IMDb".to_owned(),
@@ -38,48 +38,57 @@ pub(super) fn label(name: &str) -> String {
     if spelt.is_empty() { "value".to_owned() } else { spelt.join(" ") }
 }
 
+/// Units, as names and descriptions write them and as they are told.
+const UNITS: [(&str, &str); 38] = [
+    ("kg", "kg"),
+    ("kilograms", "kg"),
+    ("grams", "g"),
+    ("lb", "lb"),
+    ("lbs", "lb"),
+    ("pounds", "lb"),
+    ("km", "km"),
+    ("kilometers", "km"),
+    ("kilometres", "km"),
+    ("miles", "miles"),
+    ("meters", "m"),
+    ("metres", "m"),
+    ("cm", "cm"),
+    ("mm", "mm"),
+    ("ms", "ms"),
+    ("millis", "ms"),
+    ("milliseconds", "ms"),
+    ("seconds", "seconds"),
+    ("secs", "seconds"),
+    ("minutes", "minutes"),
+    ("mins", "minutes"),
+    ("hours", "hours"),
+    ("days", "days"),
+    ("weeks", "weeks"),
+    ("months", "months"),
+    ("percent", "%"),
+    ("pct", "%"),
+    ("ml", "ml"),
+    ("liters", "l"),
+    ("litres", "l"),
+    ("eur", "EUR"),
+    ("usd", "USD"),
+    ("gbp", "GBP"),
+    ("celsius", "°C"),
+    ("kb", "KB"),
+    ("mb", "MB"),
+    ("gb", "GB"),
+    ("bytes", "bytes"),
+];
+
+/// The unit that a description says a number is in: `The duration of the video, in seconds`.
+pub(super) fn described_unit(description: &str) -> Option<&'static str> {
+    let (_, after) = description.split_once(" in ").or_else(|| description.split_once("(in "))?;
+    let word = after.split(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
+    UNITS.iter().find(|(known, _)| *known == word && known.len() > 3).map(|(_, unit)| *unit)
+}
+
 /// What a number's name measures, and in what: `weight_kg` is a weight in kg.
 pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
-    const UNITS: [(&str, &str); 38] = [
-        ("kg", "kg"),
-        ("kilograms", "kg"),
-        ("grams", "g"),
-        ("lb", "lb"),
-        ("lbs", "lb"),
-        ("pounds", "lb"),
-        ("km", "km"),
-        ("kilometers", "km"),
-        ("kilometres", "km"),
-        ("miles", "miles"),
-        ("meters", "m"),
-        ("metres", "m"),
-        ("cm", "cm"),
-        ("mm", "mm"),
-        ("ms", "ms"),
-        ("millis", "ms"),
-        ("milliseconds", "ms"),
-        ("seconds", "seconds"),
-        ("secs", "seconds"),
-        ("minutes", "minutes"),
-        ("mins", "minutes"),
-        ("hours", "hours"),
-        ("days", "days"),
-        ("weeks", "weeks"),
-        ("months", "months"),
-        ("percent", "%"),
-        ("pct", "%"),
-        ("ml", "ml"),
-        ("liters", "l"),
-        ("litres", "l"),
-        ("eur", "EUR"),
-        ("usd", "USD"),
-        ("gbp", "GBP"),
-        ("celsius", "°C"),
-        ("kb", "KB"),
-        ("mb", "MB"),
-        ("gb", "GB"),
-        ("bytes", "bytes"),
-    ];
     let parts = words(name);
     let (last, stem) = parts.split_last()?;
     let (_, unit) = UNITS.iter().find(|(word, _)| word == last)?;

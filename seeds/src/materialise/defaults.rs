@@ -1,6 +1,6 @@
 //! What to make up for a field that does not say: by its type, its format, its name and the resource it is of.
 
-mod names;
+pub(super) mod names;
 mod prose;
 mod ranges;
 

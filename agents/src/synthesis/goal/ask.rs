@@ -98,9 +98,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         .filter(|(_, field)| !planner.world.family.guide.asks(resource, *field).is_empty())
         .cloned()
         .collect();
-    let pool = if with_words.is_empty() || planner.rng.random_bool(0.15) { &askable } else { &with_words };
+    // Where the world has words for some, the others are left alone.
+    let pool = if planner.world.family.guide.has_asks() { &with_words } else { &askable };
     let count = if planner.rng.random_bool(0.25) { 2 } else { 1 };
-    let chosen: Vec<(String, FieldId)> = pool.sample(planner.rng, count).cloned().collect();
+    let mut chosen: Vec<(String, FieldId)> = pool.sample(planner.rng, count).cloned().collect();
+    chosen.dedup_by_key(|(_, field)| *field);
     if chosen.is_empty() {
         return Err(NoGoal);
     }
@@ -108,6 +110,14 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         && !it.iter().any(|segment| matches!(segment, Segment::Text(text) if text.contains("the only one")))
     {
         it.insert(0, literal(format!("{} ", described.label)));
+    }
+    // A name alone does not say what it is the name of.
+    let says_what = |ask: &String| ask.to_lowercase().contains(&*described.label.to_lowercase());
+    let told = chosen
+        .iter()
+        .any(|(_, field)| planner.world.family.guide.asks(resource, *field).iter().any(says_what));
+    if described.display.is_some() && !told && !is_person(&described.label) {
+        it.insert(0, literal(format!("the {} ", described.label)));
     }
     let mut words = Vec::new();
     let mut asked = Vec::new();

@@ -24,7 +24,7 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         planner.token(id).ok_or(NoGoal)?;
     }
     let values = arguments(planner, id);
-    let (mood, template) = template(planner, id);
+    let (mood, template) = template(planner, id).ok_or(NoGoal)?;
     let Filled { segments: mut words, arguments, details } =
         planner.fill(id, &template, &values, 0.6, 0).ok_or(NoGoal)?;
     let entry = planner.call(id, arguments);

@@ -1,8 +1,7 @@
 //! The wording of single wishes and of the facts that answer them.
 
 use diorama_proof::answer::AnswerPart;
-use diorama_seeds::english::spaced;
-use diorama_seeds::model::{Api, ApiId, FieldId, ParameterId, ResourceId};
+use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::schema::Type;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -11,33 +10,14 @@ use super::Mood;
 use crate::synthesis::plan::Planner;
 use crate::synthesis::text::{Segment, Template, capitalised, literal};
 
-/// A phrase of the API to ask with.
-pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> (Mood, Template) {
+/// A phrase of the API to ask with. Nobody asks for what has no words.
+pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Template)> {
     let words = planner.world.family.guide.api(id);
     let whole = !words.request.is_empty() && (words.imperative.is_empty() || planner.rng.random_bool(0.45));
     if whole && let Some(template) = words.request.choose(planner.rng) {
-        return (Mood::Sentence, template.clone());
+        return Some((Mood::Sentence, template.clone()));
     }
-    match words.imperative.choose(planner.rng) {
-        Some(template) => (Mood::Imperative, template.clone()),
-        None => (Mood::Imperative, plain_template(planner.world.base.world().api(id))),
-    }
-}
-
-/// A clause for an API that has no phrases: the description's verb, then the parameters by their labels.
-fn plain_template(api: &Api) -> Template {
-    let mut text = infinitive(&api.description).unwrap_or_else(|| spaced(&api.name));
-    let mut joint = " with ";
-    for (index, parameter) in api.parameters.iter().enumerate() {
-        if api.token.map(ParameterId::index) == Some(index) {
-            continue;
-        }
-        if parameter.required {
-            text.push_str(&format!("{joint}{} {{{}}}", parameter.label, parameter.name));
-            joint = ", ";
-        }
-    }
-    Template::parse(&text)
+    words.imperative.choose(planner.rng).map(|template| (Mood::Imperative, template.clone()))
 }
 
 /// `Books an appointment with a dentist.` as `book an appointment with a dentist`.
@@ -61,8 +41,15 @@ pub fn infinitive(description: &str) -> Option<String> {
     plain.then(|| personal(&format!("{base} {rest}")))
 }
 
-/// What a user says of itself: `the basket of the signed-in shopper` is `my basket`.
+/// What a user says of itself: `the basket of the signed-in shopper` is `my basket`, and `your` is the user's.
 fn personal(clause: &str) -> String {
+    let clause =
+        clause.replace(" your ", " my ").replace(" an existing ", " a ").replace(" the specified ", " the ");
+    // Where it is, is said of what the caller's account holds: everything.
+    let clause = match clause.find(" my account") {
+        Some(at) => clause[..at].rsplit_once(' ').map_or(&*clause, |(before, _)| before),
+        None => &clause,
+    };
     let Some((before, after)) = clause.split_once("the signed-in ") else { return clause.to_owned() };
     let (noun, rest) =
         after.split_once(' ').map_or((after, String::new()), |(noun, rest)| (noun, format!(" {rest}")));

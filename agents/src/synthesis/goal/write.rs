@@ -1,11 +1,11 @@
 //! Wishes that change records.
 
 use diorama_proof::answer::AnswerPart;
-use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId};
+use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::Body;
+use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
@@ -31,7 +31,7 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         planner.token(id).ok_or(NoGoal)?;
     }
     let values = arguments(planner, id);
-    let (mood, template) = template(planner, id);
+    let (mood, template) = template(planner, id).ok_or(NoGoal)?;
     let Filled { segments: words, arguments, details } =
         planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
     let entry = planner.call(id, arguments);
@@ -53,20 +53,14 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
 }
 
 /// What the assistant says of a change whose API has no phrase for it.
-const DONE: [&str; 6] = [
-    "Done.",
-    "That's done.",
-    "All set.",
-    "I've taken care of that.",
-    "It is done as you asked.",
-    "Finished: everything went through.",
-];
+const DONE: [&str; 4] = ["Done.", "That's done.", "All set.", "I've taken care of that."];
 
 /// What the assistant says after a change: a phrase of the API over its arguments and reply, or a general one.
 fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
     let world = planner.world.base.world();
     let templates: Vec<Template> = planner.world.family.guide.api(id).done.clone();
     let api = world.api(id);
+    let done = (*DONE.choose(planner.rng).unwrap_or(&"Done.")).to_owned();
     if let Some(template) = templates.choose(planner.rng) {
         let mut parts = Vec::new();
         let body = planner.entries[step].reply.body.clone();
@@ -109,7 +103,26 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
             return parts;
         }
     }
-    vec![AnswerPart::Text((*DONE.choose(planner.rng).unwrap_or(&"Done.")).into())]
+    // Whoever has something made needs to know what it goes by.
+    if let BehaviourKind::Create { resource, .. } = &api.behaviour.kind
+        && let Some(path) = key_shown(&planner.entries[step].reply.body, world, *resource)
+    {
+        let described = world.resource(*resource);
+        let text =
+            format!("{done} The {} of the new {} is ", described.field(described.key).label, described.label);
+        let key = AnswerPart::Leaf { call: step, path, style: 0, bare: false };
+        return vec![AnswerPart::Text(text), key, AnswerPart::Text(".".into())];
+    }
+    vec![AnswerPart::Text(done)]
+}
+
+/// Where a reply shows the key of the record that was made.
+fn key_shown(body: &Body, world: &World, resource: ResourceId) -> Option<String> {
+    let key_field = world.resource(resource).key;
+    body.leaves().find_map(|(path, _, origin)| {
+        let own = matches!(origin, Origin::Field { resource: of, field, .. } if *of == resource && *field == key_field);
+        (own && !path.contains('[')).then_some(path)
+    })
 }
 
 fn told_argument(

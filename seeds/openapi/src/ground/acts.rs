@@ -145,11 +145,21 @@ impl<'a> Act<'a> {
             self.upsert(found, at);
         }
         let (noun, place) = (found.label.as_str(), parameter.as_deref());
-        let (required, optional) = self.said();
-        self.api.phrases = match method {
-            "GET" => phrases::change("show", noun, place, &self.api.parameters, (&[], &[])),
-            "DELETE" => phrases::change("delete", noun, place, &self.api.parameters, (&[], &[])),
-            _ => phrases::change("change", noun, place, &self.api.parameters, (&required, &optional)),
+        let (required, optional) = self.said(found);
+        let said = (&required[..], &optional[..]);
+        let named = phrases::verb_of(&self.api.name);
+        let parameters = &self.api.parameters;
+        self.api.phrases = match (method, named) {
+            ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),
+            ("DELETE", verb) => {
+                phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
+            }
+            (_, Some(verb)) => phrases::change(verb, noun, place, parameters, said),
+            // Beside PUT or PATCH of the same path, POST does what it says.
+            ("POST", None) if self.places.changed.contains(&form(&self.parts)) => {
+                phrases::action(&[], &self.operation.summary, noun, place, parameters, (&required, &[]))
+            }
+            _ => phrases::change("change", noun, place, parameters, said),
         };
     }
 
@@ -194,6 +204,10 @@ impl<'a> Act<'a> {
             self.api.phrases.imperative = vec![format!("show me my {}", found.label)];
         } else {
             (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned()));
+            let (required, optional) = self.said(found);
+            let noun = format!("my {}", found.label);
+            let said = (&required[..], &optional[..]);
+            self.api.phrases = phrases::change("change", &noun, None, &self.api.parameters, said);
         }
     }
 
@@ -274,7 +288,7 @@ impl<'a> Act<'a> {
         if method != "GET" {
             self.api.behaviour.keep = Some(KEPT.to_owned());
         }
-        let (required, optional) = self.said();
+        let (required, optional) = self.said(found);
         let verb = if method == "GET" { "show" } else { "change" };
         let said = if method == "GET" { (&[][..], &[][..]) } else { (&required[..], &optional[..]) };
         self.api.phrases = phrases::change(verb, &found.label, None, &self.api.parameters, said);

@@ -15,7 +15,7 @@ use crate::document::Place;
 use crate::entities::has_page;
 use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
-use crate::words::{identifier, label, singular};
+use crate::words::{identifier, is_id, label, singular, words};
 
 mod keys;
 mod values;
@@ -88,6 +88,8 @@ pub(super) struct Places {
     pub(super) choices: HashMap<String, Vec<String>>,
     /// By the form of a path, the member that its last key is of the records below, and some values.
     values: HashMap<String, (String, Vec<Json>)>,
+    /// The forms of paths that PUT or PATCH changes.
+    pub(super) changed: HashSet<String>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
 }
@@ -228,6 +230,7 @@ impl Places {
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
         values::find(&mut places, operations);
+        places.call_by_keys(operations);
         places.give_names();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
@@ -239,9 +242,29 @@ impl Places {
         places
     }
 
+    /// A place is called by what the keys in its paths say that they are of: `mappings/teams/{mapping_id}` has mappings.
+    fn call_by_keys(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            let mut parts = parts(operation);
+            let Some(Part::Key(name)) = parts.pop() else { continue };
+            let Some(found) = self.all.get_mut(&form(&parts)) else { continue };
+            let words = words(&name);
+            if let Some((last, of)) = words.split_last()
+                && of.len() > 1
+                && is_id(last)
+                && noun(&of.join(" ")) != noun(&found.label)
+            {
+                found.label = label(&of.join("_"));
+            }
+        }
+    }
+
     /// What of paths is told by more than one of them: which keys show a record, and which a list.
     fn read_forms(&mut self, operations: &[Operation]) {
         let forms: HashSet<String> = operations.iter().map(|operation| form(&parts(operation))).collect();
+        let changes =
+            operations.iter().filter(|operation| ["PUT", "PATCH"].contains(&operation.method.as_str()));
+        self.changed.extend(changes.map(|operation| form(&parts(operation))));
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
             let parts = parts(operation);
             let listed = list(operation, &parts).is_some();

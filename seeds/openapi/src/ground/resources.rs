@@ -11,7 +11,7 @@ use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
 use crate::phrases;
 use crate::shape::Kind;
-use crate::words::{identifier, is_id};
+use crate::words::{identifier, is_id, label, words};
 
 /// The field that keeps what was sent.
 pub(super) const KEPT: &str = "kept";
@@ -141,8 +141,9 @@ pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
 }
 
 fn key_field(found: &Collection) -> FieldDoc {
+    let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
-        return FieldDoc { kind: Some("integer".to_owned()), ..FieldDoc::default() };
+        return FieldDoc { kind: Some("integer".to_owned()), label: named, ..FieldDoc::default() };
     }
     let entity = Entity {
         name: found.name.clone(),
@@ -158,7 +159,7 @@ fn key_field(found: &Collection) -> FieldDoc {
         Some(code) => json!({"provider": "code", "format": code}),
         None => build::key_code(&entity),
     };
-    FieldDoc { kind: Some("string".to_owned()), fake: Some(fake), ..FieldDoc::default() }
+    FieldDoc { kind: Some("string".to_owned()), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
@@ -199,7 +200,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             .find(|name| plain(name) == **wanted)
             .cloned()
     };
+    // `policy_name` is what a policy is called.
+    let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
+    let display = display.or_else(|| named(&own?.as_str()));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =

@@ -3,7 +3,7 @@
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
 
-use super::{MOST_SAID, named};
+use super::{MOST_SAID, named, says_all};
 use crate::words::{article, enumerate, label, plural, singular, words};
 
 /// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
@@ -70,8 +70,11 @@ pub(crate) fn change(
         said.extend(optional.get(position + 1).map(|second| vec![*first, *second]));
     }
     let mut phrases: Vec<String> = Vec::new();
-    if let ("change", []) = (verb, required) {
-        phrases.extend(said.iter().filter(|said| !said.is_empty()).map(|said| set(&object, said, arguments)));
+    if verb == "change" {
+        let all =
+            said.iter().map(|said| required.iter().map(String::as_str).chain(said.iter().copied()).collect());
+        let all = all.filter(|said: &Vec<&str>| !said.is_empty());
+        phrases.extend(all.map(|said| set(&object, &said, arguments)));
     } else {
         let of = said.iter().enumerate().filter_map(|(position, said)| {
             let head = heads.get(position % heads.len())?;
@@ -89,6 +92,13 @@ pub(crate) fn change(
         phrases.extend(heads);
     }
     PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
+}
+
+/// The verb that an operation is called by, where it is one: `leave` of `LeaveGuild` and `revoke` of `InviteRevoke`.
+pub(crate) fn verb_of(name: &str) -> Option<&'static str> {
+    let parts = words(name);
+    let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted).copied();
+    parts.first().and_then(is).or_else(|| parts.last().and_then(is))
 }
 
 /// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
@@ -118,7 +128,7 @@ pub(crate) fn action(
 /// A summary as a clause: `Cancels a pick-up.` and `Cancel a pick-up` are `cancel a pick-up`. Long ones are no clauses.
 fn clause(summary: &str) -> Option<String> {
     let sentence = summary.trim().trim_end_matches('.');
-    let plain = |c: char| !matches!(c, '{' | '}' | '[' | ']' | '`' | '.' | ':' | ';' | '\n');
+    let plain = |c: char| !matches!(c, '{' | '}' | '[' | ']' | '`' | '.' | ':' | ';' | '/' | '\n');
     let (verb, rest) = sentence.split_once(' ')?;
     if !sentence.chars().all(plain)
         || sentence.split(' ').count() > 10
@@ -255,6 +265,27 @@ const VERBS: [&str; 106] = [
     "withdraw",
 ];
 
+/// Whether people say a value of their own accord: not a yes or no that has no words, nor a number of nothing.
+pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
+    match doc.kind.as_deref() {
+        Some("any" | "list" | "object" | "boolean") => false,
+        Some("integer" | "number") => says_all(name, doc),
+        _ => true,
+    }
+}
+
+/// Whether people say first what it is called, or what it says.
+pub(crate) fn comes_first(name: &str, doc: &FieldDoc) -> bool {
+    is_prose(name, doc) || is_name(name)
+}
+
+/// Whether it is what the thing itself is called.
+fn is_name(name: &str) -> bool {
+    let parts = words(name);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    matches!(parts.as_slice(), ["name" | "title"] | ["friendly" | "display", "name"])
+}
+
 /// The verb that the method stands for, in other words.
 fn verbs(verb: &str) -> Vec<&str> {
     match verb {
@@ -292,6 +323,10 @@ fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> S
 fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     let doc = |name: &str| arguments.get(name);
     let mut phrase = String::new();
+    let called = said.iter().find(|name| is_name(name));
+    if let Some(called) = called {
+        phrase.push_str(&format!(" called {{{called}}}"));
+    }
     let whom = said.iter().find(|name| doc(name).is_some_and(|doc| doc.reference.is_some()));
     if let Some(whom) = whom {
         phrase.push_str(&format!(" for {{{whom}}}"));
@@ -304,7 +339,8 @@ fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     if let Some(moment) = lone {
         phrase.push_str(&format!(" {{{moment}}}"));
     }
-    let rest = said.iter().filter(|name| whom != Some(*name) && lone != Some(**name));
+    let rest =
+        said.iter().filter(|name| whom != Some(*name) && called != Some(*name) && lone != Some(**name));
     let parts: Vec<String> = rest.map(|name| part(name, doc(name))).collect();
     match parts.as_slice() {
         [] => {}
@@ -350,11 +386,13 @@ fn says_when(name: &str) -> bool {
 }
 
 /// What a number counts: `parcels_count` and `num_parcels` count parcels.
-fn counted(name: &str) -> Option<String> {
+pub(super) fn counted(name: &str) -> Option<String> {
     let parts = words(name);
     let things = match parts.as_slice() {
         [things @ .., last] if last == "count" && !things.is_empty() => things,
-        [first, things @ ..] if ["num", "no"].contains(&first.as_str()) && !things.is_empty() => things,
+        [first, things @ ..] if ["num", "no", "total"].contains(&first.as_str()) && !things.is_empty() => {
+            things
+        }
         [first, of, things @ ..] if first == "number" && of == "of" && !things.is_empty() => things,
         _ => return None,
     };

@@ -7,8 +7,8 @@ use crate::english::singular;
 /// Names that mean one provider.
 struct Row {
     provider: &'static str,
-    /// Each as its words.
-    names: Vec<Vec<&'static str>>,
+    /// Each as its words, and whether longer names that end with them are meant, too.
+    names: Vec<(Vec<&'static str>, bool)>,
 }
 
 struct Names {
@@ -23,31 +23,34 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
         if line.starts_with('[') {
             of_fields = line == "[fields]";
         } else if let Some((provider, list)) = line.split_once(": ") {
-            let row =
-                Row { provider, names: list.split(", ").map(|name| name.split('_').collect()).collect() };
+            let words = |name: &'static str| {
+                let whole = name.strip_prefix('=');
+                (whole.unwrap_or(name).split('_').collect(), whole.is_none())
+            };
+            let row = Row { provider, names: list.split(", ").map(words).collect() };
             if of_fields { names.fields.push(row) } else { names.resources.push(row) }
         }
     }
     names
 });
 
-/// The provider for a field of this name.
-pub(super) fn of_field(words: &[String]) -> Option<&'static str> {
+/// The provider for a field of this name, by its last words.
+pub(in super::super) fn of_field(words: &[String]) -> Option<&'static str> {
     find(&NAMES.fields, words, false)
 }
 
 /// The provider for a field of exactly this name.
-pub(super) fn of_whole_field(words: &[String]) -> Option<&'static str> {
+pub(in super::super) fn of_whole_field(words: &[String]) -> Option<&'static str> {
     find(&NAMES.fields, words, true)
 }
 
 /// The provider for what the records of a resource of this name are called.
-pub(super) fn of_resource(words: &[String]) -> Option<&'static str> {
+pub(in super::super) fn of_resource(words: &[String]) -> Option<&'static str> {
     find(&NAMES.resources, words, false)
 }
 
 /// Whether the name is that of a person, such as `tenant`.
-pub(super) fn is_person(words: &[String]) -> bool {
+pub(in super::super) fn is_person(words: &[String]) -> bool {
     NAMES.fields.iter().any(|row| row.provider == "person_name" && row.fits(words, false))
 }
 
@@ -58,7 +61,10 @@ pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
 
 impl Row {
     fn fits(&self, words: &[String], whole: bool) -> bool {
-        self.names.iter().any(|name| (!whole || name.len() == words.len()) && ends_like(words, name))
+        let fits = |(name, longer): &(Vec<&str>, bool)| {
+            (!whole && *longer || name.len() == words.len()) && ends_like(words, name)
+        };
+        self.names.iter().any(fits)
     }
 }
 

@@ -97,7 +97,7 @@ pub(in super::super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
             .map(|(.., rule)| *rule)
     };
     let fallback = match (descriptive, long) {
-        (true, _) => "about_thing",
+        (true, _) => "about_work",
         (_, true) => "paragraph",
         _ if ends(&field, &["note", "notes"]) => "note_general",
         _ => "sentence",

@@ -10,6 +10,7 @@ use super::field::{Types, synonyms};
 use super::path::{self, Piece};
 use super::resource::default_label;
 use super::{Names, Part, is_member_name, listed};
+use crate::contract;
 use crate::doc::{ApiDoc, FieldDoc, FilterDoc};
 use crate::expr::{self, Expr, ExprType, Node, Scope};
 use crate::model::{
@@ -385,7 +386,13 @@ fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>)
     for parameter in parameters.iter_mut().filter(|parameter| parameter.field.is_none()) {
         let of_about = |name: &str| {
             let resource = about?;
-            Some((resource, shared.resources.get(resource.index())?.field_named(name)?))
+            let fields = shared.resources.get(resource.index())?;
+            // A member of another case is the field all the same: `FriendlyName` and `friendly_name`.
+            let same = || {
+                fields.fields.iter().position(|field| contract::plain(&field.name) == contract::plain(name))
+            };
+            let field = fields.field_named(name).or_else(|| same().map(|index| FieldId(index as u16)))?;
+            Some((resource, field))
         };
         let filtered = match behaviour.filters.get(&*parameter.name) {
             Some(FilterDoc::Field(field)) => of_about(field),

@@ -1,10 +1,10 @@
 //! The bodies of operations: parameters for their members, and how many records they hold.
 
-use diorama_seeds::contract::noun;
+use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::FieldDoc;
 use indexmap::IndexMap;
 
-use super::Act;
+use super::{Act, CREATED, UPDATED};
 use crate::fakes;
 use crate::ground::places::Collection;
 use crate::phrases;
@@ -46,13 +46,24 @@ impl Act<'_> {
         None
     }
 
-    /// The members of the body that words are found for: required and optional ones.
-    pub(super) fn said(&self) -> (Vec<String>, Vec<String>) {
-        let simple = |doc: &FieldDoc| !matches!(doc.kind.as_deref(), Some("any" | "list" | "object"));
-        let body =
-            self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body") && simple(doc));
+    /// The members of the body that people say of a record, required and optional ones, what it is called first.
+    pub(super) fn said(&self, found: &Collection) -> (Vec<String>, Vec<String>) {
+        let fields = self.resources.get(&found.name).map(|resource| &resource.fields);
+        let field = |name: &str| fields?.iter().find(|(field, _)| plain(field) == plain(name));
+        let is_kept = |name: &str| {
+            // What the server writes, and what nothing tells anything about, is in nobody's mouth.
+            let moment = [&UPDATED[..], &CREATED[..]].concat().contains(&plain(name).as_str());
+            !moment && field(name).is_none_or(|(_, field)| !fakes::is_anything(field))
+        };
+        let body = self.api.parameters.iter().filter(|(name, doc)| {
+            let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
+            doc.place.as_deref() == Some("body") && said
+        });
         let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
-        let names = |all: Vec<(&String, &FieldDoc)>| all.into_iter().map(|(name, _)| name.clone()).collect();
+        let names = |mut all: Vec<(&String, &FieldDoc)>| -> Vec<String> {
+            all.sort_by_key(|(name, doc)| !phrases::comes_first(name, doc));
+            all.into_iter().map(|(name, _)| name.clone()).collect()
+        };
         (names(required), names(optional))
     }
 

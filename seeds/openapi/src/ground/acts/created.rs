@@ -10,6 +10,7 @@ use crate::ground::places::{Above, Collection, list};
 use crate::ground::resources::{KEPT, OF};
 use crate::operations::argument;
 use crate::phrases;
+use crate::words::singular;
 
 impl Act<'_> {
     pub(super) fn create(&mut self, index: usize, elsewhere: bool) {
@@ -49,9 +50,23 @@ impl Act<'_> {
             };
             self.api.behaviour.set.insert(OF.to_owned(), value);
         }
-        let (required, optional) = self.said();
-        self.api.phrases =
-            phrases::change("add", &found.label, None, &self.api.parameters, (&required, &optional));
+        let (mut required, mut optional) = self.said(found);
+        // Whatever may be left out, what is made gets a name, or says something.
+        let parameters = &self.api.parameters;
+        let named = |name: &String| parameters.get(name).is_some_and(|doc| phrases::comes_first(name, doc));
+        if !required.iter().any(named) && optional.first().is_some_and(named) {
+            required.insert(0, optional.remove(0));
+        }
+        // What is made of parts that nobody names is not asked for.
+        let parts: Vec<&str> = found.label.split(' ').collect();
+        let unnamed = parameters.keys().any(|name| {
+            let is_part = parts.contains(&"with") && parts.contains(&singular(name).to_lowercase().as_str());
+            is_part && !required.contains(name)
+        });
+        if !unnamed {
+            let verb = phrases::verb_of(&self.api.name).unwrap_or("add");
+            self.api.phrases = phrases::change(verb, &found.label, None, parameters, (&required, &optional));
+        }
     }
 
     /// Who is a member already stays one, as the new body says.

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::Act;
 use crate::Severity;
+use crate::fakes;
 use crate::ground::places::{Collection, keys};
 use crate::phrases;
 use crate::words::{label, plural};
@@ -32,9 +33,10 @@ impl Act<'_> {
         self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
         self.page();
         let arguments = self.filter(found);
-        let whose = keys(&self.parts)
-            .last()
-            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", label(name)), true));
+        let whose = keys(&self.parts).last().map(|name| {
+            let noun = label(name);
+            ((*name).to_owned(), format!("of the {} {{}}", noun.trim_end_matches(" ID")), true)
+        });
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
         self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
     }
@@ -128,7 +130,10 @@ impl Act<'_> {
             };
             if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
                 filters.insert(name.clone(), FilterDoc::Field(field.clone()));
-                said.push((name.clone(), format!("with {} {{}}", label(name)), false));
+                if phrases::is_said(name, doc) && !resource.fields.get(field).is_some_and(fakes::is_anything)
+                {
+                    said.push((name.clone(), format!("with {} {{}}", label(name)), false));
+                }
             } else if searched
                 && SEARCHES.contains(&plain(name).as_str())
                 && doc.kind.as_deref() == Some("string")
