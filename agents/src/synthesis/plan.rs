@@ -41,6 +41,10 @@ pub struct Planner<'a> {
     pub entries: Vec<Arc<LogEntry>>,
     /// How likely the optional part of a phrase is left in.
     pub optional: f64,
+    /// Records that the request names anyway, so that a look-up may take their keys.
+    pub named: Vec<(ResourceId, Value)>,
+    /// Whether people say keys instead of names.
+    pub by_key: bool,
     /// A record that the conversation is about: drawn where one of its resource is.
     pub topic: Option<(ResourceId, Value)>,
     /// What is special.
@@ -71,6 +75,8 @@ impl<'a> Planner<'a> {
             steps: Vec::new(),
             entries: Vec::new(),
             optional: 1.0,
+            named: Vec::new(),
+            by_key: false,
             topic: None,
             phenomena: Vec::new(),
             most_calls: usize::MAX,
@@ -207,7 +213,8 @@ impl<'a> Planner<'a> {
             return Some(vec![Segment::Value(self.display(resource, key)?)]);
         }
         // Where nothing finds a name, people have the key at hand.
-        let is_found = !self.world.family.survey.finders[resource.index()].is_empty();
+        let finders = &self.world.family.survey.finders[resource.index()];
+        let is_found = !self.by_key && finders.iter().any(|finder| self.takes_known(finder));
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
             return self.find_by_name(resource, key);
         }
@@ -325,10 +332,25 @@ impl<'a> Planner<'a> {
                 arguments.push(self.token(api)?);
                 continue;
             }
-            // A look-up that needs more than the name would put words into the request that nobody says.
-            return None;
+            // A look-up that needs more than is named would put words into the request that nobody says.
+            let of = refers_to(&parameter.schema.kind)?;
+            let key = self.named.iter().find(|(resource, _)| *resource == of).map(|(_, key)| key.clone())?;
+            arguments.push(self.argument(api, id, &key, MAX_NESTING - 1)?.1);
         }
         Some(arguments)
+    }
+
+    /// Whether a look-up needs nothing but the name and what the request names anyway.
+    fn takes_known(&self, finder: &diorama_proof::survey::Finder) -> bool {
+        let api = self.world.base.world().api(finder.api);
+        api.parameters.iter().enumerate().all(|(index, parameter)| {
+            let id = Some(ParameterId(index as u16));
+            let named = || {
+                let of = refers_to(&parameter.schema.kind);
+                of.is_some_and(|of| self.named.iter().any(|(resource, _)| *resource == of))
+            };
+            !parameter.required || id == finder.by || id == api.token || named()
+        })
     }
 
     /// Fills a template of an API with values and references; gives words and arguments. Optional parts are there

@@ -2,7 +2,7 @@
 
 use diorama_proof::answer::{AnswerPart, Asked};
 use diorama_seeds::english::{article, lowered};
-use diorama_seeds::model::{ApiId, BehaviourKind, FieldId, ParameterId};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ParameterId, Record, ResourceId};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
@@ -10,7 +10,7 @@ use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use super::values::own_record;
+use super::values::{keys, own_record};
 use super::words::{question, statement};
 use super::{Again, Goal, NoGoal, Result};
 use crate::synthesis::plan::Planner;
@@ -27,10 +27,10 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     if api.token.is_some() {
         planner.token(id).ok_or(NoGoal)?;
     }
-    let (resource, key_parameter) = match &api.behaviour.kind {
+    let (resource, own) = match &api.behaviour.kind {
         BehaviourKind::Lookup { resource, by } => match by.as_slice() {
             [(field, parameter)] if world.resource(*resource).display == Some(*field) => {
-                (*resource, *parameter)
+                (*resource, Some(*parameter))
             }
             _ => return Err(NoGoal),
         },
@@ -38,27 +38,49 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             let parameter = api.parameters.iter().position(|parameter| {
                 refers_to(&parameter.schema.kind) == Some(*resource) && parameter.required
             });
-            (*resource, ParameterId(parameter.ok_or(NoGoal)? as u16))
+            (*resource, parameter.map(|index| ParameterId(index as u16)))
         }
         _ => return Err(NoGoal),
     };
-    let others = api.parameters.iter().enumerate().any(|(index, parameter)| {
-        parameter.required
-            && index != key_parameter.index()
-            && api.token.map(ParameterId::index) != Some(index)
-    });
-    if others {
-        return Err(NoGoal);
-    }
-    let record = own_record(planner, resource).ok_or(NoGoal)?;
     let described = world.resource(resource);
-    let key = record.get(described.key.index()).cloned().ok_or(NoGoal)?;
-    let value = match api.behaviour.kind {
-        BehaviourKind::Lookup { .. } => Value::string(&planner.display(resource, &key).ok_or(NoGoal)?),
-        _ => key.clone(),
+    let record = match own {
+        Some(_) => Some(own_record(planner, resource).ok_or(NoGoal)?),
+        None => None,
     };
-    let (mut it, argument) = planner.argument(id, key_parameter, &value, 0).ok_or(NoGoal)?;
-    let mut arguments = vec![argument];
+    let others = above(planner, api, own, record.clone().map(|record| (resource, record)))?;
+    let refers = |(parameter, key): &(ParameterId, Value)| {
+        Some((refers_to(&api.parameters[parameter.index()].schema.kind)?, key.clone()))
+    };
+    planner.named = others.iter().filter_map(refers).collect();
+    let mut arguments = Vec::new();
+    let mut it = match (own, &record) {
+        (Some(parameter), Some(record)) => {
+            let key = record.get(described.key.index()).cloned().ok_or(NoGoal)?;
+            let value = match api.behaviour.kind {
+                BehaviourKind::Lookup { .. } => {
+                    Value::string(&planner.display(resource, &key).ok_or(NoGoal)?)
+                }
+                _ => key,
+            };
+            // Some have the key at hand.
+            planner.by_key = planner.world.family.guide.has_asks() && planner.rng.random_bool(BY_KEY);
+            let found = planner.argument(id, parameter, &value, 0);
+            planner.by_key = false;
+            let (it, argument) = found.ok_or(NoGoal)?;
+            arguments.push(argument);
+            it
+        }
+        _ if others.is_empty() && is_person(&described.label) => vec![literal("my account")],
+        _ if others.is_empty() => vec![literal(format!("my {}", described.label))],
+        _ => vec![literal(format!("the {}", described.label))],
+    };
+    let mut of = Vec::new();
+    for (parameter, key) in &others {
+        let (words, argument) = planner.argument(id, *parameter, key, 0).ok_or(NoGoal)?;
+        of.push(literal(format!(" of the {} ", world.resource(argument_of(api, *parameter)?).label)));
+        of.extend(words);
+        arguments.push(argument);
+    }
     if api.token.is_some() {
         arguments.push(planner.token(id).ok_or(NoGoal)?);
     }
@@ -69,6 +91,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         return Err(NoGoal);
     }
     let step = planner.steps.len() - 1;
+    let shown = entry.reply.body.leaves().find_map(|(_, _, origin)| match origin {
+        Origin::Field { resource: of, key, .. } if *of == resource => Some(key.clone()),
+        _ => None,
+    });
+    let key = record.and_then(|record| record.get(described.key.index()).cloned()).or(shown).ok_or(NoGoal)?;
     let mut askable: Vec<(String, FieldId)> = entry
         .reply
         .body
@@ -106,7 +133,8 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     if chosen.is_empty() {
         return Err(NoGoal);
     }
-    if described.display.is_none()
+    if own.is_some()
+        && described.display.is_none()
         && !it.iter().any(|segment| matches!(segment, Segment::Text(text) if text.contains("the only one")))
     {
         it.insert(0, literal(format!("{} ", described.label)));
@@ -116,9 +144,10 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let told = chosen
         .iter()
         .any(|(_, field)| planner.world.family.guide.asks(resource, *field).iter().any(says_what));
-    if described.display.is_some() && !told && !is_person(&described.label) {
+    if own.is_some() && described.display.is_some() && !told && !is_person(&described.label) {
         it.insert(0, literal(format!("the {} ", described.label)));
     }
+    it.extend(of);
     let mut words = Vec::new();
     let mut asked = Vec::new();
     let mut answer = Vec::new();
@@ -138,8 +167,37 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         asked.push(Asked::Leaf { call: step, path: path.clone(), about: described.about(*field) });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
-    let again = Again { resource, key, parameter: key_parameter, fields: chosen };
-    Ok(Goal { again: Some(again), ..Goal::question(id, words, asked, answer) })
+    let again = own.filter(|_| others.is_empty());
+    let again = again.map(|parameter| Again { resource, key, parameter, fields: chosen });
+    Ok(Goal { again, ..Goal::question(id, words, asked, answer) })
+}
+
+/// So many of those who ask for a record have its key at hand.
+const BY_KEY: f64 = 0.25;
+
+/// What a record stands above it that a call must name, in the order of its parameters.
+fn above(
+    planner: &mut Planner<'_>,
+    api: &Api,
+    own: Option<ParameterId>,
+    about: Option<(ResourceId, Record)>,
+) -> Result<Vec<(ParameterId, Value)>> {
+    let mut others = keys(planner, api, about);
+    others.retain(|(parameter, _)| Some(*parameter) != own);
+    others.sort_by_key(|(parameter, _)| *parameter);
+    let is_known =
+        |id: ParameterId| Some(id) == own || Some(id) == api.token || others.iter().any(|(of, _)| *of == id);
+    let all = api
+        .parameters
+        .iter()
+        .enumerate()
+        .all(|(index, parameter)| !parameter.required || is_known(ParameterId(index as u16)));
+    if all { Ok(others) } else { Err(NoGoal) }
+}
+
+/// The resource that a parameter refers to.
+fn argument_of(api: &Api, parameter: ParameterId) -> Result<ResourceId> {
+    refers_to(&api.parameters[parameter.index()].schema.kind).ok_or(NoGoal)
 }
 
 /// The same question about another record of the kind, as somebody asks it who had named the wrong one.

@@ -95,7 +95,8 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             _ => 0,
         };
         let all = total.as_ref().is_none_or(|(_, value, _)| value.as_f64() == Some(shown as f64));
-        let complete = all && (1..=6).contains(&shown) && (total.is_some() || query.page.is_none());
+        let ends = query.page.as_ref().is_none_or(|page| shown < page.size as usize);
+        let complete = all && (1..=MOST_NAMED).contains(&shown) && (total.is_some() || ends);
         let member = path.split_once("].").map(|(_, member)| member.to_owned())?;
         complete.then_some((array, member))
     });
@@ -167,6 +168,9 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         _ => Err(NoGoal),
     }
 }
+
+/// More names than these are no answer.
+const MOST_NAMED: usize = 12;
 
 /// Fewer things than these are neither counted nor compared: the answer would be a guess.
 const FEW: usize = 3;

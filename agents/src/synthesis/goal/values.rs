@@ -1,9 +1,9 @@
 //! Values for the arguments of a wish, drawn from records that exist or could.
 
 use diorama_seeds::model::{
-    Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Record, ResourceId,
+    Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Query, Record, ResourceId,
 };
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Decimal, Time, Value};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -23,10 +23,16 @@ pub fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterId, Valu
         _ => None,
     };
     let mut rows: Vec<(ResourceId, Record)> = Vec::new();
-    let mut values: Vec<(ParameterId, Value)> = Vec::new();
+    let about = example.as_ref().map(|(query, record)| (query.resource, record.clone()));
+    let mut values = keys(planner, api, about);
     for (index, parameter) in api.parameters.iter().enumerate() {
         let parameter_id = ParameterId(index as u16);
-        if api.token == Some(parameter_id) {
+        let filters = |query: &Query| query.filters.iter().any(|filter| filter.parameter == parameter_id);
+        let filtered = example.as_ref().is_some_and(|(query, _)| filters(query));
+        if filtered {
+            values.retain(|(known, _)| *known != parameter_id);
+        }
+        if api.token == Some(parameter_id) || values.iter().any(|(known, _)| *known == parameter_id) {
             continue;
         }
         let value = match &example {
@@ -53,7 +59,47 @@ pub fn arguments(planner: &mut Planner<'_>, id: ApiId) -> Vec<(ParameterId, Valu
             values.push((parameter_id, value));
         }
     }
+    planner.named = keys_named(api, &values);
     values
+}
+
+/// Keys for the parameters that must refer to a record, what stands above a record with it: an emoji and its guild.
+/// The last names what the call is about, the ones before it where that is.
+pub(super) fn keys(
+    planner: &mut Planner<'_>,
+    api: &Api,
+    about: Option<(ResourceId, Record)>,
+) -> Vec<(ParameterId, Value)> {
+    let world = planner.world.base.world();
+    let mut known: Vec<(ResourceId, Record)> = about.into_iter().collect();
+    let mut values = Vec::new();
+    for (index, parameter) in api.parameters.iter().enumerate().rev() {
+        let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
+        let id = ParameterId(index as u16);
+        if !parameter.required || api.token == Some(id) {
+            continue;
+        }
+        let above = known.iter().filter(|(of, _)| *of != resource).find_map(|(of, record)| {
+            let refers = |schema: &Schema| refers_to(&schema.kind) == Some(resource);
+            let field = world.resource(*of).fields.iter().position(|field| refers(&field.schema))?;
+            let key = record.get(field).filter(|key| !key.is_missing())?;
+            planner.session.state().get(&planner.world.base, resource, key).cloned()
+        });
+        let Some(record) = above.or_else(|| own_record(planner, resource)) else { continue };
+        let Some(key) = record.get(world.resource(resource).key.index()).cloned() else { continue };
+        known.push((resource, record));
+        values.push((id, key));
+    }
+    values
+}
+
+/// The records that a call names by their keys.
+fn keys_named(api: &Api, values: &[(ParameterId, Value)]) -> Vec<(ResourceId, Value)> {
+    let refers = |(id, key): &(ParameterId, Value)| match api.parameters[id.index()].schema.kind {
+        Type::Reference { resource, .. } => Some((resource, key.clone())),
+        _ => None,
+    };
+    values.iter().filter_map(refers).collect()
 }
 
 fn filter_value(planner: &Planner<'_>, value: &Value, comparison: Comparison) -> Option<Value> {
