@@ -23,7 +23,7 @@ pub use self::ask::{ask, ask_again, ask_missing};
 pub use self::compute::compute;
 pub use self::list::list;
 pub use self::values::arguments;
-pub use self::words::infinitive;
+pub use self::words::{infinitive, opening};
 pub use self::write::write;
 
 /// One wish.

@@ -45,6 +45,8 @@ pub struct Planner<'a> {
     pub named: Vec<(ResourceId, Value)>,
     /// Whether people say keys instead of names.
     pub by_key: bool,
+    /// So many of those who ask for a record have its key at hand.
+    pub keys_at_hand: f64,
     /// A record that the conversation is about: drawn where one of its resource is.
     pub topic: Option<(ResourceId, Value)>,
     /// What is special.
@@ -77,6 +79,7 @@ impl<'a> Planner<'a> {
             optional: 1.0,
             named: Vec::new(),
             by_key: false,
+            keys_at_hand: 0.25,
             topic: None,
             phenomena: Vec::new(),
             most_calls: usize::MAX,

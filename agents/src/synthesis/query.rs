@@ -4,7 +4,7 @@
 //! the task is right is the tester's business.
 
 use diorama_output::row::Split;
-use diorama_seeds::model::{ApiId, ParameterId};
+use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Ability;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -111,12 +111,14 @@ impl QueryAgent for OfflineQuery {
                 wishes.add(&mut planner, any_goal)?;
             }
             Shape::Branch => {
+                planner.keys_at_hand = 0.0;
                 wishes.add(&mut planner, record_goal)?;
                 let about = wishes.first()?.again.clone().ok_or(NoDraft::NoGoal)?;
                 planner.topic = Some((about.resource, about.key));
                 wishes.add(&mut planner, topic_goal)?;
             }
             Shape::Correction => {
+                planner.keys_at_hand = 0.0;
                 wishes.add(&mut planner, record_goal)?;
                 let first = wishes.first()?.clone();
                 wishes.add(&mut planner, |planner| goal::ask_again(planner, &first))?;
@@ -497,17 +499,15 @@ fn wish_in_words(
 fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
     let world = planner.world.base.world();
     let api = world.api(goal.api);
-    let clause = goal::infinitive(&api.description)?;
-    let required =
-        api.parameters.iter().enumerate().filter(|(index, parameter)| {
-            parameter.required && api.token.map(ParameterId::index) != Some(*index)
-        });
-    let nouns: Vec<(&str, bool)> = required
-        .map(|(_, parameter)| match refers_to(&parameter.schema.kind) {
-            Some(resource) => (&*world.resource(resource).label, true),
-            None => (&*parameter.label, false),
-        })
-        .collect();
+    let said = planner.world.family.guide.api(goal.api).imperative.first();
+    let clause = said.and_then(goal::opening).or_else(|| goal::infinitive(&api.description))?;
+    // All that the answer will tell is asked for.
+    let refers = |about: &str| {
+        let mut kinds = api.parameters.iter().filter_map(|parameter| refers_to(&parameter.schema.kind));
+        kinds.any(|resource| *world.resource(resource).label == *about)
+    };
+    let nouns: Vec<(&str, bool)> =
+        goal.details.iter().map(|detail| (&*detail.about, refers(&detail.about))).collect();
     let labels: Vec<String> = nouns.iter().map(|(noun, _)| format!("the {noun}")).collect();
     // Which words are used follows from the plan, not from a further draw.
     let pick = planner.steps.len() + labels.len() + clause.len();
@@ -530,6 +530,9 @@ fn vague_turn(planner: &Planner<'_>, goal: &Goal) -> Option<(String, String)> {
         [] => return None,
         [(noun, true)] => return Some((first, format!("Which {noun} do you mean?"))),
         [(noun, false)] => return Some((first, format!("What should the {noun} be?"))),
+        [(noun, true), (value, false)] => {
+            return Some((first, format!("Which {noun} do you mean, and what should the {value} be?")));
+        }
         _ => {}
     }
     let lead = asks[pick % asks.len()];

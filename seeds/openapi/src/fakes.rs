@@ -344,7 +344,9 @@ const KINDS: [&str; 12] = [
 
 /// The short ones among the samples of a kind, the first thirty of them.
 fn few(samples: &[&str]) -> Option<Json> {
-    let short = samples.iter().copied().filter(|sample| !sample.is_empty() && sample.len() <= 30);
+    let is_word =
+        |sample: &&str| !sample.is_empty() && sample.len() <= 30 && !sample.contains(['{', '[', '<']);
+    let short = samples.iter().copied().filter(is_word);
     let distinct: IndexSet<&str> = short.collect();
     let kept: Vec<&str> = distinct.into_iter().take(30).collect();
     (!kept.is_empty()).then(|| json!({"provider": "pick", "of": kept}))

@@ -4,6 +4,7 @@ mod changes;
 
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
+use serde_json::json;
 
 use self::changes::part;
 pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
@@ -27,15 +28,15 @@ fn named(name: &str, doc: Option<&FieldDoc>) -> String {
 }
 
 /// What people say for a key that a record of its own is behind: what the record is.
-fn without_id(noun: &str) -> &str {
-    noun.strip_suffix(" ID").unwrap_or(noun)
+pub(super) fn without_id(noun: &str) -> &str {
+    [" ID", " SID"].iter().find_map(|key| noun.strip_suffix(key)).unwrap_or(noun)
 }
 
 /// Whether a number means something by itself: it has a unit, or counts, or has no dimension.
-pub(super) fn says_all(name: &str, doc: &FieldDoc) -> bool {
-    const DIMENSIONS: [&str; 16] = [
-        "age", "amount", "balance", "delay", "depth", "duration", "height", "interval", "length", "limit",
-        "period", "size", "timeout", "total", "ttl", "width",
+fn says_all(name: &str, doc: &FieldDoc) -> bool {
+    const DIMENSIONS: [&str; 18] = [
+        "color", "colour", "age", "amount", "balance", "delay", "depth", "duration", "height", "interval",
+        "length", "limit", "period", "size", "timeout", "total", "ttl", "width",
     ];
     let parts = words(name);
     let last = parts.last().map(String::as_str).unwrap_or_default();
@@ -73,22 +74,23 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         _ if ["id", "path", "key", "token", "url", "hash"].contains(&last) => return,
         // What is always the same tells nothing, and a participle is no noun.
         Kind::Enum(values) if values.len() < 2 => return,
-        _ if last == "by" => return,
+        _ if last == "by" || (number && last.ends_with("ed")) => return,
+        _ if ["url", "image_url"].iter().any(|link| doc.fake == Some(json!(link))) => return,
         Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => match (first, last) {
-            (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born {value}."),
-            (_, "deathday") => one("When did {it} die?", "{it} died {value}."),
-            ("release" | "released", _) => one("When was {it} released?", "{it} was released {value}."),
+            (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born on {value}."),
+            (_, "deathday") => one("When did {it} die?", "{it} died on {value}."),
+            ("release" | "released", _) => one("When was {it} released?", "{it} was released on {value}."),
             ("first", "date") if parts.contains(&"air") => {
-                one("When did {it} first air?", "{it} first aired {value}.")
+                one("When did {it} first air?", "{it} first aired on {value}.")
             }
-            ("air", _) => one("When did {it} air?", "{it} aired {value}."),
-            ("due", _) => one("When is {it} due?", "{it} is due {value}."),
+            ("air", _) => one("When did {it} air?", "{it} aired on {value}."),
+            ("due", _) => one("When is {it} due?", "{it} is due on {value}."),
             (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
-                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} {{value}}."))
+                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
             (verb, "at") if parts.len() == 2 && verb.ends_with('s') => one(
                 &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                &format!("{{it}} {verb} {{value}}."),
+                &format!("{{it}} {verb} on {{value}}."),
             ),
             // A moment whose name is a clause has no noun.
             (_, "at" | "on") => return,
@@ -155,39 +157,44 @@ pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, F
         .map(|(name, _)| name)
         .collect();
     for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
-        for name in &required {
-            let said = format!("{{{name}}}");
-            // Brackets hold what may be left out.
-            let mut depth = 0_u32;
-            let outside: String = phrase
-                .chars()
-                .filter(|c| {
-                    match c {
-                        '[' => depth += 1,
-                        ']' => depth = depth.saturating_sub(1),
-                        _ => {}
-                    }
-                    depth == 0
-                })
-                .collect();
-            if outside.contains(&said) {
-                continue;
+        // Brackets hold what may be left out.
+        let mut depth = 0_u32;
+        let count = |c: &char| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
             }
-            let doc = parameters.get(*name);
+            depth == 0
+        };
+        let outside: String = phrase.chars().filter(count).collect();
+        let left = required.iter().filter(|name| !outside.contains(&format!("{{{name}}}")));
+        let is_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+        let (path, rest): (Vec<&String>, Vec<&String>) =
+            left.partition(|name| parameters.get(**name).is_some_and(is_path));
+        let mut whose = String::new();
+        // What stands in the path is whose it is, the nearest first.
+        for (position, name) in path.into_iter().rev().enumerate() {
+            let doc = parameters.get(name);
             let noun = named(name, doc);
-            phrase.push_str(&match doc {
-                // What stands in the path is whose it is.
-                Some(FieldDoc { place: Some(place), reference: Some(_), .. }) if place == "path" => {
-                    let joint = match phrase.split(' ').next() {
-                        Some("add") => "to",
-                        Some("create") => "for",
-                        _ => "of",
-                    };
-                    format!(" {joint} the {} {said}", without_id(&noun))
-                }
-                Some(FieldDoc { place: Some(place), .. }) if place == "path" => format!(" of {noun} {said}"),
-                doc => format!(" with {}", part(name, doc)),
+            let joint = match phrase.split(' ').next() {
+                Some("add") if position == 0 => "to",
+                Some("create") if position == 0 => "for",
+                _ => "of",
+            };
+            whose.push_str(&match doc.and_then(|doc| doc.reference.as_ref()) {
+                Some(_) => format!(" {joint} the {} {{{name}}}", without_id(&noun)),
+                None => format!(" of {noun} {{{name}}}"),
             });
+        }
+        let new = if phrase.starts_with("change ") {
+            [" to {", " to \"{", " so that "].iter().filter_map(|to| phrase.find(to)).min()
+        } else {
+            None
+        };
+        phrase.insert_str(new.unwrap_or(phrase.len()), &whose);
+        for name in rest {
+            phrase.push_str(&format!(" with {}", part(name, parameters.get(name))));
         }
     }
 }

@@ -501,8 +501,16 @@ fn union(mut parts: Vec<Shape>) -> Shape {
         return parts.remove(0);
     }
     if let Some(first) = parts.iter().find(|part| part.is_scalar()) {
-        let first = first.clone();
-        return Shape { nullable, ..first };
+        let mut first = Shape { nullable, ..first.clone() };
+        // Any text, but these above all.
+        if first.kind == Kind::String {
+            let values = parts.iter().filter_map(|part| match &part.kind {
+                Kind::Enum(values) => Some(values),
+                _ => None,
+            });
+            values.flatten().take(12).for_each(|value| first.sample(Json::String(value.clone())));
+        }
+        return first;
     }
     if parts.is_empty() {
         return Shape::default();

@@ -27,8 +27,8 @@ pub(super) fn label(name: &str) -> String {
     let spelt: Vec<String> = words(name)
         .into_iter()
         .map(|word| match word.as_str() {
-            "id" | "sid" | "api" | "ip" | "sms" | "ssh" => word.to_uppercase(),
-            "url" | "uri" => "web address".to_owned(),
+            "id" | "sid" | "ai" | "api" | "ip" | "sms" | "ssh" => word.to_uppercase(),
+            "url" | "uri" => "URL".to_owned(),
             "tv" => "TV".to_owned(),
             "imdb" => "IMDb".to_owned(),
             "qty" => "quantity".to_owned(),

@@ -63,7 +63,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 _ => key,
             };
             // Some have the key at hand.
-            planner.by_key = planner.world.family.guide.has_asks() && planner.rng.random_bool(BY_KEY);
+            planner.by_key = planner.rng.random_bool(planner.keys_at_hand);
             let found = planner.argument(id, parameter, &value, 0);
             planner.by_key = false;
             let (it, argument) = found.ok_or(NoGoal)?;
@@ -75,7 +75,8 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         _ => vec![literal(format!("the {}", described.label))],
     };
     let mut of = Vec::new();
-    for (parameter, key) in &others {
+    // The nearest first.
+    for (parameter, key) in others.iter().rev() {
         let (words, argument) = planner.argument(id, *parameter, key, 0).ok_or(NoGoal)?;
         of.push(literal(format!(" of the {} ", world.resource(argument_of(api, *parameter)?).label)));
         of.extend(words);
@@ -171,9 +172,6 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let again = again.map(|parameter| Again { resource, key, parameter, fields: chosen });
     Ok(Goal { again, ..Goal::question(id, words, asked, answer) })
 }
-
-/// So many of those who ask for a record have its key at hand.
-const BY_KEY: f64 = 0.25;
 
 /// What a record stands above it that a call must name, in the order of its parameters.
 fn above(

@@ -1,6 +1,7 @@
 //! The wording of single wishes and of the facts that answer them.
 
 use diorama_proof::answer::AnswerPart;
+use diorama_seeds::english::article;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId};
 use diorama_seeds::schema::Type;
 use rand::RngExt;
@@ -8,7 +9,7 @@ use rand::seq::IndexedRandom;
 
 use super::Mood;
 use crate::synthesis::plan::Planner;
-use crate::synthesis::text::{Segment, Template, capitalised, literal};
+use crate::synthesis::text::{Part, Segment, Template, capitalised, literal};
 
 /// A phrase of the API to ask with. Nobody asks for what has no words.
 pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Template)> {
@@ -20,13 +21,31 @@ pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Te
     words.imperative.choose(planner.rng).map(|template| (Mood::Imperative, template.clone()))
 }
 
+/// What a phrase asks for without saying of what: `delete the role {Sid}` is `delete a role`, and `add a user called
+/// {name}` is `add a user`.
+#[must_use]
+pub fn opening(template: &Template) -> Option<String> {
+    let Some(Part::Text(text)) = template.parts.first() else { return None };
+    let text = text.trim_end().trim_end_matches('"').trim_end();
+    let cut = [" called", " with ", " to the", " for the"].iter().filter_map(|joint| text.find(joint)).min();
+    if let Some(at) = cut {
+        return Some(text[..at].to_owned());
+    }
+    let (before, noun) = text.rsplit_once(" the ")?;
+    Some(format!("{before} {} {noun}", article(noun)))
+}
+
 /// `Books an appointment with a dentist.` as `book an appointment with a dentist`.
 #[must_use]
 pub fn infinitive(description: &str) -> Option<String> {
     let sentence = description.split(['.', ';', ':', ',']).next()?.trim();
     // A second verb would need the same treatment; the first says what is wanted.
     let sentence = second_verb(sentence).map_or(sentence, |at| &sentence[..at]);
-    let (verb, rest) = sentence.split_once(' ')?;
+    let (mut verb, mut rest) = sentence.split_once(' ')?;
+    // `Permanently deletes` is `deletes`.
+    if verb.ends_with("ly") {
+        (verb, rest) = rest.split_once(' ')?;
+    }
     let lower = verb.to_lowercase();
     let base = if let Some(stem) = lower.strip_suffix("ies") {
         format!("{stem}y")

@@ -13,6 +13,7 @@ use indexmap::{IndexMap, IndexSet};
 use super::places::{Above, Collection, Part, Places, form, keys, list};
 use super::resources::{KEPT, OF};
 use crate::document::Operation;
+use crate::fakes;
 use crate::phrases;
 use crate::shape::Shape;
 use crate::{Remark, Severity};
@@ -85,8 +86,24 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
+        if self.is_unsayable() {
+            self.api.phrases.imperative.clear();
+        }
         phrases::complete(&mut self.api.phrases, &self.api.parameters);
         (self.api, self.whole, self.notes)
+    }
+
+    /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
+    fn is_unsayable(&self) -> bool {
+        let behaviour = &self.api.behaviour;
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let Some(resource) = changed.and_then(|name| self.resources.get(name)) else { return false };
+        let is_anything = |name: &str| {
+            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
+            same.is_some_and(|(_, field)| fakes::is_anything(field))
+        };
+        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
+        body.into_iter().any(|(name, doc)| !doc.optional && is_anything(name))
     }
 
     fn behave(&mut self) {
@@ -147,7 +164,7 @@ impl<'a> Act<'a> {
         let (noun, place) = (found.label.as_str(), parameter.as_deref());
         let (required, optional) = self.said(found);
         let said = (&required[..], &optional[..]);
-        let named = phrases::verb_of(&self.api.name);
+        let named = phrases::verb_of(&self.api.name, &found.label);
         let parameters = &self.api.parameters;
         self.api.phrases = match (method, named) {
             ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),

@@ -15,7 +15,7 @@ use crate::document::Place;
 use crate::entities::has_page;
 use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
-use crate::words::{identifier, is_id, label, singular, words};
+use crate::words::{identifier, is_id, is_plural, label, singular, words};
 
 mod keys;
 mod values;
@@ -210,6 +210,28 @@ fn shown(operation: &Operation) -> Option<&Shape> {
     }
 }
 
+/// What a list is called whose path ends with words that tell of which things they are: `threads/archived/public`.
+fn described(parts: &[Part]) -> Option<String> {
+    let mut said = Vec::new();
+    for part in parts.iter().rev() {
+        let Part::Text(text) = part else { return None };
+        if is_plural(text) {
+            let things = singular(&identifier(text));
+            return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
+        }
+        said.push(spelt(text));
+    }
+    None
+}
+
+/// The words of a path's part up to the first that is none.
+fn spelt(part: &str) -> String {
+    let all = words(part);
+    let kept = all.iter().take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()));
+    let kept: Vec<&str> = kept.map(String::as_str).collect();
+    if kept.is_empty() { identifier(part) } else { kept.join("_") }
+}
+
 impl Places {
     /// Finds them.
     pub(super) fn of(operations: &[Operation]) -> Self {
@@ -335,7 +357,7 @@ impl Places {
         self.all.entry(form(parts)).or_insert_with(|| Collection {
             name: String::new(),
             noun: noun(word),
-            label: label(&singular(&identifier(word))),
+            label: label(&singular(&spelt(word))),
             parts: parts.to_vec(),
             single: false,
             item: None,
@@ -375,12 +397,20 @@ impl Places {
                 }
             }
             Some(_) if get => {
-                let items = list(operation, &parts).map(|(_, item)| item.clone());
+                let items = list(operation, &parts).map(|(name, item)| (name, item.clone()));
                 let record = shown(operation).cloned();
                 let found = self.entry(&parts);
                 match items {
-                    Some(item) => {
+                    Some((name, item)) => {
                         found.listed = true;
+                        if let Some(label) = described(&parts) {
+                            found.label = label;
+                        }
+                        // `address_configurations` at `/addresses` are those of addresses.
+                        let words = words(&name);
+                        if words.len() > 1 && words.iter().any(|word| noun(word) == found.noun) {
+                            found.label = label(&singular(&words.join("_")));
+                        }
                         found.record.get_or_insert(item);
                     }
                     None if found.item.is_none() && !found.listed => {

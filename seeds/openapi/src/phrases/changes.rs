@@ -3,7 +3,7 @@
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
 
-use super::{MOST_SAID, named, says_all};
+use super::{MOST_SAID, named};
 use crate::words::{article, enumerate, label, plural, singular, words};
 
 /// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
@@ -94,11 +94,14 @@ pub(crate) fn change(
     PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
 }
 
-/// The verb that an operation is called by, where it is one: `leave` of `LeaveGuild` and `revoke` of `InviteRevoke`.
-pub(crate) fn verb_of(name: &str) -> Option<&'static str> {
+/// The verb that an operation on a thing is called by, where it is one: `leave` of `LeaveGuild`, and `revoke` of
+/// `InviteRevoke`, but not `invite` of either `DeleteInvite` or `InviteUpdate`.
+pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
     let parts = words(name);
-    let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted).copied();
-    parts.first().and_then(is).or_else(|| parts.last().and_then(is))
+    let of_thing = |word: &String| noun.split(' ').any(|part| part.to_lowercase() == *word);
+    let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted && !of_thing(wanted)).copied();
+    let (last, before) = parts.split_last()?;
+    parts.first().and_then(is).or_else(|| is(last).filter(|_| before.iter().all(of_thing)))
 }
 
 /// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
@@ -269,7 +272,11 @@ const VERBS: [&str; 106] = [
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
-        Some("integer" | "number") => says_all(name, doc),
+        // A moment whose name is a clause has no noun.
+        Some("date-time" | "date") => {
+            !words(name).last().is_some_and(|last| ["at", "on"].contains(&last.as_str()))
+        }
+        Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
         _ => true,
     }
 }
@@ -402,7 +409,9 @@ pub(super) fn counted(name: &str) -> Option<String> {
 
 /// Whether a text is one that people quote.
 fn is_prose(name: &str, doc: &FieldDoc) -> bool {
-    const PROSE: [&str; 14] = [
+    const PROSE: [&str; 16] = [
+        "instructions",
+        "prompt",
         "note",
         "notes",
         "remark",

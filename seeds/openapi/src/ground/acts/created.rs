@@ -63,8 +63,8 @@ impl Act<'_> {
             let is_part = parts.contains(&"with") && parts.contains(&singular(name).to_lowercase().as_str());
             is_part && !required.contains(name)
         });
-        if !unnamed {
-            let verb = phrases::verb_of(&self.api.name).unwrap_or("add");
+        if !unnamed && self.api.behaviour.each.is_none() {
+            let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
             self.api.phrases = phrases::change(verb, &found.label, None, parameters, (&required, &optional));
         }
     }

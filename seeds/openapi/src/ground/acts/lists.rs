@@ -35,7 +35,7 @@ impl Act<'_> {
         let arguments = self.filter(found);
         let whose = keys(&self.parts).last().map(|name| {
             let noun = label(name);
-            ((*name).to_owned(), format!("of the {} {{}}", noun.trim_end_matches(" ID")), true)
+            ((*name).to_owned(), format!("of the {} {{}}", phrases::without_id(&noun)), true)
         });
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
         self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
