@@ -18,6 +18,8 @@ mod tables;
 mod text;
 mod value;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -357,11 +359,23 @@ fn write_resource(doc: &mut ResourceDoc, resource: &Resource, zone: &Zone) {
 
 /// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
 pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
-    let mut out = String::new();
-    let mut draw = draw::Streams::new(seed, "", "", "pattern").draw(0, 0);
-    pattern::Generator::new(pattern)?.write(&mut draw, &mut out);
-    Some(out)
+    thread_local! {
+        static READ: RefCell<HashMap<String, Option<pattern::Generator>>> = RefCell::new(HashMap::new());
+    }
+    READ.with_borrow_mut(|read| {
+        if read.len() > MOST_PATTERNS {
+            read.clear();
+        }
+        let known = read.entry(pattern.to_owned()).or_insert_with(|| pattern::Generator::new(pattern));
+        let mut out = String::new();
+        let mut draw = draw::Streams::new(seed, "", "", "pattern").draw(0, 0);
+        known.as_ref()?.write(&mut draw, &mut out);
+        Some(out)
+    })
 }
+
+/// So many patterns are kept as they were read.
+const MOST_PATTERNS: usize = 1_000;
 
 #[cfg(test)]
 mod tests;

@@ -84,17 +84,28 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
     if whole { Json::from(value.ceil() as i64) } else { Json::from(value) }
 }
 
+/// Two texts of so many characters that are drawn from a pattern differ.
+const DISTINCT: usize = 16;
+
 fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
     let string = |key: &str| members.get(key).and_then(Json::as_str);
     if let Some(pattern) = string("pattern") {
         let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern").wrapping_add(attempt)));
-        // The longest is the least likely to be another's.
         let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
         let own = Json::String(snowflake(seed));
         if string("format") == Some("snowflake") && fits(&own) {
             return own;
         }
-        if let Some(made) = fitting.max_by_key(|made| made.as_str().map_or(0, str::len)) {
+        // A long one is nobody else's; else the longest is the least likely to be.
+        let length = |made: &Json| made.as_str().map_or(0, str::len);
+        let mut longest: Option<Json> = None;
+        for made in fitting {
+            if length(&made) >= DISTINCT {
+                return made;
+            }
+            longest = longest.filter(|known| length(known) > length(&made)).or(Some(made));
+        }
+        if let Some(made) = longest {
             return made;
         }
         if let Some(example) = members.get("example").filter(|example| fits(example)) {

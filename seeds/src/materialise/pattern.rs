@@ -6,7 +6,17 @@ use super::draw::Draw;
 
 /// A pattern, ready to make texts.
 #[derive(Clone, Debug)]
-pub(super) struct Generator(Hir);
+pub(super) struct Generator(Node);
+
+#[derive(Clone, Debug)]
+enum Node {
+    Literal(String),
+    /// The characters to choose from, and where there are none that people type, the ranges.
+    Class(Vec<char>, Vec<(char, char)>),
+    Repeat(Box<Node>, u32, u32),
+    All(Vec<Node>),
+    One(Vec<Node>),
+}
 
 /// An unbounded repetition goes this far beyond its least number.
 const MORE: u32 = 5;
@@ -18,7 +28,8 @@ const MAX_DEPTH: u32 = 24;
 impl Generator {
     /// Reads a pattern; `None` when it is not one that texts can be made from.
     pub(super) fn new(pattern: &str) -> Option<Self> {
-        regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok().map(Self)
+        let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok()?;
+        Some(Self(node(&hir)))
     }
 
     /// Appends a text. The caller checks that it matches, because look-arounds are passed over.
@@ -27,55 +38,65 @@ impl Generator {
     }
 }
 
-/// `steps` bounds the work whatever the pattern asks for; the depth is bounded by the parser.
-fn write(hir: &Hir, draw: &mut Draw, out: &mut String, steps: &mut u32) {
+/// The depth is bounded by the parser.
+fn node(hir: &Hir) -> Node {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => Node::Literal(String::new()),
+        HirKind::Literal(literal) => Node::Literal(String::from_utf8_lossy(&literal.0).into_owned()),
+        HirKind::Class(Class::Unicode(class)) => {
+            of_class(class.ranges().iter().map(|range| (range.start(), range.end())).collect())
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            of_class(class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect())
+        }
+        HirKind::Repetition(repetition) => {
+            let most = repetition.max.unwrap_or_else(|| repetition.min.saturating_add(MORE));
+            Node::Repeat(Box::new(node(&repetition.sub)), repetition.min, most.min(MAX_LENGTH as u32))
+        }
+        HirKind::Capture(capture) => node(&capture.sub),
+        HirKind::Concat(parts) => Node::All(parts.iter().map(node).collect()),
+        HirKind::Alternation(ways) => Node::One(ways.iter().map(node).collect()),
+    }
+}
+
+/// A letter, digit or sign that people can type, where the class has one.
+fn of_class(ranges: Vec<(char, char)>) -> Node {
+    let typed = ('!'..='~').filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high));
+    let typed: Vec<char> = typed.collect();
+    let plain: Vec<char> = typed.iter().copied().filter(char::is_ascii_alphanumeric).collect();
+    Node::Class(if plain.is_empty() { typed } else { plain }, ranges)
+}
+
+/// `steps` bounds the work whatever the pattern asks for.
+fn write(node: &Node, draw: &mut Draw, out: &mut String, steps: &mut u32) {
     if *steps == 0 || out.len() > MAX_LENGTH {
         return;
     }
     *steps -= 1;
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => {}
-        HirKind::Literal(literal) => out.push_str(&String::from_utf8_lossy(&literal.0)),
-        HirKind::Class(Class::Unicode(class)) => {
-            let ranges: Vec<(char, char)> =
-                class.ranges().iter().map(|range| (range.start(), range.end())).collect();
-            out.extend(character(&ranges, draw));
+    match node {
+        Node::Literal(text) => out.push_str(text),
+        Node::Class(typed, ranges) => {
+            let other = |draw: &mut Draw| {
+                let (low, high) = *draw.pick(ranges)?;
+                char::from_u32(draw.between(low as i64, high as i64) as u32).or(Some(low))
+            };
+            out.extend(draw.pick(typed).copied().or_else(|| other(draw)));
         }
-        HirKind::Class(Class::Bytes(class)) => {
-            let ranges: Vec<(char, char)> =
-                class.ranges().iter().map(|range| (range.start().into(), range.end().into())).collect();
-            out.extend(character(&ranges, draw));
-        }
-        HirKind::Repetition(repetition) => {
-            let most =
-                repetition.max.unwrap_or_else(|| repetition.min.saturating_add(MORE)).min(MAX_LENGTH as u32);
-            for _ in 0..draw.between(i64::from(repetition.min), i64::from(most)) {
+        Node::Repeat(part, least, most) => {
+            for _ in 0..draw.between(i64::from(*least), i64::from(*most)) {
                 if *steps == 0 {
                     break;
                 }
-                write(&repetition.sub, draw, out, steps);
+                write(part, draw, out, steps);
             }
         }
-        HirKind::Capture(capture) => write(&capture.sub, draw, out, steps),
-        HirKind::Concat(parts) => parts.iter().for_each(|part| write(part, draw, out, steps)),
-        HirKind::Alternation(ways) => {
+        Node::All(parts) => parts.iter().for_each(|part| write(part, draw, out, steps)),
+        Node::One(ways) => {
             if let Some(way) = draw.pick(ways) {
                 write(way, draw, out, steps);
             }
         }
     }
-}
-
-/// A character of a class: a letter, digit or sign that people can type, where the class has one.
-fn character(ranges: &[(char, char)], draw: &mut Draw) -> Option<char> {
-    let typed: Vec<char> =
-        ('!'..='~').filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high)).collect();
-    let plain: Vec<char> = typed.iter().copied().filter(char::is_ascii_alphanumeric).collect();
-    if let Some(character) = draw.pick(if plain.is_empty() { &typed } else { &plain }) {
-        return Some(*character);
-    }
-    let (low, high) = *draw.pick(ranges)?;
-    char::from_u32(draw.between(low as i64, high as i64) as u32).or(Some(low))
 }
 
 #[cfg(test)]

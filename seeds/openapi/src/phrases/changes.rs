@@ -151,8 +151,8 @@ fn clause(summary: &str) -> Option<String> {
 
 /// `set a limit for an enterprise` about `the enterprise X` is `set a limit for the enterprise X`.
 fn about(clause: &str, noun: &str, object: &str) -> String {
-    let whole = |article: &str| format!(" {article} {noun}");
-    match ["a", "an", "the"].iter().find_map(|article| clause.strip_suffix(&whole(article))) {
+    let whole = |article: &str| format!(" {article}{noun}");
+    match ["a ", "an ", "the ", ""].iter().find_map(|article| clause.strip_suffix(&whole(article))) {
         Some(before) => format!("{before} {object}"),
         None => format!("{clause} for {object}"),
     }
