@@ -485,6 +485,10 @@ fn detail(parameter: &Parameter, segments: &[Segment], alone: bool, world: &Worl
     // An address or a code is written as it is.
     let is_word = words.split(' ').next().is_some_and(|first| first.chars().all(char::is_alphabetic));
     let say = match (alone, is_word) {
+        // What somebody wrote is quoted.
+        (false, _) if matches!(parameter.schema.kind, Type::String) && words.split(' ').count() > 4 => {
+            format!("The {label} is \"{words}\".")
+        }
         (false, _) => format!("The {label} is {words}."),
         (true, true) => format!("{}.", capitalised(words)),
         (true, false) => format!("It's {words}."),

@@ -481,7 +481,8 @@ fn wish_in_words(
             let leads: &[&str] = if split == Split::Test { &TEST_LEADS } else { &LEADS };
             let mut lead = *leads.choose(rng).unwrap_or(&"");
             let greets = matches!(words.first(), Some(Segment::Text(text)) if GREETINGS.iter().any(|greeting| text.starts_with(greeting)));
-            if greets && split == Split::Train {
+            let asks = matches!(words.first(), Some(Segment::Text(text)) if ["Wh", "How", "Can", "Could"].iter().any(|asking| text.starts_with(asking)));
+            if split == Split::Train && (greets || !asks && lead.ends_with(": ")) {
                 lead = "";
             }
             if !lead.is_empty() {

@@ -306,8 +306,15 @@ pub(super) fn is_anything(doc: &FieldDoc) -> bool {
     fake.is_some_and(|fake| *fake == json!(ANYTHING) || of(fake) == Some(json!(ANYTHING)))
 }
 
+/// Whether a field holds the address of a picture.
+pub(super) fn is_picture(doc: &FieldDoc) -> bool {
+    let of = doc.fake.as_ref().and_then(|fake| fake.get("of")).or(doc.fake.as_ref());
+    of == Some(&json!("image_url"))
+}
+
 /// Last words of names whose values are prose.
-const PROSE: [(&[&str], &str); 2] = [
+const PROSE: [(&[&str], &str); 3] = [
+    (&["instruction", "instructions", "prompt"], "guidance"),
     (
         &[
             "overview",

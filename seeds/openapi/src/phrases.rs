@@ -2,14 +2,14 @@
 
 mod changes;
 
-use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
 use indexmap::IndexMap;
 use serde_json::json;
 
-use self::changes::part;
-pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
+pub(super) use self::changes::part;
+pub(super) use self::changes::{act, action, change, comes_first, is_said, is_verb, verb_of};
 use super::entities::Entity;
-use super::fakes::{is_anything, moment};
+use super::fakes::{is_anything, is_picture, moment};
 use super::shape::{Kind, Shape};
 use super::words::{described_unit, is_plural, label, measured, words};
 
@@ -62,12 +62,12 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     let parts = words(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     let (Some(first), Some(last)) = (parts.first().copied(), parts.last().copied()) else { return };
-    let is = if is_plural(last) { "are" } else { "is" };
+    let is = if noun.split(' ').next_back().is_some_and(is_plural) { "are" } else { "is" };
+    // People quote what somebody wrote.
+    let quote = if changes::is_prose(name, doc) { "\"" } else { "" };
     let plainly = || {
-        (
-            vec![format!("What {is} the {noun} of {{it}}?")],
-            vec![format!("The {noun} of {{it}} {is} {{value}}.")],
-        )
+        let say = format!("The {noun} of {{it}} {is} {quote}{{value}}{quote}.");
+        (vec![format!("What {is} the {noun} of {{it}}?")], vec![say])
     };
     let one = |ask: &str, say: &str| (vec![ask.to_owned()], vec![say.to_owned()]);
     let (ask, say) = match &shape.kind {
@@ -75,7 +75,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         // What is always the same tells nothing, and a participle is no noun.
         Kind::Enum(values) if values.len() < 2 => return,
         _ if last == "by" || (number && last.ends_with("ed")) => return,
-        _ if ["url", "image_url"].iter().any(|link| doc.fake == Some(json!(link))) => return,
+        _ if parts.contains(&"error") || is_picture(doc) || doc.fake == Some(json!("url")) => return,
         Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => match (first, last) {
             (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born on {value}."),
             (_, "deathday") => one("When did {it} die?", "{it} died on {value}."),
@@ -105,6 +105,8 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 vec!["How much does {it} cost?".to_owned(), format!("What is the {noun} of {{it}}?")],
                 vec!["{it} costs {value}.".to_owned()],
             ),
+            // Whether it has them, or they have it, the name does not say.
+            "count" => plainly(),
             _ => match changes::counted(name) {
                 Some(counted) => one(
                     &format!("How many {counted} does {{it}} have?"),
@@ -150,7 +152,8 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
 }
 
 /// Adds what a request must say: required parameters that no words stand for yet.
-pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, FieldDoc>) {
+pub(super) fn complete(api: &mut ApiDoc) {
+    let (phrases, parameters) = (&mut api.phrases, &api.parameters);
     let required: Vec<&String> = parameters
         .iter()
         .filter(|(_, doc)| !doc.optional && doc.default.is_none())
@@ -170,8 +173,9 @@ pub(super) fn complete(phrases: &mut PhrasesDoc, parameters: &IndexMap<String, F
         let outside: String = phrase.chars().filter(count).collect();
         let left = required.iter().filter(|name| !outside.contains(&format!("{{{name}}}")));
         let is_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
-        let (path, rest): (Vec<&String>, Vec<&String>) =
+        let (mut path, rest): (Vec<&String>, Vec<&String>) =
             left.partition(|name| parameters.get(**name).is_some_and(is_path));
+        path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
         for (position, name) in path.into_iter().rev().enumerate() {

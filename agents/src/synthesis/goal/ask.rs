@@ -145,7 +145,8 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let told = chosen
         .iter()
         .any(|(_, field)| planner.world.family.guide.asks(resource, *field).iter().any(says_what));
-    if own.is_some() && described.display.is_some() && !told && !is_person(&described.label) {
+    let named = it.first() != Some(&Segment::Value(key.to_text(&world.zone)));
+    if own.is_some() && described.display.is_some() && !told && !(named && is_person(&described.label)) {
         it.insert(0, literal(format!("the {} ", described.label)));
     }
     it.extend(of);
@@ -160,7 +161,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             let asks = planner.world.family.guide.asks(resource, *field);
             match asks.choose(planner.rng) {
                 Some(ask) if follows_on(ask) && !is_person(&described.label) => {
-                    words.push(literal(format!(" And {}", lowered(&ask.replace("{it}", "it")))));
+                    words.push(literal(format!(" And {}", lowered(&of_it(ask)))));
                 }
                 _ => words.push(literal(format!(" And what about the {label}?"))),
             }
@@ -182,7 +183,10 @@ fn above(
 ) -> Result<Vec<(ParameterId, Value)>> {
     let mut others = keys(planner, api, about);
     others.retain(|(parameter, _)| Some(*parameter) != own);
-    others.sort_by_key(|(parameter, _)| *parameter);
+    others.sort_by_key(|(parameter, _)| {
+        let name = &api.parameters[parameter.index()].name;
+        api.path.find(&format!("{{{name}}}"))
+    });
     let is_known =
         |id: ParameterId| Some(id) == own || Some(id) == api.token || others.iter().any(|(of, _)| *of == id);
     let all = api
@@ -242,7 +246,7 @@ pub fn ask_again(planner: &mut Planner<'_>, first: &Goal) -> Result<Goal> {
 }
 
 /// Whether records of this label are people, for whom nobody says "it".
-fn is_person(label: &str) -> bool {
+pub(super) fn is_person(label: &str) -> bool {
     const PEOPLE: &[&str] = &[
         "person",
         "user",
@@ -274,6 +278,19 @@ fn is_person(label: &str) -> bool {
         "profile",
     ];
     label.to_lowercase().split(' ').any(|word| PEOPLE.contains(&word))
+}
+
+/// A sentence about a record that was just spoken of: `the status of {it}` is its status.
+pub(super) fn of_it(sentence: &str) -> String {
+    let owned = sentence.split_once(" of {it}").and_then(|(before, after)| {
+        let (lead, noun) = before.rsplit_once("the ").or_else(|| before.rsplit_once("The "))?;
+        let its = if lead.is_empty() { "Its" } else { "its" };
+        Some(format!("{lead}{its} {noun}{after}"))
+    });
+    owned.unwrap_or_else(|| match sentence.strip_prefix("{it}") {
+        Some(rest) => format!("It{}", rest.replace("{it}", "it")),
+        None => sentence.replace("{it}", "it"),
+    })
 }
 
 /// Whether "it" can stand for the record in a further question: not in "the {it}" or "the scene {it}".

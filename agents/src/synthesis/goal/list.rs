@@ -126,7 +126,10 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             words.extend(phrase);
             words.push(literal(end));
             let style = planner.rng.random_range(0..6);
-            let lead = ["I found ", "Here is what I found: ", "Here they are: ", "That would be "];
+            let lead: &[&str] = match &words[0] {
+                Segment::Text(text) if text.starts_with("Wh") => &["I found ", "Here is what I found: "],
+                _ => &["Here they are: ", "Here is what I found: "],
+            };
             let answer = vec![
                 AnswerPart::Text((*lead.choose(planner.rng).unwrap_or(&"I found ")).into()),
                 AnswerPart::Each { call: step, array: array.clone(), member: member.clone(), style },

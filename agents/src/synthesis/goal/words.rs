@@ -8,6 +8,7 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::Mood;
+use super::ask::{is_person, of_it};
 use crate::synthesis::plan::Planner;
 use crate::synthesis::text::{Part, Segment, Template, capitalised, literal};
 
@@ -26,12 +27,18 @@ pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Te
 #[must_use]
 pub fn opening(template: &Template) -> Option<String> {
     let Some(Part::Text(text)) = template.parts.first() else { return None };
-    let text = text.trim_end().trim_end_matches('"').trim_end();
+    let text = text.trim_end().trim_end_matches('"').trim_end().trim_end_matches(" to");
     let cut = [" called", " with ", " to the", " for the"].iter().filter_map(|joint| text.find(joint)).min();
     if let Some(at) = cut {
         return Some(text[..at].to_owned());
     }
-    let (before, noun) = text.rsplit_once(" the ")?;
+    let (before, noun) = match text.rsplit_once(" the ") {
+        Some(parts) => parts,
+        None => return text.contains(" my ").then(|| text.to_owned()),
+    };
+    if noun.contains(" my ") {
+        return Some(text.to_owned());
+    }
     Some(format!("{before} {} {noun}", article(noun)))
 }
 
@@ -137,6 +144,8 @@ pub(super) fn statement(
             Segment::Value(words) => words.as_str(),
         })
         .collect();
+    // What is the user's is the assistant's "your".
+    let name = name.strip_prefix("my ").map_or(name.clone(), |own| format!("your {own}"));
     let name = if name.starts_with("the only one") { format!("that {}", described.label) } else { name };
     let space = if further { " " } else { "" };
     if matches!(described.field(field).schema.kind, Type::Boolean) {
@@ -152,10 +161,10 @@ pub(super) fn statement(
         return vec![AnswerPart::Truth { call: step, path: path.to_owned(), yes, no }];
     }
     let says = planner.world.family.guide.says(resource, field);
-    let template = match says.choose(planner.rng) {
-        Some(say) => Template::parse(say),
-        None => Template::parse(&format!("The {} of {{it}} is {{value}}.", described.field(field).label)),
-    };
+    let plain = format!("The {} of {{it}} is {{value}}.", described.field(field).label);
+    let said = says.choose(planner.rng).cloned().unwrap_or(plain);
+    let said = if further && !is_person(&described.label) { of_it(&said) } else { said };
+    let template = Template::parse(&said);
     let style = planner.rng.random_range(0..6);
     let filled = template.fill(&mut |slot| match slot {
         "it" => Some(vec![literal(name.clone())]),

@@ -1,17 +1,18 @@
 //! Wishes that change records.
 
 use diorama_proof::answer::AnswerPart;
-use diorama_seeds::model::{ApiId, BehaviourKind, ResourceId, World};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
-use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::engine::{Body, Origin, RecordChange};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
 use super::values::arguments;
 use super::words::template;
 use super::{Goal, NoGoal, Result, Wanted};
+use crate::synthesis::draft::StepArgument;
 use crate::synthesis::plan::{Filled, Planner};
 use crate::synthesis::say;
 use crate::synthesis::text::{Segment, Template, capitalised, literal};
@@ -36,6 +37,9 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
     let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
+    if changes_nothing(world, api, &planner.steps[step].arguments, &entry.changes) {
+        return Err(NoGoal);
+    }
     let refusal = match (wanted, entry.reply.is_success()) {
         (Wanted::Success, true) if !entry.changes.is_empty() => None,
         (Wanted::Refusal, false)
@@ -114,6 +118,22 @@ fn done(planner: &mut Planner<'_>, id: ApiId, step: usize) -> Vec<AnswerPart> {
         return vec![AnswerPart::Text(text), key, AnswerPart::Text(".".into())];
     }
     vec![AnswerPart::Text(done)]
+}
+
+/// Whether an argument is what the changed record had already: nobody asks for that.
+fn changes_nothing(world: &World, api: &Api, arguments: &[StepArgument], changes: &[RecordChange]) -> bool {
+    arguments.iter().any(|argument| {
+        let parameter = &api.parameters[argument.parameter.index()];
+        let Some((resource, field)) = parameter.field else { return false };
+        let is_key = refers_to(&parameter.schema.kind).is_some() || world.resource(resource).key == field;
+        let had = |change: &RecordChange| {
+            change.resource == resource
+                && change.after.is_some()
+                && change.before.as_ref().and_then(|before| before.get(field.index()))
+                    == Some(&argument.value)
+        };
+        !is_key && changes.iter().any(had)
+    })
 }
 
 /// Where a reply shows the key of the record that was made.

@@ -7,7 +7,7 @@ mod located;
 mod scope;
 
 use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, ResourceDoc};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
 use super::places::{Above, Collection, Part, Places, form, keys, list};
@@ -89,7 +89,7 @@ impl<'a> Act<'a> {
         if self.is_unsayable() {
             self.api.phrases.imperative.clear();
         }
-        phrases::complete(&mut self.api.phrases, &self.api.parameters);
+        phrases::complete(&mut self.api);
         (self.api, self.whole, self.notes)
     }
 
@@ -172,6 +172,14 @@ impl<'a> Act<'a> {
                 phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
             }
             (_, Some(verb)) => phrases::change(verb, noun, place, parameters, said),
+            // What the path names is put into a place.
+            ("PUT", None) if found.uses.is_some() => {
+                let all = required
+                    .iter()
+                    .map(|name| format!(" with {}", phrases::part(name, parameters.get(name))));
+                let it = place.map(|place| format!("add the {noun} {{{place}}}{}", all.collect::<String>()));
+                PhrasesDoc { imperative: it.into_iter().collect(), ..PhrasesDoc::default() }
+            }
             // Beside PUT or PATCH of the same path, POST does what it says.
             ("POST", None) if self.places.changed.contains(&form(&self.parts)) => {
                 phrases::action(&[], &self.operation.summary, noun, place, parameters, (&required, &[]))
@@ -306,9 +314,14 @@ impl<'a> Act<'a> {
             self.api.behaviour.keep = Some(KEPT.to_owned());
         }
         let (required, optional) = self.said(found);
-        let verb = if method == "GET" { "show" } else { "change" };
-        let said = if method == "GET" { (&[][..], &[][..]) } else { (&required[..], &optional[..]) };
-        self.api.phrases = phrases::change(verb, &found.label, None, &self.api.parameters, said);
+        let (noun, parameters) = (found.label.as_str(), &self.api.parameters);
+        self.api.phrases = match method {
+            "GET" => phrases::change("show", noun, None, parameters, (&[], &[])),
+            "POST" if self.places.changed.contains(&form(&self.parts)) => {
+                phrases::change("add", noun, None, parameters, (&required, &[]))
+            }
+            _ => phrases::change("change", noun, None, parameters, (&required, &optional)),
+        };
     }
 
     /// An operation that changes nothing that is known: what its path names must be there, and it answers.

@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use crate::document::Operation;
 use crate::document::Place;
 use crate::entities::has_page;
+use crate::phrases;
 use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
@@ -219,6 +220,9 @@ fn described(parts: &[Part]) -> Option<String> {
             let things = singular(&identifier(text));
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
+        if phrases::is_verb(text) {
+            return None;
+        }
         said.push(spelt(text));
     }
     None
@@ -276,7 +280,10 @@ impl Places {
                 && is_id(last)
                 && noun(&of.join(" ")) != noun(&found.label)
             {
-                found.label = label(&of.join("_"));
+                // Mappings at `/mappings/slack` are Slack mappings.
+                let of = of.join("_");
+                let is_said = of.contains(&found.noun);
+                found.label = label(&if is_said { of } else { format!("{}_{of}", found.noun) });
             }
         }
     }

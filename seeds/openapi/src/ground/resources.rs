@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{Schemas, Side, key_name, plain};
+use diorama_seeds::contract::{Schemas, Side, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -247,7 +247,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
                 Some(if must { json!({"provider": "chance", "share": 1.0, "of": fake}) } else { fake });
         }
         phrases::name(name, &mut made);
-        phrases::field(name, &member.shape, &mut made);
+        // What says that a certificate is a certificate tells nothing.
+        let says_what =
+            |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
+        if !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
+            phrases::field(name, &member.shape, &mut made);
+        }
         doc.fields.insert(field, made);
     }
 }

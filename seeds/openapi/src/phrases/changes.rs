@@ -268,6 +268,11 @@ const VERBS: [&str; 106] = [
     "withdraw",
 ];
 
+/// Whether a word is the verb of an operation.
+pub(crate) fn is_verb(word: &str) -> bool {
+    VERBS.contains(&word) || word == "search"
+}
+
 /// Whether people say a value of their own accord: not a yes or no that has no words, nor a number of nothing.
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
@@ -357,7 +362,7 @@ fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
 }
 
 /// An argument as it stands behind "with".
-pub(super) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
+pub(crate) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
     let noun = named(name, doc);
     let Some(doc) = doc else { return format!("the {noun} {{{name}}}") };
     let kind = doc.kind.as_deref().unwrap_or(if doc.values.is_empty() { "string" } else { "enum" });
@@ -408,7 +413,7 @@ pub(super) fn counted(name: &str) -> Option<String> {
 }
 
 /// Whether a text is one that people quote.
-fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+pub(super) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
     const PROSE: [&str; 16] = [
         "instructions",
         "prompt",

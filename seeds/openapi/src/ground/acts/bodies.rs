@@ -53,7 +53,9 @@ impl Act<'_> {
         let is_kept = |name: &str| {
             // What the server writes, and what nothing tells anything about, is in nobody's mouth.
             let moment = [&UPDATED[..], &CREATED[..]].concat().contains(&plain(name).as_str());
-            !moment && field(name).is_none_or(|(_, field)| !fakes::is_anything(field))
+            let known =
+                |(_, field): (&String, &FieldDoc)| !fakes::is_anything(field) && !fakes::is_picture(field);
+            !moment && field(name).is_none_or(known)
         };
         let body = self.api.parameters.iter().filter(|(name, doc)| {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
