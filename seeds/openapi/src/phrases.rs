@@ -3,7 +3,6 @@
 mod changes;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
-use indexmap::IndexMap;
 use serde_json::json;
 
 pub(super) use self::changes::part;
