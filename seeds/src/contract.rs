@@ -53,6 +53,20 @@ impl Schemas {
         self.0.iter()
     }
 
+    /// The defaults of the members that a body leaves out.
+    #[must_use]
+    pub fn defaults(&self, schema: &Json, body: &Map<String, Json>) -> Map<String, Json> {
+        let flat = self.flat(schema);
+        let sent = Json::Object(body.clone());
+        let way = flat.ways.iter().find(|way| self.check(way, &sent, Side::Request).is_ok());
+        let flat = way.map_or_else(|| flat.clone(), |way| self.with(&flat, way));
+        let members = flat.members.get("properties").and_then(Json::as_object);
+        let unsent = members.into_iter().flatten().filter(|(name, _)| !body.contains_key(*name));
+        unsent
+            .filter_map(|(name, part)| Some((name.clone(), self.flat(part).members.remove("default")?)))
+            .collect()
+    }
+
     /// The schema behind references, at most 32 in a row.
     pub(crate) fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
         for _ in 0..32 {

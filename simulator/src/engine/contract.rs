@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
-use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId, Setter};
-use diorama_seeds::naming::reserved;
+use diorama_seeds::model::{Api, FieldId, Method, Place, Record, Resource, ResourceId, Setter};
+use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
@@ -105,6 +105,19 @@ impl Run<'_> {
         Ok(Some(record))
     }
 
+    /// Takes what a new record's body leaves out as its schema says.
+    pub(super) fn default_body(&mut self) {
+        let Some((contract, schema)) =
+            self.api.contract.as_ref().and_then(|contract| Some((contract, contract.request.as_ref()?)))
+        else {
+            return;
+        };
+        if self.behaviour().keep.is_some() && self.behaviour().each.is_none() {
+            let defaults = contract.schemas.defaults(schema, &self.sent);
+            self.sent.extend(defaults);
+        }
+    }
+
     /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
     pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
@@ -145,8 +158,9 @@ impl Run<'_> {
             Some((id, record)) => self.known_of(id, record),
             None => Known { seed: seed_of(&self.api.name, ""), ..Known::default() },
         };
-        for (name, value) in &self.sent {
-            known.members.insert(plain(name), value.clone());
+        tell(&mut known.members, self.sent.clone());
+        if self.api.method == Method::Delete {
+            known.members.insert("deleted".to_owned(), Json::Bool(true));
         }
         if let Some((id, record)) = record {
             let resource = self.resource(id);
@@ -187,7 +201,11 @@ impl Run<'_> {
         let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
         let resource = self.resource(id);
         let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
-        around.members = window.told(&self.api.name, &self.api.path, total, &keys, self.page_parameter());
+        let given = self.api.parameters.iter().zip(&self.arguments);
+        let path = given.fold(self.api.path.to_string(), |path, (parameter, value)| {
+            path.replace(&format!("{{{}}}", parameter.name), &value.to_text(self.zone()))
+        });
+        around.members = window.told(&self.api.name, &path, total, &keys, self.page_parameter());
         self.name_path(&mut around);
         let items = page.iter().map(|record| {
             let mut known = self.known_of(id, record);
@@ -252,7 +270,7 @@ impl Run<'_> {
             }
         }
         // What was sent is shown as it was sent.
-        members.extend(kept.into_iter().flatten().map(|(name, value)| (plain(&name), value)));
+        tell(&mut members, kept.unwrap_or_default());
         members.insert(shown(&resource.field(resource.key).name), key.clone());
         // What only stands for another is called by the other's key.
         let (mut named, mut key_name) = (Vec::new(), String::new());
@@ -267,6 +285,7 @@ impl Run<'_> {
             key,
             key_name,
             noun: own,
+            is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
             members,
             named,
         }
@@ -362,6 +381,19 @@ impl Run<'_> {
             ),
             other => Body::from_json(other),
         }
+    }
+}
+
+/// Takes in what was sent, by plain names; `auto.kind` is the `kind` of an object `auto`, too.
+fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
+    for (name, value) in sent {
+        if let Some((object, inner)) = name.split_once('.') {
+            let object = members.entry(plain(object)).or_insert_with(|| Json::Object(Map::new()));
+            if let Json::Object(object) = object {
+                object.insert(snake(inner), value.clone());
+            }
+        }
+        members.insert(plain(&name), value);
     }
 }
 
