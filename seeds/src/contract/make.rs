@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{Side, is_kind, list, number, same};
 use super::merge::Flat;
-use super::{Schemas, key_name, noun, plain, reference, sample};
+use super::{Schemas, first_state, key_name, noun, plain, reference, sample};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
@@ -18,6 +18,8 @@ const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 60_000;
 /// Alternatives of `oneOf` that are tried.
 const MAX_WAYS: usize = 24;
+/// Members that hold whoever made a record.
+const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 /// What callers call the entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 /// Names under which replies put what they show.
@@ -85,6 +87,9 @@ pub trait Lookup {
 
     /// A record of the resource whose key has a plain name that no other key has.
     fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
+
+    /// The record of whoever asks, where some path shows it.
+    fn caller(&self) -> Option<Known>;
 }
 
 /// What a reply is made from.
@@ -130,6 +135,8 @@ struct Place<'p> {
     depth: u32,
     /// What is known to stand there.
     found: Option<&'p Json>,
+    /// The members of the object that it is in.
+    beside: Option<&'p Map<String, Json>>,
 }
 
 struct Maker<'a> {
@@ -147,7 +154,8 @@ impl Schemas {
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
         let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
-        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None };
+        let place =
+            Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
         maker.value(schema, &place, &Scope::Record(facts.known.clone()))
     }
 }
@@ -155,7 +163,7 @@ impl Schemas {
 impl Place<'_> {
     /// A place inside this one, of which nothing is known.
     const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q> {
-        Place { name, inside, seed, depth: self.depth + 1, found: None }
+        Place { name, inside, seed, depth: self.depth + 1, found: None, beside: None }
     }
 }
 
@@ -306,6 +314,7 @@ impl Maker<'_> {
                 continue;
             }
             let here = place.below(name, &inside, sample::mix(place.seed, &plain(name)));
+            let here = Place { beside: properties, ..here };
             let holds = match (is_object, objects) {
                 (false, _) => Holds::NoObject,
                 (true, 1) if !keyed => Holds::OnlyObject,
@@ -439,6 +448,9 @@ impl Maker<'_> {
         if told.is_some() {
             self.told += 1;
         } else if list.is_none() && scope.is_said() {
+            if let Some(value) = self.maker(part, here, scope, must) {
+                return Some(value);
+            }
             return self.unsaid(part, here, (scope, &inner), must);
         }
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
@@ -475,6 +487,29 @@ impl Maker<'_> {
             return Some(Json::Null);
         }
         must.then(|| self.value(part, here, inner))
+    }
+
+    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
+    fn maker(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>, must: bool) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let caller = self.facts.lookup.caller()?;
+        let key = key_name(here.name).filter(|(_, ending)| KEYS.contains(ending));
+        let is_key = key.is_some() || plain(here.name).ends_with("by");
+        let meant = key.map_or_else(|| plain(here.name), |(stem, _)| stem);
+        if !MAKERS.contains(&&*meant) && (!must || meant != caller.noun) {
+            return None;
+        }
+        let object = self.is_object(part);
+        if (object && self.kind_said(part).is_some_and(|kind| kind != caller.noun)) || (!object && !is_key) {
+            return None;
+        }
+        let key = caller.key.clone();
+        let value = if object {
+            self.value(part, here, &Scope::Record(Rc::new(caller)))
+        } else {
+            self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
+        };
+        ((object || alike(&value, &key)) && self.schemas.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.
@@ -532,7 +567,8 @@ impl Maker<'_> {
             let mut items = Vec::with_capacity(list.items.len());
             for known in list.items.iter().take(most) {
                 self.steps = 0;
-                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found: None };
+                let here =
+                    Place { name: "", inside: "", seed: known.seed, depth: 1, found: None, beside: None };
                 let mut value = self.value(item, &here, &Scope::Record(known.clone()));
                 self.show_key(item, known, &mut value);
                 items.push(value);
@@ -676,6 +712,11 @@ fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>, scope
     }
     let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
     let real: Vec<&Json> = values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
+    if scope.is_said() && real.iter().all(|value| value.is_string()) {
+        let beside: Vec<&str> = place.beside.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        return first_state(real.iter().filter_map(|value| value.as_str()), &beside)
+            .map_or(Json::Null, Json::from);
+    }
     let at = if scope.is_said() { 0 } else { place.seed as usize % real.len().max(1) };
     let chosen = real.get(at).copied().or_else(|| values.first());
     chosen.cloned().unwrap_or(Json::Null)

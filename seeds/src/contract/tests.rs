@@ -15,6 +15,11 @@ impl Lookup for Nobody {
     fn keyed(&self, _: &str, _: u64) -> Option<Known> {
         None
     }
+
+    fn caller(&self) -> Option<Known> {
+        let members = [("id".to_owned(), json!("u1")), ("login".to_owned(), json!("ana"))].into();
+        Some(Known { key: json!("u1"), noun: "user".to_owned(), members, ..Known::default() })
+    }
 }
 
 fn schemas() -> Schemas {
@@ -170,7 +175,8 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
     let part = json!({"type": "object", "required": ["type", "text"], "properties": {
         "type": {"enum": ["text"]}, "text": {"type": "object", "required": ["value"], "properties": {"value": {"type": "string"}}}}});
     let schema = json!({"type": "object", "required": ["id", "state", "reply_count", "pinned", "labels", "lead", "sent_at", "limit"], "properties": {
-        "id": {"type": "string"}, "state": {"enum": ["queued", "released"]}, "reply_count": {"type": "integer"},
+        "id": {"type": "string"}, "state": {"enum": ["archived", "queued", "released"]}, "owner_id": {"type": "string"},
+        "created_by": {"type": "object", "properties": {"id": {"type": "string"}, "login": {"type": "string"}}}, "reply_count": {"type": "integer"},
         "pinned": {"type": "boolean"}, "labels": {"type": "array", "items": {"type": "string"}}, "lead": {"type": ["string", "null"]},
         "sent_at": {"type": "integer"}, "created_at": {"type": "integer"}, "limit": {"type": "integer", "minimum": 5},
         "deleted_at": moment, "archived_at": {"anyOf": [moment, {"type": "null"}]}, "colour": {"type": "string", "default": "blue"},
@@ -184,7 +190,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
     assert_eq!(
         reply(&schema, new, None),
         json!({"id": "m1", "state": "queued", "reply_count": 0, "pinned": false, "labels": [], "lead": null, "sent_at": 1_770_000_000,
-            "created_at": 1_770_000_000, "limit": 5, "archived_at": null, "colour": "blue", "object": "message", "thread": {"id": "t1"},
+            "owner_id": "u1", "created_by": {"id": "u1", "login": "ana"}, "created_at": 1_770_000_000, "limit": 5, "archived_at": null, "colour": "blue", "object": "message", "thread": {"id": "t1"},
             "content": content})
     );
     let shown = reply(&schema, old, None);

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
-use diorama_seeds::model::{Api, FieldId, Method, Place, Record, Resource, ResourceId, Setter};
+use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, ME, Named, Side, key_name, noun, plain};
+use diorama_seeds::model::{
+    Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter,
+};
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
@@ -39,7 +41,12 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
             _ => Map::new(),
         });
     }
-    let members = given.iter().filter(|(name, _)| in_body(name));
+    // What is said of a file beside its content is no member of the schema's.
+    let of_file = |name: &str| {
+        let (file, what) = name.rsplit_once('.').filter(|_| api.parameter_named(name).is_none())?;
+        given.contains_key(file).then(|| what.to_owned())
+    };
+    let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
     let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
     // A body that may be left out is only held to its schema when there is one.
     let needed = api.parameters.iter().any(|parameter| parameter.place == Place::Body && parameter.required);
@@ -47,10 +54,11 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     if needed || body.as_object().is_some_and(|body| !body.is_empty()) {
         held(contract, schema, &body)?;
     }
-    Ok(match body {
-        Json::Object(members) => members,
-        _ => Map::new(),
-    })
+    let Json::Object(mut members) = body else { return Ok(Map::new()) };
+    for (what, value) in given.iter().filter_map(|(name, value)| Some((of_file(name)?, value))) {
+        members.entry(what).or_insert_with(|| value.clone());
+    }
+    Ok(members)
 }
 
 /// What the steps of a JSON Patch (RFC 6902) put into members of a body.
@@ -419,6 +427,12 @@ impl Lookup for Run<'_> {
     fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.keyed.get(name)?, seed)
     }
+
+    fn caller(&self) -> Option<Known> {
+        let (base, caller) = (self.base, self.base.caller?);
+        let record = self.draft.state.iter(base, caller).next()?;
+        Some(self.known_of(caller, record))
+    }
 }
 
 impl Run<'_> {
@@ -429,6 +443,17 @@ impl Run<'_> {
         let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
         Some(self.known_of(id, record))
     }
+}
+
+/// The resource whose record a path shows to whoever asks; of several such paths that which begins most others.
+pub(super) fn caller(apis: &[Api]) -> Option<ResourceId> {
+    let shown = apis.iter().filter_map(|api| match &api.behaviour.kind {
+        BehaviourKind::Get { resource, .. } => Some((&*api.path, *resource)),
+        _ => None,
+    });
+    let own = shown.filter(|(path, _)| path.rsplit('/').next().is_some_and(|last| ME.contains(&last)));
+    let begins = |path: &str| apis.iter().filter(|api| api.path.starts_with(path)).count();
+    own.max_by_key(|(path, _)| begins(path)).map(|(_, resource)| resource)
 }
 
 /// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.

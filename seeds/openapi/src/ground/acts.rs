@@ -6,7 +6,7 @@ mod lists;
 mod located;
 mod scope;
 
-use diorama_seeds::contract::plain;
+use diorama_seeds::contract::{ME, plain};
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
@@ -16,9 +16,6 @@ use crate::document::Operation;
 use crate::phrases;
 use crate::shape::Shape;
 use crate::{Remark, Severity};
-
-/// Paths that mean the record of whoever asks.
-const ME: [&str; 4] = ["me", "@me", "self", "current"];
 
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {

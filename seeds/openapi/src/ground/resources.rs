@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{Schemas, Side, key_name, plain};
+use diorama_seeds::contract::{Schemas, Side, first_state, key_name, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
@@ -217,6 +217,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     };
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let says = |name: &str, names: &[&str]| names.contains(&plain(name).as_str());
+    let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
@@ -249,8 +250,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let to = if done.is_some() { -1 } else { Span::USUAL.to };
         let mut made = fakes::field(name, &shape, Span { from, to }, 0);
         (made.pattern, made.unique) = (None, false);
-        made.default =
-            made.default.filter(|_| !moment).or_else(|| first(&shape.kind).filter(|_| member.required));
+        made.default = made
+            .default
+            .filter(|_| !moment)
+            .or_else(|| first(&shape.kind, &beside).filter(|_| member.required));
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
         if display.as_deref() == Some(name.as_str())
@@ -289,10 +292,13 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
 }
 
 /// What a required member of a new record begins with.
-fn first(kind: &Kind) -> Option<Json> {
+fn first(kind: &Kind, beside: &[&str]) -> Option<Json> {
     match kind {
         Kind::Boolean => Some(json!(false)),
-        Kind::Enum(values) => values.iter().find(|value| !value.trim().is_empty()).map(|value| json!(value)),
+        Kind::Enum(values) => {
+            let values = values.iter().map(String::as_str).filter(|value| !value.trim().is_empty());
+            first_state(values, beside).map(Json::from)
+        }
         _ => None,
     }
 }
