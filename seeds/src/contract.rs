@@ -17,7 +17,7 @@ use serde_json::{Map, Value as Json};
 pub use check::{Side, Wrong};
 pub use make::{Facts, Known, List, Lookup, Named};
 
-use crate::english::{singular, split_identifier};
+use crate::english::{singular, split_identifier, stem};
 use crate::model::ParameterId;
 
 /// Schemas by name, to which others refer as `#/schemas/Name`.
@@ -51,6 +51,20 @@ impl Schemas {
     /// All schemas, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
         self.0.iter()
+    }
+
+    /// The defaults of the members that a body leaves out.
+    #[must_use]
+    pub fn defaults(&self, schema: &Json, body: &Map<String, Json>) -> Map<String, Json> {
+        let flat = self.flat(schema);
+        let sent = Json::Object(body.clone());
+        let way = flat.ways.iter().find(|way| self.check(way, &sent, Side::Request).is_ok());
+        let flat = way.map_or_else(|| flat.clone(), |way| self.with(&flat, way));
+        let members = flat.members.get("properties").and_then(Json::as_object);
+        let unsent = members.into_iter().flatten().filter(|(name, _)| !body.contains_key(*name));
+        unsent
+            .filter_map(|(name, part)| Some((name.clone(), self.flat(part).members.remove("default")?)))
+            .collect()
     }
 
     /// The schema behind references, at most 32 in a row.
@@ -121,6 +135,19 @@ pub fn noun(name: &str) -> String {
     singular(&plain(name))
 }
 
+/// Which of a few values something begins with: the first of which the other members do not tell when it came to it, as
+/// `accepted_at` does of `accepted`.
+#[must_use]
+pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[&str]) -> Option<&'v str> {
+    let told =
+        |name: &&str| matches!(&*split_identifier(name), [verb, at] if at == "at" && stem(verb) != "creat");
+    let later: Vec<String> =
+        beside.iter().filter(|name| told(name)).map(|name| stem(name.trim_end_matches("_at"))).collect();
+    values.clone().find(|value| !later.contains(&stem(value))).or_else(|| values.clone().next())
+}
+
+/// Segments of paths that mean whoever asks.
+pub const ME: [&str; 4] = ["me", "@me", "self", "current"];
 /// Endings of names that hold a key.
 const KEY_ENDINGS: [&str; 12] =
     ["uuid", "guid", "sid", "id", "key", "slug", "code", "name", "number", "login", "token", "handle"];

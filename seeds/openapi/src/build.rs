@@ -439,7 +439,9 @@ fn field(
             _ => fakes::display(&entity.name, person),
         });
         (doc.min_length, doc.max_length) = (None, None);
-        doc.unique = entity.nest.is_none() && !owned && !entity.singleton;
+        // Who writes names may give one twice.
+        let written = entity.given.contains(&identifier(name));
+        doc.unique = entity.nest.is_none() && !owned && !entity.singleton && !written;
     } else if let Some(display) = original_of(name, display) {
         doc.fake =
             Some(json!({"provider": "template", "text": format!("{{field:{}}}", identifier(display))}));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{Side, is_kind, list, number, same};
 use super::merge::Flat;
-use super::{Schemas, key_name, noun, plain, reference, sample};
+use super::{Schemas, first_state, key_name, noun, plain, reference, sample};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
@@ -18,6 +18,8 @@ const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 60_000;
 /// Alternatives of `oneOf` that are tried.
 const MAX_WAYS: usize = 24;
+/// Members that hold whoever made a record.
+const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 /// What callers call the entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 /// Names under which replies put what they show.
@@ -49,6 +51,8 @@ pub struct Known {
     pub key_name: String,
     /// The record's noun.
     pub noun: String,
+    /// A caller made it: what nobody has said of it is not made up.
+    pub is_new: bool,
     /// Members by plain name.
     pub members: HashMap<String, Json>,
     /// The records that it stands below, and itself, by the names that members give them.
@@ -83,6 +87,9 @@ pub trait Lookup {
 
     /// A record of the resource whose key has a plain name that no other key has.
     fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
+
+    /// The record of whoever asks, where some path shows it.
+    fn caller(&self) -> Option<Known>;
 }
 
 /// What a reply is made from.
@@ -128,6 +135,8 @@ struct Place<'p> {
     depth: u32,
     /// What is known to stand there.
     found: Option<&'p Json>,
+    /// The members of the object that it is in.
+    beside: Option<&'p Map<String, Json>>,
 }
 
 struct Maker<'a> {
@@ -136,14 +145,17 @@ struct Maker<'a> {
     open: Vec<String>,
     listed: bool,
     steps: u32,
+    /// Members so far that showed what is known.
+    told: u32,
 }
 
 impl Schemas {
     /// The valid value of a schema that shows the facts.
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
-        let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0 };
-        let place = Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None };
+        let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
+        let place =
+            Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
         maker.value(schema, &place, &Scope::Record(facts.known.clone()))
     }
 }
@@ -151,7 +163,7 @@ impl Schemas {
 impl Place<'_> {
     /// A place inside this one, of which nothing is known.
     const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q> {
-        Place { name, inside, seed, depth: self.depth + 1, found: None }
+        Place { name, inside, seed, depth: self.depth + 1, found: None, beside: None }
     }
 }
 
@@ -160,6 +172,11 @@ impl<'f> Scope<'f> {
         match self {
             Self::Record(known) | Self::Found(_, known) | Self::Made(known) => known,
         }
+    }
+
+    /// Whether somebody has said all that there is to say: of a new record, and of an object that was sent.
+    fn is_said(&self) -> bool {
+        matches!(self, Self::Found(..)) || self.known().is_new
     }
 }
 
@@ -262,7 +279,7 @@ impl Maker<'_> {
             return only.clone();
         }
         if let Some(values) = members.get("enum").and_then(Json::as_array) {
-            return one_of(members, values, place);
+            return one_of(members, values, place, scope);
         }
         match kind_of(members, place.found) {
             "object" => self.object(members, place, scope),
@@ -284,16 +301,23 @@ impl Maker<'_> {
         let are_objects: Vec<bool> =
             properties.into_iter().flatten().map(|(_, part)| self.is_object(part)).collect();
         let objects = are_objects.iter().filter(|is_object| **is_object).count();
+        // What there is nothing else beside is there.
+        let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
+        // A record that shows its key is not shown by an object inside it.
+        let keyed = matches!(&scope, Scope::Record(known) if properties.into_iter().flatten().any(|(name, _)| {
+            !known.key.is_null() && known.members.get(&plain(name)) == Some(&known.key)
+        }));
         let mut out = Map::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
-            let must = required.iter().any(|known| known.as_str() == Some(name));
+            let must = alone || required.iter().any(|known| known.as_str() == Some(name));
             if self.schemas.owed_by_other(part, Side::Reply) && !self.is_found(name, &scope) {
                 continue;
             }
             let here = place.below(name, &inside, sample::mix(place.seed, &plain(name)));
+            let here = Place { beside: properties, ..here };
             let holds = match (is_object, objects) {
                 (false, _) => Holds::NoObject,
-                (true, 1) => Holds::OnlyObject,
+                (true, 1) if !keyed => Holds::OnlyObject,
                 (true, _) => Holds::Object,
             };
             if let Some(value) = self.member(part, &here, &scope, must, holds) {
@@ -340,7 +364,8 @@ impl Maker<'_> {
         let most = number(members, "maxProperties").map_or(usize::MAX, |most| most as usize);
         // A made-up map has an entry, so that callers see what it is.
         let made = !matches!(scope, Scope::Found(..)) && members.get("properties").is_none();
-        let map = made && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
+        let map =
+            made && !scope.is_said() && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
         let shown = usize::from(map && place.depth < FULL_DEPTH);
         let least = number(members, "minProperties").unwrap_or(0.0) as usize;
         for n in out.len()..least.max(shown).min(most).min(16) {
@@ -354,8 +379,12 @@ impl Maker<'_> {
 
     fn is_object(&self, schema: &Json) -> bool {
         let flat = self.schemas.flat(schema);
+        let way = |way: &Json| {
+            let flat = self.schemas.flat(way);
+            flat.members.contains_key("properties") || !flat.ways.is_empty()
+        };
         flat.members.contains_key("properties")
-            || (!flat.ways.is_empty() && kind_of(&flat.members, None).is_empty())
+            || (kind_of(&flat.members, None).is_empty() && flat.ways.iter().any(way))
     }
 
     fn is_found(&self, name: &str, scope: &Scope<'_>) -> bool {
@@ -403,6 +432,8 @@ impl Maker<'_> {
             let value = self.value(part, &here, &Scope::Made(known.clone()));
             let kept = found.is_object() || found.is_array() || alike(&value, found);
             if kept && self.schemas.fits(part, &value) {
+                // A key of something else does not tell what an object is.
+                self.told += u32::from(told.is_some() || KEYS.contains(&&*name));
                 return Some(value);
             }
         }
@@ -414,8 +445,71 @@ impl Maker<'_> {
             });
         }
         let inner = self.inner(part, &name, holds, scope);
+        if told.is_some() {
+            self.told += 1;
+        } else if list.is_none() && scope.is_said() {
+            if let Some(value) = self.maker(part, here, scope, must) {
+                return Some(value);
+            }
+            return self.unsaid(part, here, (scope, &inner), must);
+        }
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
         (must || self.schemas.fits(part, &value)).then_some(value)
+    }
+
+    /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,
+    /// or as little as its schema takes.
+    fn unsaid(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        (outer, inner): (&Scope<'_>, &Scope<'_>),
+        must: bool,
+    ) -> Option<Json> {
+        let flat = self.schemas.flat(part);
+        let only = match list(&flat.members, "enum") {
+            [only] => Some(only),
+            _ => flat.members.get("const"),
+        };
+        let given = only.or_else(|| flat.members.get("default"));
+        if let Some(given) = given.filter(|given| self.schemas.fits(part, given)) {
+            return Some(given.clone());
+        }
+        let before = self.told;
+        let own = Rc::ptr_eq(outer.known(), inner.known()) && self.is_object(part);
+        let value = own.then(|| self.value(part, here, inner)).filter(|_| self.told > before);
+        self.told = before + u32::from(value.is_some());
+        if value.as_ref().is_some_and(|value| must || self.schemas.fits(part, value)) {
+            return value;
+        }
+        let any = flat.ways.is_empty() && kind_of(&flat.members, None).is_empty();
+        if !any && self.schemas.fits(part, &Json::Null) {
+            return Some(Json::Null);
+        }
+        must.then(|| self.value(part, here, inner))
+    }
+
+    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
+    fn maker(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>, must: bool) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let caller = self.facts.lookup.caller()?;
+        let key = key_name(here.name).filter(|(_, ending)| KEYS.contains(ending));
+        let is_key = key.is_some() || plain(here.name).ends_with("by");
+        let meant = key.map_or_else(|| plain(here.name), |(stem, _)| stem);
+        if !MAKERS.contains(&&*meant) && (!must || meant != caller.noun) {
+            return None;
+        }
+        let object = self.is_object(part);
+        if (object && self.kind_said(part).is_some_and(|kind| kind != caller.noun)) || (!object && !is_key) {
+            return None;
+        }
+        let key = caller.key.clone();
+        let value = if object {
+            self.value(part, here, &Scope::Record(Rc::new(caller)))
+        } else {
+            self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
+        };
+        ((object || alike(&value, &key)) && self.schemas.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.
@@ -473,12 +567,18 @@ impl Maker<'_> {
             let mut items = Vec::with_capacity(list.items.len());
             for known in list.items.iter().take(most) {
                 self.steps = 0;
-                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found: None };
+                let here =
+                    Place { name: "", inside: "", seed: known.seed, depth: 1, found: None, beside: None };
                 let mut value = self.value(item, &here, &Scope::Record(known.clone()));
                 self.show_key(item, known, &mut value);
                 items.push(value);
             }
             return Json::Array(items);
+        }
+        if let Some(found) = place.found.filter(|found| found.is_string())
+            && let Some(one) = self.spoken(item, found, place, scope)
+        {
+            return Json::Array(vec![one]);
         }
         if let Some(Json::Array(found)) = place.found {
             let mut items = Vec::with_capacity(found.len());
@@ -490,7 +590,7 @@ impl Maker<'_> {
             return Json::Array(items);
         }
         let least = number(members, "minItems").unwrap_or(0.0) as usize;
-        let shown = usize::from(place.depth < FULL_DEPTH && !self.is_open(item));
+        let shown = usize::from(place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item));
         let one = noun(place.name);
         let known = scope.known();
         let mut items: Vec<Json> = Vec::new();
@@ -508,6 +608,40 @@ impl Maker<'_> {
             }
         }
         Json::Array(items)
+    }
+
+    /// A text as the only item of a list: itself, or the first object that has a place for plain text.
+    fn spoken(&mut self, item: &Json, text: &Json, place: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+        if self.schemas.fits(item, text) {
+            return Some(text.clone());
+        }
+        let flat = self.schemas.flat(item);
+        let ways = if flat.ways.is_empty() { vec![item.clone()] } else { flat.ways };
+        ways.iter().find_map(|way| {
+            let mut value =
+                self.value(way, &place.below("", "", place.seed), &Scope::Made(scope.known().clone()));
+            (self.put_text(way, text, &mut value, 0) && self.schemas.fits(item, &value)).then_some(value)
+        })
+    }
+
+    /// Puts a text where a value has one that its schema says nothing more of. Whether there is such a place.
+    fn put_text(&self, schema: &Json, text: &Json, value: &mut Json, depth: u32) -> bool {
+        let flat = self.schemas.flat(schema).members;
+        match value {
+            Json::Object(members) if depth < FULL_DEPTH => {
+                members.iter_mut().filter(|(name, _)| key_name(name).is_none()).any(|(name, inner)| {
+                    let part = flat.get("properties").and_then(|parts| parts.get(name));
+                    part.is_some_and(|part| self.put_text(part, text, inner, depth + 1))
+                })
+            }
+            Json::String(_)
+                if ["enum", "const", "format", "pattern"].iter().all(|word| !flat.contains_key(*word)) =>
+            {
+                *value = text.clone();
+                true
+            }
+            _ => false,
+        }
     }
 
     /// What can be opened shows its key.
@@ -551,20 +685,23 @@ impl Maker<'_> {
             if let Some(key) = key.filter(|key| fits(key)) {
                 return key;
             }
-            for told in ["default", "example"].iter().filter_map(|key| members.get(*key)) {
-                // Moments of examples lie anywhere, and after one another in no order.
-                let moment = members.get("format").is_some_and(|format| format == "date-time");
-                if !told.is_null() && !moment && key_name(place.name).is_none() && fits(told) {
-                    return told.clone();
-                }
+            // Moments of examples lie anywhere, and after one another in no order.
+            let moment = members.get("format").is_some_and(|format| format == "date-time");
+            let may = |told: &&Json| !told.is_null() && !moment && key_name(place.name).is_none();
+            let told = |word: &str| members.get(word).filter(may);
+            let first = sample::first(kind, members, place.name, self.facts.now);
+            let first = first.as_ref().filter(|_| scope.is_said());
+            let given = [told("default"), first, told("example")];
+            if let Some(given) = given.into_iter().flatten().find(|given| fits(given)) {
+                return given.clone();
             }
         }
         sample::scalar(kind, members, place.name, place.seed, self.facts.now, &fits)
     }
 }
 
-/// One of a few values: what is known in whatever spelling, the default, or any.
-fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>) -> Json {
+/// One of a few values: what is known in whatever spelling, the default, the first of something new, or any.
+fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>, scope: &Scope<'_>) -> Json {
     if let Some(found) = place.found.map(spelt)
         && let Some(value) = values.iter().find(|value| spelt(value) == found)
     {
@@ -575,7 +712,13 @@ fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>) -> Js
     }
     let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
     let real: Vec<&Json> = values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
-    let chosen = real.get(place.seed as usize % real.len().max(1)).copied().or_else(|| values.first());
+    if scope.is_said() && real.iter().all(|value| value.is_string()) {
+        let beside: Vec<&str> = place.beside.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        return first_state(real.iter().filter_map(|value| value.as_str()), &beside)
+            .map_or(Json::Null, Json::from);
+    }
+    let at = if scope.is_said() { 0 } else { place.seed as usize % real.len().max(1) };
+    let chosen = real.get(at).copied().or_else(|| values.first());
     chosen.cloned().unwrap_or(Json::Null)
 }
 
@@ -606,8 +749,12 @@ fn coerced(kind: &str, found: &Json) -> Option<Json> {
         ("string" | "file", Json::String(_)) | ("boolean", Json::Bool(_)) => Some(found.clone()),
         ("integer" | "number", Json::Number(_)) => Some(found.clone()),
         ("string", Json::Number(_) | Json::Bool(_)) => Some(Json::String(found.to_string())),
-        ("integer", Json::String(text)) => text.parse::<i64>().ok().map(Json::from),
-        ("number", Json::String(text)) => text.parse::<f64>().ok().map(Json::from),
+        ("integer", Json::String(text)) => {
+            text.parse::<i64>().ok().or_else(|| sample::seconds(text)).map(Json::from)
+        }
+        ("number", Json::String(text)) => {
+            text.parse::<f64>().ok().map(Json::from).or_else(|| Some(sample::seconds(text)?.into()))
+        }
         ("boolean", Json::String(text)) => text.parse::<bool>().ok().map(Json::from),
         _ => None,
     }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::check::number;
 use super::{key_name, plain};
 use crate::materialise::matching_text;
+use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value, Zone};
 
 const FIRST: [&str; 24] = [
@@ -46,20 +47,37 @@ pub(super) fn scalar(
     fits: &dyn Fn(&Json) -> bool,
 ) -> Json {
     match kind {
-        "boolean" => Json::Bool(["deleted", "success", "ok", "succeeded"].contains(&&*plain(name))),
+        "boolean" => Json::Bool(["success", "ok", "succeeded"].contains(&&*plain(name))),
         "integer" | "number" => numeric(kind, members, name, seed, now),
         _ => text(members, name, seed, now, fits),
     }
 }
 
-fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: i64) -> Json {
+/// What a number or a moment of something new begins with.
+pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i64) -> Option<Json> {
+    match (kind, members.get("format").and_then(Json::as_str)) {
+        ("integer" | "number", _) if is_moment(name) => Some(Json::from(now)),
+        ("integer" | "number", _) => {
+            Some(Json::from(number(members, "minimum").unwrap_or_default().max(0.0).ceil() as i64))
+        }
+        ("string", Some("date-time" | "datetime")) => Some(Json::String(moment(now))),
+        ("string", Some("date")) => Some(Json::String(moment(now).chars().take(10).collect())),
+        _ => None,
+    }
+}
+
+/// Whether a number of this name counts seconds from 1970.
+fn is_moment(name: &str) -> bool {
     let plain = plain(name);
+    ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end))
+}
+
+fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: i64) -> Json {
     let least =
         number(members, "minimum").or_else(|| number(members, "exclusiveMinimum").map(|least| least + 1.0));
     let most =
         number(members, "maximum").or_else(|| number(members, "exclusiveMaximum").map(|most| most - 1.0));
-    let moment =
-        ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end));
+    let moment = is_moment(name);
     let low = least.unwrap_or(if moment { (now - 8_000_000) as f64 } else { 1.0 });
     let span = if moment { 7_000_000.0 } else { 90.0 };
     let high = most.unwrap_or(low.max(0.0) + span).max(low).min(low + span);
@@ -159,6 +177,14 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
 /// An identifier of eighteen digits.
 fn snowflake(seed: u64) -> String {
     (100_000_000_000_000_000 + seed % 800_000_000_000_000_000).to_string()
+}
+
+/// The seconds from 1970 to a moment.
+pub(super) fn seconds(text: &str) -> Option<i64> {
+    match Schema::of(Type::DateTime).parse_text(text, &Zone::utc()) {
+        Ok(Value::DateTime(Instant(seconds))) => Some(seconds),
+        _ => None,
+    }
 }
 
 /// A moment as RFC 3339 writes it.

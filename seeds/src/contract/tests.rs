@@ -15,6 +15,11 @@ impl Lookup for Nobody {
     fn keyed(&self, _: &str, _: u64) -> Option<Known> {
         None
     }
+
+    fn caller(&self) -> Option<Known> {
+        let members = [("id".to_owned(), json!("u1")), ("login".to_owned(), json!("ana"))].into();
+        Some(Known { key: json!("u1"), noun: "user".to_owned(), members, ..Known::default() })
+    }
 }
 
 fn schemas() -> Schemas {
@@ -162,4 +167,45 @@ fn a_list_shows_the_key_that_opens_its_items() {
     let list = List { name: String::new(), items: vec![Rc::new(item)] };
     let shown = reply(&schema, known(json!({}), Vec::new()), Some(list));
     assert_eq!(shown[0]["dataset"], json!("k-1"));
+}
+
+#[test]
+fn something_new_shows_what_was_sent_and_what_it_must() {
+    let moment = json!({"type": "string", "format": "date-time"});
+    let part = json!({"type": "object", "required": ["type", "text"], "properties": {
+        "type": {"enum": ["text"]}, "text": {"type": "object", "required": ["value"], "properties": {"value": {"type": "string"}}}}});
+    let schema = json!({"type": "object", "required": ["id", "state", "reply_count", "pinned", "labels", "lead", "sent_at", "limit"], "properties": {
+        "id": {"type": "string"}, "state": {"enum": ["archived", "queued", "released"]}, "owner_id": {"type": "string"},
+        "created_by": {"type": "object", "properties": {"id": {"type": "string"}, "login": {"type": "string"}}}, "reply_count": {"type": "integer"},
+        "pinned": {"type": "boolean"}, "labels": {"type": "array", "items": {"type": "string"}}, "lead": {"type": ["string", "null"]},
+        "sent_at": {"type": "integer"}, "created_at": {"type": "integer"}, "limit": {"type": "integer", "minimum": 5},
+        "deleted_at": moment, "archived_at": {"anyOf": [moment, {"type": "null"}]}, "colour": {"type": "string", "default": "blue"},
+        "object": {"enum": ["message"]}, "note": {"type": "string"}, "thread": {"type": "object", "properties": {"id": {"type": "string"}}},
+        "content": {"type": "array", "items": part}, "about": {"type": "object", "properties": {"thread_id": {"type": "string"}}}}});
+    let told = json!({"id": "m1", "content": "hello", "created_at": "2026-02-02T02:40:00Z"});
+    let thread = Named { noun: "thread".to_owned(), name: String::new(), key: json!("t1"), sure: false };
+    let old = known(told, vec![thread]);
+    let new = Rc::new(Known { is_new: true, ..(*old).clone() });
+    let content = json!([{"type": "text", "text": {"value": "hello"}}]);
+    assert_eq!(
+        reply(&schema, new, None),
+        json!({"id": "m1", "state": "queued", "reply_count": 0, "pinned": false, "labels": [], "lead": null, "sent_at": 1_770_000_000,
+            "owner_id": "u1", "created_by": {"id": "u1", "login": "ana"}, "created_at": 1_770_000_000, "limit": 5, "archived_at": null, "colour": "blue", "object": "message", "thread": {"id": "t1"},
+            "content": content})
+    );
+    let shown = reply(&schema, old, None);
+    assert!(["note", "deleted_at"].iter().all(|name| shown.get(*name).is_some()), "{shown}");
+}
+
+#[test]
+fn defaults_of_a_request_are_those_of_its_alternative() {
+    let ways = json!([{"required": ["url"], "properties": {"url": {"type": "string"}, "method": {"default": "GET"}}},
+        {"required": ["mail"], "properties": {"mail": {"type": "string"}, "copies": {"type": "integer", "default": 1}}}]);
+    let schema = json!({"type": "object", "properties": {"active": {"type": "boolean", "default": true}}, "oneOf": ways});
+    let check = |sent: Json, expect: Json| {
+        let sent = sent.as_object().cloned().unwrap_or_default();
+        assert_eq!(Json::Object(schemas().defaults(&schema, &sent)), expect);
+    };
+    check(json!({"mail": "a"}), json!({"active": true, "copies": 1}));
+    check(json!({"mail": "a", "copies": 2, "active": false}), json!({}));
 }

@@ -266,7 +266,8 @@ pub struct SortDoc {
     /// Fixed or default order: a field, with `-` in front for descending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The parameter with which the caller chooses: a field's name, `-` in front (or `.desc` behind) for descending.
+    /// The parameter with which the caller chooses: a field's name, `-` in front (or `.desc` behind) for descending;
+    /// or `asc` and `desc`, which turn the order of `by`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
     /// The fields the caller may choose; the parameter's enum must list them with and without `-`.

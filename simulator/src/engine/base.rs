@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
-use super::contract::{keyed, nouns};
+use super::contract::{caller, keyed, nouns};
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
@@ -33,6 +33,8 @@ pub struct Base {
     pub(super) nouns: HashMap<String, ResourceId>,
     /// Those whose keys have a name of their own, by it.
     pub(super) keyed: HashMap<String, ResourceId>,
+    /// The resource of whoever asks, for members of replies.
+    pub(super) caller: Option<ResourceId>,
     search: SearchVersion,
     budget: u64,
 }
@@ -162,6 +164,7 @@ impl Base {
             tools: ToolIndex::new(&world),
             nouns: nouns(&world.resources),
             keyed: keyed(&world.resources),
+            caller: caller(&world.apis),
             search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,

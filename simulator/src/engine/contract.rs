@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, Named, Side, key_name, noun, plain};
-use diorama_seeds::model::{Api, FieldId, Place, Record, Resource, ResourceId, Setter};
-use diorama_seeds::naming::reserved;
+use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, ME, Named, Side, key_name, noun, plain};
+use diorama_seeds::model::{
+    Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter,
+};
+use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
@@ -39,7 +41,12 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
             _ => Map::new(),
         });
     }
-    let members = given.iter().filter(|(name, _)| in_body(name));
+    // What is said of a file beside its content is no member of the schema's.
+    let of_file = |name: &str| {
+        let (file, what) = name.rsplit_once('.').filter(|_| api.parameter_named(name).is_none())?;
+        given.contains_key(file).then(|| what.to_owned())
+    };
+    let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
     let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
     // A body that may be left out is only held to its schema when there is one.
     let needed = api.parameters.iter().any(|parameter| parameter.place == Place::Body && parameter.required);
@@ -47,10 +54,11 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     if needed || body.as_object().is_some_and(|body| !body.is_empty()) {
         held(contract, schema, &body)?;
     }
-    Ok(match body {
-        Json::Object(members) => members,
-        _ => Map::new(),
-    })
+    let Json::Object(mut members) = body else { return Ok(Map::new()) };
+    for (what, value) in given.iter().filter_map(|(name, value)| Some((of_file(name)?, value))) {
+        members.entry(what).or_insert_with(|| value.clone());
+    }
+    Ok(members)
 }
 
 /// What the steps of a JSON Patch (RFC 6902) put into members of a body.
@@ -105,6 +113,19 @@ impl Run<'_> {
         Ok(Some(record))
     }
 
+    /// Takes what a new record's body leaves out as its schema says.
+    pub(super) fn default_body(&mut self) {
+        let Some((contract, schema)) =
+            self.api.contract.as_ref().and_then(|contract| Some((contract, contract.request.as_ref()?)))
+        else {
+            return;
+        };
+        if self.behaviour().keep.is_some() && self.behaviour().each.is_none() {
+            let defaults = contract.schemas.defaults(schema, &self.sent);
+            self.sent.extend(defaults);
+        }
+    }
+
     /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
     pub(super) fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
@@ -145,8 +166,9 @@ impl Run<'_> {
             Some((id, record)) => self.known_of(id, record),
             None => Known { seed: seed_of(&self.api.name, ""), ..Known::default() },
         };
-        for (name, value) in &self.sent {
-            known.members.insert(plain(name), value.clone());
+        tell(&mut known.members, self.sent.clone());
+        if self.api.method == Method::Delete {
+            known.members.insert("deleted".to_owned(), Json::Bool(true));
         }
         if let Some((id, record)) = record {
             let resource = self.resource(id);
@@ -187,7 +209,11 @@ impl Run<'_> {
         let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
         let resource = self.resource(id);
         let keys: Vec<Json> = page.iter().map(|record| self.key_json(resource, record)).collect();
-        around.members = window.told(&self.api.name, &self.api.path, total, &keys, self.page_parameter());
+        let given = self.api.parameters.iter().zip(&self.arguments);
+        let path = given.fold(self.api.path.to_string(), |path, (parameter, value)| {
+            path.replace(&format!("{{{}}}", parameter.name), &value.to_text(self.zone()))
+        });
+        around.members = window.told(&self.api.name, &path, total, &keys, self.page_parameter());
         self.name_path(&mut around);
         let items = page.iter().map(|record| {
             let mut known = self.known_of(id, record);
@@ -252,7 +278,7 @@ impl Run<'_> {
             }
         }
         // What was sent is shown as it was sent.
-        members.extend(kept.into_iter().flatten().map(|(name, value)| (plain(&name), value)));
+        tell(&mut members, kept.unwrap_or_default());
         members.insert(shown(&resource.field(resource.key).name), key.clone());
         // What only stands for another is called by the other's key.
         let (mut named, mut key_name) = (Vec::new(), String::new());
@@ -267,6 +293,7 @@ impl Run<'_> {
             key,
             key_name,
             noun: own,
+            is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
             members,
             named,
         }
@@ -365,6 +392,19 @@ impl Run<'_> {
     }
 }
 
+/// Takes in what was sent, by plain names; `auto.kind` is the `kind` of an object `auto`, too.
+fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
+    for (name, value) in sent {
+        if let Some((object, inner)) = name.split_once('.') {
+            let object = members.entry(plain(object)).or_insert_with(|| Json::Object(Map::new()));
+            if let Json::Object(object) = object {
+                object.insert(snake(inner), value.clone());
+            }
+        }
+        members.insert(plain(&name), value);
+    }
+}
+
 /// Whether a value stands anywhere in a reply, as text.
 fn has_leaf(json: &Json, wanted: &str) -> bool {
     match json {
@@ -387,6 +427,12 @@ impl Lookup for Run<'_> {
     fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.keyed.get(name)?, seed)
     }
+
+    fn caller(&self) -> Option<Known> {
+        let (base, caller) = (self.base, self.base.caller?);
+        let record = self.draft.state.iter(base, caller).next()?;
+        Some(self.known_of(caller, record))
+    }
 }
 
 impl Run<'_> {
@@ -397,6 +443,17 @@ impl Run<'_> {
         let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
         Some(self.known_of(id, record))
     }
+}
+
+/// The resource whose record a path shows to whoever asks; of several such paths that which begins most others.
+pub(super) fn caller(apis: &[Api]) -> Option<ResourceId> {
+    let shown = apis.iter().filter_map(|api| match &api.behaviour.kind {
+        BehaviourKind::Get { resource, .. } => Some((&*api.path, *resource)),
+        _ => None,
+    });
+    let own = shown.filter(|(path, _)| path.rsplit('/').next().is_some_and(|last| ME.contains(&last)));
+    let begins = |path: &str| apis.iter().filter(|api| api.path.starts_with(path)).count();
+    own.max_by_key(|(path, _)| begins(path)).map(|(_, resource)| resource)
 }
 
 /// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.

@@ -71,7 +71,7 @@ impl<'a> Draft<'a> {
         if self.record(resource, &key).is_some() {
             return Err(taken(self.base, declared, &[declared.key], &record));
         }
-        self.state.count_create(resource);
+        self.state.count_create(resource, &key);
         self.put(resource, key, Some(record));
         Ok(())
     }

@@ -22,6 +22,8 @@ pub(super) struct Table {
     sum: Sum,
     count: usize,
     creates: u64,
+    /// Which create made the record of a key.
+    made: RedBlackTreeMapSync<Value, u64>,
     /// Bytes of what is changed, as [`weight`] counts them.
     bytes: u64,
     /// Bytes of all that was ever put here.
@@ -50,7 +52,8 @@ pub(super) fn held(value: &Value) -> u64 {
 impl Table {
     pub(super) fn new(sum: Sum, count: usize) -> Self {
         let (changed, found) = (RedBlackTreeMapSync::new_sync(), RedBlackTreeSetSync::new_sync());
-        Self { changed, found, sum, count, creates: 0, bytes: 0, written: 0 }
+        let made = RedBlackTreeMapSync::new_sync();
+        Self { changed, found, sum, count, creates: 0, made, bytes: 0, written: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -84,12 +87,23 @@ impl Table {
         self.creates
     }
 
-    pub(super) const fn set_creates(&mut self, creates: u64) {
-        self.creates = creates;
+    /// Which create made the record of a key; nothing for one of the base.
+    pub(super) fn made(&self, key: &Value) -> u64 {
+        self.made.get(key).copied().unwrap_or_default()
     }
 
-    pub(super) const fn count_create(&mut self) {
+    /// The keys that creates gave, each with its create.
+    pub(super) fn all_made(&self) -> impl Iterator<Item = (&Value, u64)> {
+        self.made.iter().map(|(key, create)| (key, *create))
+    }
+
+    pub(super) fn set_creates(&mut self, creates: u64, made: impl Iterator<Item = (Value, u64)>) {
+        (self.creates, self.made) = (creates, made.collect());
+    }
+
+    pub(super) fn count_create(&mut self, key: &Value) {
         self.creates += 1;
+        self.made.insert_mut(key.clone(), self.creates);
     }
 
     /// The record of a key, when it is changed.

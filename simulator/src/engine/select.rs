@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use diorama_seeds::expr::Slot;
-use diorama_seeds::model::{FieldId, Many, ParameterId, Query, Record, Resource, ResourceId, Sort};
+use diorama_seeds::model::{FieldId, Many, ParameterId, Query, Record, ResourceId, Sort};
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Value;
 
@@ -142,11 +142,11 @@ impl Run<'_> {
         let mut found = self.select(query)?;
         let total = found.len();
         if let Some(page) = query.page.as_ref().filter(|_| window.by_key) {
-            order(&mut found, declared, sort, total);
+            self.order(&mut found, query.resource, sort, total);
             let cursor = self.argument(page.parameter);
             window.begin_after(self.named_by_cursor(query.resource, &found, cursor, &window));
         }
-        order(&mut found, declared, sort, window.end());
+        self.order(&mut found, query.resource, sort, window.end());
         let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();
         self.show_list(query.resource, &page, total, &window)
     }
@@ -160,12 +160,11 @@ impl Run<'_> {
             Some(Value::List(items)) => items.clone(),
             _ => [].into(),
         };
-        let declared = self.resource(query.resource);
         let members = keys.iter().filter_map(|key| self.draft.record(query.resource, key));
         let mut found = self.passing(query, &filters, members)?;
         let total = found.len();
         if sort.is_some() {
-            order(&mut found, declared, sort, window.end());
+            self.order(&mut found, query.resource, sort, window.end());
         }
         let page: Vec<Record> = window.of(&found).iter().map(|record| (*record).clone()).collect();
         self.show_list(query.resource, &page, total, &window)
@@ -211,15 +210,61 @@ impl Run<'_> {
             None => self.draft.state.iter(self.base, many.resource).try_for_each(&mut consider)?,
         }
         let limit = many.limit.map_or(usize::MAX, |limit| limit as usize);
-        order(&mut found, declared, many.sort, limit);
+        self.order(&mut found, many.resource, many.sort, limit);
         found.truncate(limit);
         Ok(found.into_iter().cloned().collect())
+    }
+
+    /// Sorts records that are in key order; only the first `end` need to be right. Missing values come last in either
+    /// direction; ties, and all records where nothing orders them, stay in key order, or where a contract promises the
+    /// reply, in that of their making.
+    fn order(&self, records: &mut Vec<&Record>, resource: ResourceId, sort: Option<Sort>, end: usize) {
+        let promised = self.api.contract.is_some();
+        if sort.is_none() && !promised {
+            return;
+        }
+        let key = self.resource(resource).key;
+        let by_value = |left: &Record, right: &Record| {
+            let Some(sort) = sort else { return Ordering::Equal };
+            let (a, b) = (record_value(left, sort.field), record_value(right, sort.field));
+            match (a.is_missing(), b.is_missing()) {
+                (false, false) if sort.descending => b.cmp(a),
+                (false, false) => a.cmp(b),
+                (true, true) => Ordering::Equal,
+                (true, false) => Ordering::Greater,
+                (false, true) => Ordering::Less,
+            }
+        };
+        let made = |record: &Record| self.draft.state.made(resource, record_value(record, key));
+        let by_making = |left: &Record, right: &Record| match sort {
+            _ if !promised => Ordering::Equal,
+            Some(sort) if sort.descending => made(right).cmp(&made(left)),
+            _ => made(left).cmp(&made(right)),
+        };
+        let compare = |left: &&Record, right: &&Record| {
+            by_value(left, right)
+                .then_with(|| by_making(left, right))
+                .then_with(|| record_value(left, key).cmp(record_value(right, key)))
+        };
+        // Keys differ, so the order is total and an unstable sort gives one result.
+        if end > 0 && end < records.len() {
+            records.select_nth_unstable_by(end, compare);
+            if let Some(head) = records.get_mut(..end) {
+                head.sort_unstable_by(compare);
+            }
+        } else {
+            records.sort_unstable_by(compare);
+        }
     }
 
     /// The order that holds: the caller's choice, else the fixed or default one.
     pub(super) fn sort(&self, query: &Query) -> Outcome<Option<Sort>> {
         let Some((parameter, fields)) = &query.sort_parameter else { return Ok(query.sort) };
         let Value::String(text) = self.argument(*parameter) else { return Ok(query.sort) };
+        if fields.is_empty() {
+            let descending = text.eq_ignore_ascii_case("desc");
+            return Ok(query.sort.map(|sort| Sort { descending, ..sort }));
+        }
         let (name, descending) = match text.strip_prefix('-') {
             Some(name) => (name, true),
             None => match text.rsplit_once('.') {
@@ -248,31 +293,4 @@ impl Run<'_> {
 
 fn record_value(record: &Record, field: FieldId) -> &Value {
     record.get(field.index()).unwrap_or(&Value::Absent)
-}
-
-/// Sorts records that are in key order; only the first `end` need to be right. Missing values come last in
-/// either direction; ties stay in key order.
-fn order(records: &mut Vec<&Record>, resource: &Resource, sort: Option<Sort>, end: usize) {
-    let Some(sort) = sort else { return };
-    let key = resource.key;
-    let compare = |left: &&Record, right: &&Record| {
-        let (a, b) = (record_value(left, sort.field), record_value(right, sort.field));
-        let by_value = match (a.is_missing(), b.is_missing()) {
-            (false, false) if sort.descending => b.cmp(a),
-            (false, false) => a.cmp(b),
-            (true, true) => Ordering::Equal,
-            (true, false) => Ordering::Greater,
-            (false, true) => Ordering::Less,
-        };
-        by_value.then_with(|| record_value(left, key).cmp(record_value(right, key)))
-    };
-    // Keys differ, so the order is total and an unstable sort gives one result.
-    if end > 0 && end < records.len() {
-        records.select_nth_unstable_by(end, compare);
-        if let Some(head) = records.get_mut(..end) {
-            head.sort_unstable_by(compare);
-        }
-    } else {
-        records.sort_unstable_by(compare);
-    }
 }

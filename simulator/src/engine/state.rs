@@ -191,10 +191,15 @@ impl State {
         self.tables.get(resource.index()).map_or(0, Table::creates)
     }
 
+    /// Which create made a record; nothing for one of the base.
+    pub(super) fn made(&self, resource: ResourceId, key: &Value) -> u64 {
+        self.tables.get(resource.index()).map_or(0, |table| table.made(key))
+    }
+
     /// Counts one more successful create.
-    pub(super) fn count_create(&mut self, resource: ResourceId) {
+    pub(super) fn count_create(&mut self, resource: ResourceId, key: &Value) {
         if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
-            table.count_create();
+            table.count_create(key);
         }
     }
 

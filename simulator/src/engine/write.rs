@@ -31,6 +31,7 @@ impl Run<'_> {
             let me = me.clone();
             store(&mut values, field, me);
         }
+        self.default_body();
         self.keep_body(resource, &mut values, false);
         self.completed(resource, values)
     }

@@ -16,7 +16,10 @@ fn document() -> Value {
     let new = json!({"type": "object", "required": ["Subject"], "properties": {"Subject": {"type": "string", "maxLength": 40},
         "payload": {"oneOf": [component("Text"), component("Call")]}, "tags": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let after = json!([{"name": "after", "in": "query", "schema": {"type": "string"}},
-        {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 20}}]);
+        {"name": "limit", "in": "query", "schema": {"type": "integer", "default": 20}},
+        {"name": "order", "in": "query", "schema": {"type": "string", "enum": ["asc", "desc"], "default": "asc"}}]);
+    let change =
+        json!({"type": "object", "properties": {"Subject": {"type": "string"}, "note": {"type": "string"}}});
     json!({
         "openapi": "3.0.3", "info": {"title": "Desks", "version": "1"},
         "paths": {
@@ -27,6 +30,7 @@ fn document() -> Value {
             "/desks/{desk_id}/tickets/{ticket_id}": {"parameters": keys,
                 "get": {"responses": answers(component("Ticket"))},
                 "patch": {"requestBody": body(new), "responses": answers(component("Ticket"))},
+                "put": {"requestBody": body(change), "responses": answers(component("Ticket"))},
                 "delete": {"responses": {"204": {"description": "gone"}}}},
             "/evaluate": {"post": {"requestBody": body(json!({"type": "array", "items": {"type": "number"}})),
                 "responses": answers(json!({"type": "object", "required": ["score"], "properties": {"score": {"type": "number", "minimum": 0, "maximum": 1}}}))}},
@@ -39,7 +43,8 @@ fn document() -> Value {
             "Ticket": {"type": "object", "required": ["id", "desk_id", "subject", "payload", "state"], "properties": {
                 "id": {"type": "string"}, "desk_id": {"type": "string"}, "subject": {"type": "string"},
                 "payload": {"oneOf": [component("Text"), component("Call")]},
-                "tags": {"type": "object", "additionalProperties": {"type": "string"}},
+                "tags": {"type": "object", "additionalProperties": {"type": "string"}}, "note": {"type": "string"},
+                "created_at": {"type": "integer"}, "deleted_at": {"type": "integer", "nullable": true},
                 "state": {"type": "string", "enum": ["open", "closed"]}}},
         }},
     })
@@ -112,4 +117,33 @@ fn what_a_schema_forbids_is_refused() {
     assert_eq!(desks.call("POST", TICKETS, json!({"desk_id": "DSK-none", "Subject": "a"})).0, 404);
     assert_eq!(desks.call("POST", "/evaluate", json!({"body": [0.5, 1]})).0, 200);
     assert_eq!(desks.call("POST", "/evaluate", json!({"body": ["a"]})).0, 400);
+}
+
+#[test]
+fn something_new_shows_nothing_that_nobody_said_and_comes_last() {
+    let mut desks = Imports::made("desks.json", document());
+    let desk = desks.get("/desks", json!({}))[0]["id"].clone();
+    let sent = json!({"desk_id": desk, "Subject": "No heating", "payload": {"text": "It is cold."}});
+    let new: Vec<Value> =
+        (0..3).map(|_| call(&mut desks, "POST", TICKETS, sent.clone()).1["id"].clone()).collect();
+    let list = |desks: &mut Imports, order: &str| -> Vec<Value> {
+        let page = call(desks, "GET", TICKETS, json!({"desk_id": desk, "order": order})).1;
+        page["tickets"].as_array().expect("a list").clone()
+    };
+    let mut all = list(&mut desks, "asc");
+    let (old, made) = all.split_at(all.len() - new.len());
+    let ids: Vec<&Value> = made.iter().map(|ticket| &ticket["id"]).collect();
+    assert_eq!(ids, new.iter().collect::<Vec<_>>());
+    for ticket in made {
+        let shown = json!({"id": ticket["id"], "desk_id": desk, "subject": "No heating", "payload": sent["payload"],
+            "created_at": ticket["created_at"], "deleted_at": null, "state": "open"});
+        assert_eq!(*ticket, shown);
+        assert!(old.iter().all(|old| old["created_at"].as_i64() < ticket["created_at"].as_i64()), "{old:?}");
+    }
+    assert!(!old.is_empty() && old.iter().all(|ticket| ticket["deleted_at"].is_null()), "{old:?}");
+    all.reverse();
+    assert_eq!(list(&mut desks, "desc"), all);
+    let put = json!({"desk_id": desk, "ticket_id": new[0], "note": "Called."});
+    let put = call(&mut desks, "PUT", TICKET, put).1;
+    assert_eq!((&put["note"], &put["subject"]), (&json!("Called."), &sent["Subject"]));
 }

@@ -6,34 +6,17 @@ mod lists;
 mod located;
 mod scope;
 
-use diorama_seeds::contract::plain;
+use diorama_seeds::contract::{ME, plain};
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
 use super::places::{Above, Collection, Part, Places, form, keys, list};
-use super::resources::{KEPT, OF};
+use super::resources::{KEPT, OF, UPDATED};
 use crate::document::Operation;
 use crate::fakes;
 use crate::phrases;
 use crate::shape::Shape;
 use crate::{Remark, Severity};
-
-/// Paths that mean the record of whoever asks.
-const ME: [&str; 4] = ["me", "@me", "self", "current"];
-
-/// Members that say when a record was changed, and when it was made.
-const UPDATED: [&str; 9] = [
-    "updatedat",
-    "modifiedat",
-    "dateupdated",
-    "datemodified",
-    "lastmodified",
-    "lastupdated",
-    "updated",
-    "modified",
-    "lastmodifiedat",
-];
-const CREATED: [&str; 4] = ["createdat", "datecreated", "created", "creationdate"];
 
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {
@@ -146,12 +129,14 @@ impl<'a> Act<'a> {
         self.api.behaviour.key = Some(key);
         let name = Some(found.name.clone());
         let parameter = keys(&self.parts).last().map(|name| (*name).to_owned());
+        let requires =
+            self.api.parameters.values().any(|doc| doc.place.as_deref() == Some("body") && !doc.optional);
         let behaviour = &mut self.api.behaviour;
         match method {
             "GET" => behaviour.get = name,
             "DELETE" => behaviour.delete = name,
-            // Steps of a change leave the rest.
-            "PUT" if self.whole.is_none() || self.operation.octets => behaviour.replace = name,
+            // Steps of a change leave the rest, and so does a body that need not say anything.
+            "PUT" if self.operation.octets || (self.whole.is_none() && requires) => behaviour.replace = name,
             _ => behaviour.patch = name,
         }
         if method != "GET" && method != "DELETE" {

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{key_name, noun, plain};
+use diorama_seeds::english::stem;
 use diorama_seeds::world::api_path::{Piece, pieces};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -91,6 +92,8 @@ pub(super) struct Places {
     values: HashMap<String, (String, Vec<Json>)>,
     /// The forms of paths that PUT or PATCH changes.
     pub(super) changed: HashSet<String>,
+    /// Stems of what can be done to a record: `delet`, `archiv`.
+    pub(super) verbs: HashSet<String>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
 }
@@ -311,6 +314,19 @@ impl Places {
                     self.chosen.insert(operation.path.clone());
                 }
                 _ => {}
+            }
+        }
+        for operation in operations.iter().filter(|operation| operation.method != "GET") {
+            let said = operation.id.as_deref().and_then(|id| words(id).into_iter().next());
+            match parts(operation).as_slice() {
+                [.., Part::Key(_), Part::Text(verb)] if operation.method == "POST" => {
+                    self.verbs.insert(stem(verb));
+                }
+                [.., Part::Key(_)] => self.verbs.extend(said.as_deref().map(stem)),
+                _ => {}
+            }
+            if operation.method == "DELETE" {
+                self.verbs.insert(stem("delete"));
             }
         }
         for parameter in operations.iter().flat_map(|operation| &operation.parameters) {

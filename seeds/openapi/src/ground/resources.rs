@@ -1,7 +1,8 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{Schemas, Side, key_name, noun, plain};
+use diorama_seeds::contract::{Schemas, Side, first_state, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -10,9 +11,24 @@ use crate::build;
 use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
 use crate::phrases;
-use crate::shape::Kind;
+use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, words};
 
+/// Members that say when a record was changed, and when it was made.
+pub(super) const UPDATED: [&str; 9] = [
+    "updatedat",
+    "modifiedat",
+    "dateupdated",
+    "datemodified",
+    "lastmodified",
+    "lastupdated",
+    "updated",
+    "modified",
+    "lastmodifiedat",
+];
+pub(super) const CREATED: [&str; 4] = ["createdat", "datecreated", "created", "creationdate"];
+/// Days from the clock since when all records were there.
+const SINCE: i32 = -28;
 /// The field that keeps what was sent.
 pub(super) const KEPT: &str = "kept";
 /// The field with the key that a record shares with another resource.
@@ -204,6 +220,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
+    let says = |name: &str, names: &[&str]| names.contains(&plain(name).as_str());
+    let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -213,10 +232,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             || places.keyed.contains(&plain(name));
         let scalar = member.shape.is_scalar()
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
-        // Moments as numbers are made when a record is shown, when it is known what the moment is.
+        let touched = says(name, &CREATED) || says(name, &UPDATED);
+        // Moments as numbers are kept as moments, and shown as numbers.
         let counted = member.shape.kind == Kind::Integer
             && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
-        if known || refers || counted || !scalar || member.shape.write_only || name.is_empty() {
+        let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
+        if known || refers || (counted && !moment) || !scalar || member.shape.write_only || name.is_empty() {
             continue;
         }
         let mut shape = member.shape.clone();
@@ -224,8 +245,19 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if let (Kind::String, Some(values)) = (&shape.kind, places.choices.get(&plain(name))) {
             shape.kind = Kind::Enum(values.clone());
         }
-        let mut made = fakes::field(name, &shape, Span::USUAL, 0);
-        (made.pattern, made.default, made.unique) = (None, None, false);
+        if moment {
+            shape = Shape { format: Some("date-time".to_owned()), ..Shape::of(Kind::String) };
+        }
+        let done = words(name).first().filter(|word| word.ends_with("ed") && !touched).map(|word| stem(word));
+        // What is done to a record comes after its beginning.
+        let from = if dated { SINCE } else { Span::USUAL.from };
+        let to = if done.is_some() { -1 } else { Span::USUAL.to };
+        let mut made = fakes::field(name, &shape, Span { from, to }, 0);
+        (made.pattern, made.unique) = (None, false);
+        made.default = made
+            .default
+            .filter(|_| !moment)
+            .or_else(|| first(&shape.kind, &beside).filter(|_| member.required));
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
         if display.as_deref() == Some(name.as_str())
@@ -242,9 +274,20 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         // What must be there, or tells records apart, is there.
         if let Some(fake) = made.fake.take() {
-            let must = member.required || key_name(name).is_some();
+            let must = member.required || key_name(name).is_some() || says(name, &CREATED);
             made.fake =
                 Some(if must { json!({"provider": "chance", "share": 1.0, "of": fake}) } else { fake });
+        }
+        // What callers can do to a record is not done yet.
+        if done.is_some_and(|done| places.verbs.contains(&done)) {
+            match made.kind.as_deref() {
+                Some("boolean") => made.fake = Some(json!({"provider": "pick", "of": [false]})),
+                Some("date-time") if !member.required || member.shape.nullable => {
+                    (made.nullable, made.optional) = (true, false);
+                    made.fake = Some(json!({"provider": "pick", "of": [null]}));
+                }
+                _ => {}
+            }
         }
         phrases::name(name, &mut made);
         // What says that a certificate is a certificate tells nothing.
@@ -254,6 +297,18 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             phrases::field(name, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);
+    }
+}
+
+/// What a required member of a new record begins with.
+fn first(kind: &Kind, beside: &[&str]) -> Option<Json> {
+    match kind {
+        Kind::Boolean => Some(json!(false)),
+        Kind::Enum(values) => {
+            let values = values.iter().map(String::as_str).filter(|value| !value.trim().is_empty());
+            first_state(values, beside).map(Json::from)
+        }
+        _ => None,
     }
 }
 

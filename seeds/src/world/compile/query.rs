@@ -101,6 +101,10 @@ impl Builder<'_> {
                 &[]
             }
         };
+        // A parameter may only turn the order that there is.
+        if fields.is_empty() && !values.is_empty() && values.iter().all(|value| is_turn(value)) {
+            return Some((id, Vec::new()));
+        }
         let chosen = |value: &str| -> String {
             let value = value.strip_prefix(['-', '+']).unwrap_or(value);
             let value = value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value);
@@ -529,4 +533,9 @@ fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(),
             _ => Err("`in` takes an argument that is a list of values of the field"),
         },
     }
+}
+
+/// Whether a value of a sort parameter only says which way.
+fn is_turn(value: &str) -> bool {
+    ["asc", "desc"].iter().any(|way| value.eq_ignore_ascii_case(way))
 }

@@ -38,6 +38,9 @@ struct KeptToken {
 struct KeptTable {
     resource: u16,
     creates: u64,
+    /// Which create gave a key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<(Kept, u64)>,
     /// By key: the record, or that it is gone.
     changed: Vec<(Kept, Option<Vec<Kept>>)>,
 }
@@ -90,6 +93,7 @@ impl State {
             KeptTable {
                 resource: position as u16,
                 creates: table.creates(),
+                made: table.all_made().map(|(key, create)| (Kept::of(key), create)).collect(),
                 changed: table.entries().map(|(key, found)| (Kept::of(key), record(found))).collect(),
             }
         });
@@ -136,7 +140,10 @@ impl State {
             }
             let creates = theirs.map_or(0, |table| table.creates);
             if ours.creates() != creates {
-                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates);
+                let made = theirs.into_iter().flat_map(|table| &table.made);
+                let made: Vec<(Value, u64)> =
+                    made.map(|(key, create)| Some((key.value()?, *create))).collect::<Option<_>>()?;
+                Arc::make_mut(&mut state.tables).get_mut(position)?.set_creates(creates, made.into_iter());
             }
         }
         let known: BTreeSet<&str> = kept.tokens.iter().map(|token| &*token.text).collect();

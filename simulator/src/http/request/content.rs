@@ -56,7 +56,8 @@ fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> J
     Json::Object(contract.form(all))
 }
 
-/// The parts of a `multipart/form-data` body (RFC 7578): names and contents.
+/// The parts of a `multipart/form-data` body (RFC 7578): names and contents, and of a file `f` its name as `f.filename` and
+/// its size as `f.bytes` and `f.size`.
 fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(body);
     let mark = format!("--{boundary}");
@@ -64,9 +65,17 @@ fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
     for part in text.split(mark.as_str()).skip(1) {
         let part = part.strip_prefix("\r\n").unwrap_or(part);
         let Some((head, content)) = part.split_once("\r\n\r\n") else { continue };
-        let name = head.split(';').find_map(|piece| piece.trim().strip_prefix("name=\""));
-        let Some(name) = name.and_then(|name| name.split('"').next()) else { continue };
+        let said = |what: &str| {
+            let text = head.split([';', '\r']).find_map(|piece| piece.trim().strip_prefix(what))?;
+            text.split('"').next()
+        };
+        let Some(name) = said("name=\"") else { continue };
         let content = content.strip_suffix("\r\n").unwrap_or(content);
+        if let Some(file) = said("filename=\"") {
+            let size = content.len().to_string();
+            let more = [("filename", file), ("bytes", &size), ("size", &size)];
+            found.extend(more.map(|(what, text)| (format!("{name}.{what}"), text.to_owned())));
+        }
         found.push((name.to_owned(), content.to_owned()));
     }
     found
@@ -79,8 +88,14 @@ mod tests {
     #[test]
     fn parts_are_read_with_their_names() {
         let body = "--x\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\nTwo\r\nlines\r\n--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\nContent-Type: text/plain\r\n\r\n\r\n--x--\r\n";
-        let expect =
-            [("title", "Two\r\nlines"), ("file", "")].map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let expect = [
+            ("title", "Two\r\nlines"),
+            ("file.filename", "a.txt"),
+            ("file.bytes", "0"),
+            ("file.size", "0"),
+            ("file", ""),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()));
         assert_eq!(parts(body.as_bytes(), "x"), expect);
     }
 }

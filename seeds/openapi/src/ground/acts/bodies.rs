@@ -4,9 +4,10 @@ use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::FieldDoc;
 use indexmap::IndexMap;
 
-use super::{Act, CREATED, UPDATED};
+use super::Act;
 use crate::fakes;
 use crate::ground::places::Collection;
+use crate::ground::resources::{CREATED, UPDATED};
 use crate::phrases;
 use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};

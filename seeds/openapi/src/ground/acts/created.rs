@@ -4,10 +4,10 @@ use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{EffectDoc, ReplyDoc};
 use indexmap::IndexMap;
 
-use super::{Act, CREATED, UPDATED};
+use super::Act;
 use crate::constants::literal;
 use crate::ground::places::{Above, Collection, list};
-use crate::ground::resources::{KEPT, OF};
+use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
 use crate::words::singular;

@@ -1,7 +1,7 @@
 //! Lists at places: which records, and by which parameters they are chosen and paged.
 
 use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, TextDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, SortDoc, TextDoc};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -9,6 +9,7 @@ use super::Act;
 use crate::Severity;
 use crate::fakes;
 use crate::ground::places::{Collection, keys};
+use crate::ground::resources::CREATED;
 use crate::phrases;
 use crate::words::{label, plural};
 
@@ -32,6 +33,7 @@ impl Act<'_> {
         self.api.behaviour.condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
         self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
         self.page();
+        self.order(found);
         let arguments = self.filter(found);
         let whose = keys(&self.parts).last().map(|name| {
             let noun = label(name);
@@ -94,6 +96,22 @@ impl Act<'_> {
         self.used.extend(limit.clone());
         self.api.behaviour.page =
             Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
+    }
+
+    /// What was made first comes first, or last where a parameter says so.
+    fn order(&mut self, found: &Collection) {
+        let fields = self.resources.get(&found.name).into_iter().flat_map(|known| &known.fields);
+        let made = |name: &str, doc: &FieldDoc| {
+            doc.kind.as_deref() == Some("date-time") && CREATED.contains(&plain(name).as_str())
+        };
+        let Some((by, _)) = fields.into_iter().find(|(name, doc)| made(name, doc)) else { return };
+        let turns = |doc: &FieldDoc| {
+            let either = |value: &String| ["asc", "desc"].contains(&value.to_lowercase().as_str());
+            !doc.values.is_empty() && doc.values.iter().all(either)
+        };
+        let parameter = self.api.parameters.iter().find(|(_, doc)| turns(doc)).map(|(name, _)| name.clone());
+        self.used.extend(parameter.clone());
+        self.api.behaviour.sort = Some(SortDoc { by: Some(by.clone()), parameter, fields: Vec::new() });
     }
 
     /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
