@@ -313,8 +313,9 @@ pub(super) fn is_picture(doc: &FieldDoc) -> bool {
 }
 
 /// Last words of names whose values are prose.
-const PROSE: [(&[&str], &str); 3] = [
-    (&["instruction", "instructions", "prompt"], "guidance"),
+const PROSE: [(&[&str], &str); 4] = [
+    (&["instruction", "instructions"], "guidance"),
+    (&["prompt"], "scene"),
     (
         &[
             "overview",

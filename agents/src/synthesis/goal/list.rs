@@ -32,6 +32,14 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let noun = noun.unwrap_or_else(|| Template::parse(&described.plural));
     let Filled { segments: phrase, mut arguments, .. } =
         planner.fill(id, &noun, &values, 0.6, 0).ok_or(NoGoal)?;
+    // Nobody asks for the name of what he names.
+    let names = |argument: &StepArgument| {
+        let field = api.parameters[argument.parameter.index()].field;
+        described.display.is_some_and(|display| field == Some((resource, display)))
+    };
+    if arguments.iter().any(names) {
+        return Err(NoGoal);
+    }
 
     let best = (planner.rng.random_bool(0.4)).then(|| sorted_best(planner, api, query)).flatten();
     if let Some((parameter, order, field, words)) = best {

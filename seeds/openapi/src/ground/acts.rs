@@ -8,9 +8,10 @@ mod scope;
 
 use diorama_seeds::contract::{ME, plain};
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
+use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
-use super::places::{Above, Collection, Part, Places, form, keys, list};
+use super::places::{Above, Collection, Part, Places, form, keys, list, noun_said};
 use super::resources::{KEPT, OF, UPDATED};
 use crate::document::Operation;
 use crate::fakes;
@@ -146,7 +147,16 @@ impl<'a> Act<'a> {
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
         }
-        let (noun, place) = (found.label.as_str(), parameter.as_deref());
+        // A ban that goes by its user is the ban of the user; a member is one.
+        let whose = found
+            .uses
+            .map(|uses| self.collection(uses))
+            .filter(|_| provider_of_name(&found.noun_words()) != "person_name");
+        let noun = match whose {
+            Some(whose) => format!("{} of the {}", found.label, whose.label),
+            None => found.label.clone(),
+        };
+        let (noun, place) = (noun.as_str(), parameter.as_deref());
         let (required, optional) = self.said(found);
         let said = (&required[..], &optional[..]);
         let named = phrases::verb_of(&self.api.name, &found.label);
@@ -165,10 +175,8 @@ impl<'a> Act<'a> {
                 let it = place.map(|place| format!("add the {noun} {{{place}}}{}", all.collect::<String>()));
                 PhrasesDoc { imperative: it.into_iter().collect(), ..PhrasesDoc::default() }
             }
-            // Beside PUT or PATCH of the same path, POST does what it says.
-            ("POST", None) if self.places.changed.contains(&form(&self.parts)) => {
-                phrases::action(&[], &self.operation.summary, noun, place, parameters, (&required, &[]))
-            }
+            // Beside PUT or PATCH of the same path, POST does something else: what, only people can read.
+            ("POST", None) if self.places.changed.contains(&form(&self.parts)) => PhrasesDoc::default(),
             _ => phrases::change("change", noun, place, parameters, said),
         };
     }
@@ -265,7 +273,12 @@ impl<'a> Act<'a> {
         let [known] = found.above.as_slice() else { return None };
         let of = known.of.filter(|of| known.exact && self.is_stored(*of))?;
         let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
-        (title(found).is_some() && title(found) == title(self.collection(of))).then(|| (of, known.clone()))
+        // What says that it is a file is the file: `/files/{id}/trash`.
+        let said = |found: &Collection| found.record.as_ref().and_then(noun_said);
+        let above = self.collection(of);
+        let same = (title(found).is_some() && title(found) == title(above))
+            || (said(found).is_some() && said(found) == said(above));
+        same.then(|| (of, known.clone()))
     }
 
     fn same_record(&mut self, method: &str, of: usize, known: &Above) {

@@ -198,7 +198,7 @@ fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, 
 }
 
 /// The noun that all records of a schema say that they are.
-fn noun_said(record: &Shape) -> Option<String> {
+pub(super) fn noun_said(record: &Shape) -> Option<String> {
     let said = ["type", "object", "kind"].iter().find_map(|name| record.member(name))?;
     match &said.kind {
         Kind::Enum(values) if values.len() == 1 => values.first().map(|only| noun(only)),
@@ -285,7 +285,7 @@ impl Places {
             {
                 // Mappings at `/mappings/slack` are Slack mappings.
                 let of = of.join("_");
-                let is_said = of.contains(&found.noun);
+                let is_said = plain(&of).contains(&found.noun);
                 found.label = label(&if is_said { of } else { format!("{}_{of}", found.noun) });
             }
         }

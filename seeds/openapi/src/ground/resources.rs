@@ -223,6 +223,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let says = |name: &str, names: &[&str]| names.contains(&plain(name).as_str());
     let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
+    // A version of a file goes by the file's name: by number, where people speak of it.
+    let owner = found.above.iter().rev().find_map(|above| places.all.get_index(above.of?));
+    let part_of = |whole: &str| found.label.strip_prefix(whole).is_some_and(|rest| rest.starts_with(' '));
+    let display = display.filter(|_| !owner.is_some_and(|(_, owner)| part_of(&owner.label)));
+    let counts = found.single && found.label.ends_with("count");
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -293,7 +298,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         // What says that a certificate is a certificate tells nothing.
         let says_what =
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
-        if !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
+        if !counts && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(name, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);

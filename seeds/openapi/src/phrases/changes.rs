@@ -65,9 +65,11 @@ pub(crate) fn change(
     }
     let optional: Vec<&str> = optional.iter().map(String::as_str).collect();
     let mut said: Vec<Vec<&str>> = vec![Vec::new()];
+    let moment = |name: &str| arguments.get(name).is_some_and(is_moment);
     for (position, first) in optional.iter().enumerate().take(MOST_SAID) {
         said.push(vec![first]);
-        said.extend(optional.get(position + 1).map(|second| vec![*first, *second]));
+        let next = optional.get(position + 1).filter(|next| !moment(next) && !moment(first));
+        said.extend(next.map(|second| vec![*first, *second]));
     }
     let mut phrases: Vec<String> = Vec::new();
     if verb == "change" {

@@ -11,6 +11,7 @@ use crate::ground::resources::{CREATED, UPDATED};
 use crate::phrases;
 use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};
+use crate::words::words;
 
 impl Act<'_> {
     /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
@@ -62,7 +63,13 @@ impl Act<'_> {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
             doc.place.as_deref() == Some("body") && said
         });
-        let (optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
+        let (mut optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
+        // What something is, is said when it is made: to change it takes more than a word.
+        if self.operation.path.ends_with('}') {
+            let is_kind =
+                |name: &str| words(name).last().is_some_and(|last| ["type", "kind"].contains(&last.as_str()));
+            optional.retain(|(name, _)| !is_kind(name));
+        }
         let names = |mut all: Vec<(&String, &FieldDoc)>| -> Vec<String> {
             all.sort_by_key(|(name, doc)| !phrases::comes_first(name, doc));
             all.into_iter().map(|(name, _)| name.clone()).collect()

@@ -1,6 +1,6 @@
 //! Lists at places: which records, and by which parameters they are chosen and paged.
 
-use diorama_seeds::contract::plain;
+use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, SortDoc, TextDoc};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 use super::Act;
 use crate::Severity;
 use crate::fakes;
-use crate::ground::places::{Collection, keys};
+use crate::ground::places::{Collection, Part, keys};
 use crate::ground::resources::CREATED;
 use crate::phrases;
-use crate::words::{label, plural};
+use crate::words::{label, plural, words};
 
 const PAGES: [&str; 2] = ["page", "pagenumber"];
 const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
@@ -40,7 +40,16 @@ impl Act<'_> {
             ((*name).to_owned(), format!("of the {} {{}}", phrases::without_id(&noun)), true)
         });
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
-        self.api.phrases = phrases::list("", &plural(&found.label), &arguments);
+        let mine =
+            self.parts.iter().any(|part| matches!(part, Part::Text(text) if ME.contains(&text.as_str())));
+        // `/assignments/{id}/file_versions_under_retention` lists not just files.
+        let told = self.parts.last().and_then(|part| match part {
+            Part::Text(text) if elsewhere => Some(words(text)),
+            _ => None,
+        });
+        let told = told.filter(|told| told.iter().any(|word| noun(word) == found.noun) && told.len() > 1);
+        let nouns = told.map_or_else(|| plural(&found.label), |told| label(&told.join("_")));
+        self.api.phrases = phrases::list(if mine { "my" } else { "" }, &nouns, &arguments);
     }
 
     fn page(&mut self) {
