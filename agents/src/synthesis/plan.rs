@@ -219,7 +219,7 @@ impl<'a> Planner<'a> {
         let finders = &self.world.family.survey.finders[resource.index()];
         let is_found = !self.by_key && finders.iter().any(|finder| self.takes_known(finder));
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
-            return self.find_by_name(resource, key);
+            return self.find_by_name(resource, key, nesting);
         }
         if nesting < MAX_NESTING && self.has_room() && self.rng.random_bool(0.6) {
             let point = self.checkpoint();
@@ -243,7 +243,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn find_by_name(&mut self, resource: ResourceId, key: &Value) -> Option<Vec<Segment>> {
+    fn find_by_name(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
         self.has_room().then_some(())?;
         let name = self.display(resource, key)?;
         let mut finders = self.world.family.survey.finders[resource.index()].clone();
@@ -252,7 +252,7 @@ impl<'a> Planner<'a> {
         finders.sort_by_key(|finder| finder.by.is_none());
         for finder in finders {
             let point = self.checkpoint();
-            let Some(arguments) = self.other_arguments(finder.api, finder.by) else {
+            let Some(arguments) = self.other_arguments(finder.api, finder.by, nesting + 1) else {
                 self.back_to(&point);
                 continue;
             };
@@ -322,7 +322,12 @@ impl<'a> Planner<'a> {
     }
 
     /// Arguments of an API other than the one named, where it requires any.
-    fn other_arguments(&mut self, api: ApiId, except: Option<ParameterId>) -> Option<Vec<StepArgument>> {
+    fn other_arguments(
+        &mut self,
+        api: ApiId,
+        except: Option<ParameterId>,
+        nesting: u32,
+    ) -> Option<Vec<StepArgument>> {
         let world = self.world.base.world();
         let described = world.api(api);
         let mut arguments = Vec::new();
@@ -338,7 +343,8 @@ impl<'a> Planner<'a> {
             // A look-up that needs more than is named would put words into the request that nobody says.
             let of = refers_to(&parameter.schema.kind)?;
             let key = self.named.iter().find(|(resource, _)| *resource == of).map(|(_, key)| key.clone())?;
-            arguments.push(self.argument(api, id, &key, MAX_NESTING - 1)?.1);
+            (nesting < MAX_NESTING).then_some(())?;
+            arguments.push(self.argument(api, id, &key, nesting)?.1);
         }
         Some(arguments)
     }
@@ -457,7 +463,7 @@ impl<'a> Planner<'a> {
             }
             // A list of bare keys is nothing that people say; names are enough.
             self.world.base.world().resource(resource).display?;
-            segments.extend(self.find_by_name(resource, key)?);
+            segments.extend(self.find_by_name(resource, key, 0)?);
         }
         (!segments.is_empty()).then_some(segments)
     }
