@@ -196,7 +196,7 @@ impl Maker<'_> {
         }
         self.without_body();
         self.page_by_offset();
-        phrases::complete(&mut self.api);
+        phrases::complete(&mut self.api, &|_, _| true);
         let mut unused: Vec<&str> = Vec::new();
         for (name, doc) in &mut self.api.parameters {
             if !self.used.contains(name) {

@@ -6,7 +6,7 @@ use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
 use serde_json::json;
 
 pub(super) use self::changes::part;
-pub(super) use self::changes::{act, action, change, comes_first, is_said, is_verb, verb_of};
+pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_picture, moment};
 use super::shape::{Kind, Shape};
@@ -150,8 +150,9 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
     }
 }
 
-/// Adds what a request must say: required parameters that no words stand for yet.
-pub(super) fn complete(api: &mut ApiDoc) {
+/// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one
+/// resource belong to those of another.
+pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
     let (phrases, parameters) = (&mut api.phrases, &api.parameters);
     let required: Vec<&String> = parameters
         .iter()
@@ -177,18 +178,23 @@ pub(super) fn complete(api: &mut ApiDoc) {
         path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
+        let mut nearer: Option<&str> = None;
         for (position, name) in path.into_iter().rev().enumerate() {
             let doc = parameters.get(name);
             let noun = named(name, doc);
+            let of = doc.and_then(|doc| doc.reference.as_deref());
             let joint = match phrase.split(' ').next() {
                 Some("add") if position == 0 => "to",
                 Some("create") if position == 0 => "for",
+                // A guild is not the application's.
+                _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "and",
                 _ => "of",
             };
-            whose.push_str(&match doc.and_then(|doc| doc.reference.as_ref()) {
+            whose.push_str(&match of {
                 Some(_) => format!(" {joint} the {} {{{name}}}", without_id(&noun)),
                 None => format!(" of {noun} {{{name}}}"),
             });
+            nearer = of;
         }
         let new = if phrase.starts_with("change ") {
             [" to {", " to \"{", " so that "].iter().filter_map(|to| phrase.find(to)).min()

@@ -76,9 +76,17 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     };
     let mut of = Vec::new();
     // The nearest first.
+    let mut nearer: Option<ResourceId> = None;
     for (parameter, key) in others.iter().rev() {
         let (words, argument) = planner.argument(id, *parameter, key, 0).ok_or(NoGoal)?;
-        of.push(literal(format!(" of the {} ", world.resource(argument_of(api, *parameter)?).label)));
+        let resource = argument_of(api, *parameter)?;
+        let belongs = |nearer: ResourceId| {
+            let mut fields = world.resource(nearer).fields.iter();
+            fields.any(|field| refers_to(&field.schema.kind) == Some(resource))
+        };
+        let joint = if nearer.is_none_or(belongs) { "of" } else { "and" };
+        of.push(literal(format!(" {joint} the {} ", world.resource(resource).label)));
+        nearer = Some(resource);
         of.extend(words);
         arguments.push(argument);
     }

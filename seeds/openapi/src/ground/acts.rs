@@ -73,7 +73,11 @@ impl<'a> Act<'a> {
         if self.is_unsayable() {
             self.api.phrases.imperative.clear();
         }
-        phrases::complete(&mut self.api);
+        let refers = |one: &str, other: &str| {
+            let fields = self.resources.get(one).into_iter().flat_map(|known| known.fields.values());
+            fields.into_iter().any(|field| field.reference.as_deref() == Some(other))
+        };
+        phrases::complete(&mut self.api, &refers);
         (self.api, self.whole, self.notes)
     }
 
@@ -151,6 +155,7 @@ impl<'a> Act<'a> {
         let whose = found
             .uses
             .map(|uses| self.collection(uses))
+            .filter(|whose| whose.label != found.label)
             .filter(|_| provider_of_name(&found.noun_words()) != "person_name");
         let noun = match whose {
             Some(whose) => format!("{} of the {}", found.label, whose.label),

@@ -14,7 +14,6 @@ use serde_json::Value as Json;
 use crate::document::Operation;
 use crate::document::Place;
 use crate::entities::has_page;
-use crate::phrases;
 use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
@@ -223,7 +222,9 @@ fn described(parts: &[Part]) -> Option<String> {
             let things = singular(&identifier(text));
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
-        if phrases::is_verb(text) {
+        // Adjectives and participles tell which; nouns tell something else.
+        let tells = |ending: &&str| text.ends_with(*ending);
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al"].iter().any(|ending| tells(&ending)) {
             return None;
         }
         said.push(spelt(text));

@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{Schemas, Side, first_state, key_name, noun, plain};
+use diorama_seeds::contract::{ME, Schemas, Side, first_state, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
@@ -226,8 +226,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     // A version of a file goes by the file's name: by number, where people speak of it.
     let owner = found.above.iter().rev().find_map(|above| places.all.get_index(above.of?));
     let part_of = |whole: &str| found.label.strip_prefix(whole).is_some_and(|rest| rest.starts_with(' '));
-    let display = display.filter(|_| !owner.is_some_and(|(_, owner)| part_of(&owner.label)));
-    let counts = found.single && found.label.ends_with("count");
+    let version = found.label.ends_with("version") || owner.is_some_and(|(_, owner)| part_of(&owner.label));
+    let own_name = display.clone().filter(|_| version);
+    let display = display.filter(|_| !version);
+    let says_nothing = found.single && (found.label.ends_with("count") || ME.contains(&found.label.as_str()));
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -242,7 +244,16 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let counted = member.shape.kind == Kind::Integer
             && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
         let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
-        if known || refers || (counted && !moment) || !scalar || member.shape.write_only || name.is_empty() {
+        // What went wrong is told where something did.
+        let error = !member.required && words(name).iter().any(|word| word == "error" || word == "errors");
+        if error
+            || known
+            || refers
+            || (counted && !moment)
+            || !scalar
+            || member.shape.write_only
+            || name.is_empty()
+        {
             continue;
         }
         let mut shape = member.shape.clone();
@@ -284,6 +295,14 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
                 Some(if must { json!({"provider": "chance", "share": 1.0, "of": fake}) } else { fake });
         }
         // What callers can do to a record is not done yet.
+        let undone = |value: &&String| !(value.ends_with("ed") && places.verbs.contains(&stem(value)));
+        if let Kind::Enum(values) = &shape.kind
+            && values.iter().any(|value| undone(&value))
+            && !values.iter().all(|value| undone(&value))
+        {
+            let values: Vec<&String> = values.iter().filter(undone).collect();
+            made.fake = Some(json!({"provider": "pick", "of": values}));
+        }
         if done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind.as_deref() {
                 Some("boolean") => made.fake = Some(json!({"provider": "pick", "of": [false]})),
@@ -298,7 +317,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         // What says that a certificate is a certificate tells nothing.
         let says_what =
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
-        if !counts && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
+        let told = own_name.as_deref() != Some(name) && !says_nothing;
+        if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(name, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);

@@ -71,6 +71,10 @@ pub(crate) fn change(
         let next = optional.get(position + 1).filter(|next| !moment(next) && !moment(first));
         said.extend(next.map(|second| vec![*first, *second]));
     }
+    // Of what can be told of something new, something is.
+    if key.is_none() && required.is_empty() && said.len() > 1 {
+        said.remove(0);
+    }
     let mut phrases: Vec<String> = Vec::new();
     if verb == "change" {
         let all =
@@ -269,11 +273,6 @@ const VERBS: [&str; 106] = [
     "void",
     "withdraw",
 ];
-
-/// Whether a word is the verb of an operation.
-pub(crate) fn is_verb(word: &str) -> bool {
-    VERBS.contains(&word) || word == "search"
-}
 
 /// Whether people say a value of their own accord: not a yes or no that has no words, nor a number of nothing.
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {

@@ -63,7 +63,10 @@ impl Act<'_> {
             let is_part = parts.contains(&"with") && parts.contains(&singular(name).to_lowercase().as_str());
             is_part && !required.contains(name)
         });
-        if !unnamed && self.api.behaviour.each.is_none() {
+        // Nor is what would be made of nothing, where a body tells what it is.
+        let mut body = parameters.values().filter(|doc| doc.place.as_deref() == Some("body"));
+        let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
+        if !unnamed && !of_nothing && self.api.behaviour.each.is_none() {
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
             self.api.phrases = phrases::change(verb, &found.label, None, parameters, (&required, &optional));
         }
