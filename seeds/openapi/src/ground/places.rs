@@ -223,8 +223,7 @@ fn described(parts: &[Part]) -> Option<String> {
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
         // Adjectives and participles tell which; nouns tell something else.
-        let tells = |ending: &&str| text.ends_with(*ending);
-        if !["ed", "ive", "ic", "ate", "ing", "ent", "al"].iter().any(|ending| tells(&ending)) {
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al"].iter().any(|ending| text.ends_with(ending)) {
             return None;
         }
         said.push(spelt(text));

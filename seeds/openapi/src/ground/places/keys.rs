@@ -6,7 +6,7 @@ use diorama_seeds::contract::{key_name, plain};
 
 use super::{Collection, Places, values};
 use crate::shape::{Kind, Shape};
-use crate::words::identifier;
+use crate::words::{identifier, is_id};
 
 impl Places {
     /// Finds the members that show the keys.
@@ -19,7 +19,10 @@ impl Places {
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            let member = found.record.as_ref().and_then(|record| key_member(record, &param, &found.noun));
+            let member = found
+                .record
+                .as_ref()
+                .and_then(|record| key_member(record, &param, &found.key_shape, &found.noun));
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
                 // A path's parameter may say more of keys than the member that shows them.
@@ -75,7 +78,7 @@ impl Collection {
 }
 
 /// The member of a record that its path's parameter means, the likeliest first.
-fn key_member(record: &Shape, param: &str, noun: &str) -> Option<(String, Shape)> {
+fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<(String, Shape)> {
     let members = record.members()?;
     let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
     let mut names = vec![plain(param), ending.to_owned()];
@@ -86,8 +89,12 @@ fn key_member(record: &Shape, param: &str, noun: &str) -> Option<(String, Shape)
     names.push(format!("{noun}id"));
     names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
     let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
-    names.into_iter().find_map(|wanted| {
-        let found = members.iter().find(|(name, member)| plain(name) == wanted && scalar(&member.shape));
+    let member = |wanted: &String, fits: &dyn Fn(&Shape) -> bool| {
+        let found = members.iter().find(|(name, member)| plain(name) == *wanted && fits(&member.shape));
         found.map(|(name, member)| (name.clone(), member.shape.clone()))
-    })
+    };
+    // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
+    let alike = |shape: &Shape| shape.kind == given.kind;
+    let named = names.iter().filter(|_| !is_id(param)).find_map(|wanted| member(wanted, &alike));
+    named.or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
 }
