@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::draft::{Detail, Step, StepArgument};
 use super::say::{self, Moment};
-use super::text::{Segment, assemble, capitalised, literal};
+use super::text::{Segment, assemble, literal};
 use super::world::{UnitWorld, refers_to};
 use diorama_proof::ground::names_of;
 
@@ -488,15 +488,16 @@ fn detail(parameter: &Parameter, segments: &[Segment], alone: bool, world: &Worl
     let words = assemble(segments);
     let words = words.strip_prefix("on ").unwrap_or(&words);
     let words = words.trim_end_matches('.');
-    // An address or a code is written as it is.
-    let is_word = words.split(' ').next().is_some_and(|first| first.chars().all(char::is_alphabetic));
+    // An address, a code or a name in lower case is written as it is.
+    let is_word = words.starts_with(char::is_uppercase)
+        && words.split(' ').next().is_some_and(|first| first.chars().all(char::is_alphabetic));
     let say = match (alone, is_word) {
         // What somebody wrote is quoted.
         (false, _) if matches!(parameter.schema.kind, Type::String) && words.split(' ').count() > 4 => {
             format!("The {label} is \"{words}\".")
         }
         (false, _) => format!("The {label} is {words}."),
-        (true, true) => format!("{}.", capitalised(words)),
+        (true, true) => format!("{words}."),
         (true, false) => format!("It's {words}."),
     };
     Detail { about: label, words: names_of(parameter, world).collect(), say }

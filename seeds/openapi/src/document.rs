@@ -28,6 +28,8 @@ pub(super) struct Document {
 /// One operation.
 pub(super) struct Operation {
     pub(super) id: Option<String>,
+    /// Whether callers are told to use another.
+    pub(super) deprecated: bool,
     /// Upper case.
     pub(super) method: String,
     pub(super) path: String,
@@ -320,6 +322,7 @@ fn operation<'a>(
     let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
     Operation {
         id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
+        deprecated: node.get("deprecated") == Some(&Json::Bool(true)),
         method: method.to_uppercase(),
         path: path.to_owned(),
         summary: text("summary"),

@@ -534,7 +534,7 @@ impl Maker<'_> {
             that,
             otherwise: RefusalDoc {
                 status: 404,
-                message: format!("no {} has this key", label(&entity.name)),
+                message: format!("there is no such {}", label(&entity.name)),
             },
         });
     }

@@ -186,6 +186,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
             let joint = match phrase.split(' ').next() {
                 Some("add") if position == 0 => "to",
                 Some("create") if position == 0 => "for",
+                Some("remove" | "unassign" | "revoke") if position == 0 => "from",
                 // A guild is not the application's.
                 _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "and",
                 _ => "of",

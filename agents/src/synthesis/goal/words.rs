@@ -19,7 +19,12 @@ pub(super) fn template(planner: &mut Planner<'_>, id: ApiId) -> Option<(Mood, Te
     if whole && let Some(template) = words.request.choose(planner.rng) {
         return Some((Mood::Sentence, template.clone()));
     }
-    words.imperative.choose(planner.rng).map(|template| (Mood::Imperative, template.clone()))
+    // Who says little says what must be said.
+    let chosen = match planner.optional {
+        0.0 => words.imperative.iter().min_by_key(|template| template.required().count()),
+        _ => words.imperative.choose(planner.rng),
+    };
+    chosen.map(|template| (Mood::Imperative, template.clone()))
 }
 
 /// What a phrase asks for without saying of what: `delete the role {Sid}` is `delete a role`, and `add a user called

@@ -70,7 +70,7 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
-        if self.is_unsayable() {
+        if self.is_unsayable() || self.operation.deprecated {
             self.api.phrases.imperative.clear();
         }
         let refers = |one: &str, other: &str| {
@@ -168,6 +168,10 @@ impl<'a> Act<'a> {
         let parameters = &self.api.parameters;
         self.api.phrases = match (method, named) {
             ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),
+            // What is removed from somewhere is not deleted.
+            ("DELETE", None) if self.api.name.starts_with("Remove") => {
+                phrases::change("remove", noun, place, parameters, (&[], &[]))
+            }
             ("DELETE", verb) => {
                 phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
             }

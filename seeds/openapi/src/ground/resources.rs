@@ -241,7 +241,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         let touched = says(name, &CREATED) || says(name, &UPDATED);
         // Moments as numbers are kept as moments, and shown as numbers.
-        let counted = member.shape.kind == Kind::Integer
+        let counted = matches!(member.shape.kind, Kind::Integer | Kind::Number)
             && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
         let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
         // What went wrong is told where something did.
@@ -317,7 +317,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         // What says that a certificate is a certificate tells nothing.
         let says_what =
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
-        let told = own_name.as_deref() != Some(name) && !says_nothing;
+        // A share of nothing that the document says is no answer, nor is what two records have together.
+        let vague = member.shape.kind == Kind::Number && made.unit.is_none() && member.shape.max.is_none();
+        let told = own_name.as_deref() != Some(name) && !says_nothing && !vague && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(name, &member.shape, &mut made);
         }

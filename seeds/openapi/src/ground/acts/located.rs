@@ -160,7 +160,7 @@ impl<'a> Act<'a> {
         let other = self.collection(of);
         self.api.behaviour.require.push(RequireDoc {
             that: format!("{}.exists({key})", other.name),
-            otherwise: RefusalDoc { status: 404, message: format!("no {} has this key", other.label) },
+            otherwise: RefusalDoc { status: 404, message: format!("there is no such {}", other.label) },
         });
     }
 
