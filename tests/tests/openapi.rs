@@ -8,5 +8,6 @@ mod human;
 mod imports;
 mod names;
 mod reading;
+mod requests;
 mod roles;
 mod tmdb;

@@ -50,6 +50,10 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         return;
     }
     let number = matches!(shape.kind, Kind::Integer | Kind::Number);
+    // Seconds since 1970 are a moment, and nobody says it so.
+    if number && shape.description.as_deref().is_some_and(|text| text.to_lowercase().contains("timestamp")) {
+        return;
+    }
     if number && doc.unit.is_none() {
         doc.unit = shape.description.as_deref().and_then(described_unit).map(str::to_owned);
     }
@@ -188,7 +192,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
                 Some("create") if position == 0 => "for",
                 Some("remove" | "unassign" | "revoke") if position == 0 => "from",
                 // A guild is not the application's.
-                _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "and",
+                _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "in",
                 _ => "of",
             };
             whose.push_str(&match of {

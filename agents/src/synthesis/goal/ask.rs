@@ -84,7 +84,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             let mut fields = world.resource(nearer).fields.iter();
             fields.any(|field| refers_to(&field.schema.kind) == Some(resource))
         };
-        let joint = if nearer.is_none_or(belongs) { "of" } else { "and" };
+        let joint = if nearer.is_none_or(belongs) { "of" } else { "in" };
         of.push(literal(format!(" {joint} the {} ", world.resource(resource).label)));
         nearer = Some(resource);
         of.extend(words);

@@ -319,6 +319,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
         // A share of nothing that the document says is no answer, nor is what two records have together.
         let vague = member.shape.kind == Kind::Number && made.unit.is_none() && member.shape.max.is_none();
+        // `$parent` is there for programs.
+        let vague = vague || name.starts_with('$');
         let told = own_name.as_deref() != Some(name) && !says_nothing && !vague && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(name, &member.shape, &mut made);
