@@ -19,7 +19,7 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
 /// All of them, in the catalog's order.
 ///
 /// # Errors
-/// As [`world`].
+/// As [`world()`].
 pub fn worlds() -> Result<Vec<WorldDoc>, Report> {
     diorama_catalog::names().iter().filter_map(|name| world(name).transpose()).collect()
 }
