@@ -146,6 +146,14 @@ pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[
     values.clone().find(|value| !later.contains(&stem(value))).or_else(|| values.clone().next())
 }
 
+/// Whether a member tells what went wrong.
+#[must_use]
+pub fn tells_error(name: &str) -> bool {
+    // Most names need no closer look.
+    name.to_ascii_lowercase().contains("error")
+        && split_identifier(name).iter().any(|word| word == "error" || word == "errors")
+}
+
 /// Segments of paths that mean whoever asks.
 pub const ME: [&str; 4] = ["me", "@me", "self", "current"];
 /// Endings of names that hold a key.

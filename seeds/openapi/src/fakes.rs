@@ -301,15 +301,13 @@ const ANYTHING: &str = "words";
 
 /// Whether what a field holds is anything at all.
 pub(super) fn is_anything(doc: &FieldDoc) -> bool {
-    let of = |fake: &Json| fake.get("of").cloned();
-    let fake = doc.fake.as_ref();
-    fake.is_some_and(|fake| *fake == json!(ANYTHING) || of(fake) == Some(json!(ANYTHING)))
+    is_made_by(doc, ANYTHING)
 }
 
-/// Whether a field holds the address of a picture.
-pub(super) fn is_picture(doc: &FieldDoc) -> bool {
-    let of = doc.fake.as_ref().and_then(|fake| fake.get("of")).or(doc.fake.as_ref());
-    of == Some(&json!("image_url"))
+/// Whether a provider makes the values of a field, always or by chance.
+pub(super) fn is_made_by(doc: &FieldDoc, provider: &str) -> bool {
+    let fake = doc.fake.as_ref().map(|fake| fake.get("of").unwrap_or(fake));
+    fake.is_some_and(|fake| fake == provider)
 }
 
 /// Last words of names whose values are prose.

@@ -8,7 +8,7 @@ use serde_json::json;
 pub(super) use self::changes::part;
 pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
 use super::entities::Entity;
-use super::fakes::{is_anything, is_picture, moment};
+use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
 use super::words::{described_unit, is_plural, label, measured, words};
 
@@ -78,7 +78,9 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
         // What is always the same tells nothing, and a participle is no noun.
         Kind::Enum(values) if values.len() < 2 => return,
         _ if last == "by" || (number && last.ends_with("ed")) => return,
-        _ if parts.contains(&"error") || is_picture(doc) || doc.fake == Some(json!("url")) => return,
+        _ if parts.contains(&"error") => return,
+        // Nor does anybody read out an address.
+        _ if is_made_by(doc, "image_url") || doc.fake == Some(json!("url")) => return,
         Kind::String | Kind::Enum(_) if moment(name, shape).is_some() => match (first, last) {
             (_, "birthday" | "birthdate") => one("When was {it} born?", "{it} was born on {value}."),
             (_, "deathday") => one("When did {it} die?", "{it} died on {value}."),

@@ -8,8 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{Side, is_kind, list, number, same};
 use super::merge::Flat;
-use super::{Schemas, first_state, key_name, noun, plain, reference, sample};
-use crate::english::split_identifier;
+use super::{Schemas, first_state, key_name, noun, plain, reference, sample, tells_error};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
@@ -312,8 +311,7 @@ impl Maker<'_> {
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
             // What went wrong is told where something did.
-            let error = || split_identifier(name).iter().any(|word| word == "error" || word == "errors");
-            let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error());
+            let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && tells_error(name));
             if unneeded && !self.is_found(name, &scope) {
                 continue;
             }

@@ -10,7 +10,7 @@ use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use super::values::{keys, own_record};
+use super::values::{keys, keys_named, own_record};
 use super::words::{question, statement};
 use super::{Again, Goal, NoGoal, Result};
 use crate::synthesis::plan::Planner;
@@ -48,10 +48,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         None => None,
     };
     let others = above(planner, api, own, record.clone().map(|record| (resource, record)))?;
-    let refers = |(parameter, key): &(ParameterId, Value)| {
-        Some((refers_to(&api.parameters[parameter.index()].schema.kind)?, key.clone()))
-    };
-    planner.named = others.iter().filter_map(refers).collect();
+    planner.named = keys_named(api, &others);
     let mut arguments = Vec::new();
     let mut it = match (own, &record) {
         (Some(parameter), Some(record)) => {
@@ -79,7 +76,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let mut nearer: Option<ResourceId> = None;
     for (parameter, key) in others.iter().rev() {
         let (words, argument) = planner.argument(id, *parameter, key, 0).ok_or(NoGoal)?;
-        let resource = argument_of(api, *parameter)?;
+        let resource = refers_to(&api.parameters[parameter.index()].schema.kind).ok_or(NoGoal)?;
         let belongs = |nearer: ResourceId| {
             let mut fields = world.resource(nearer).fields.iter();
             fields.any(|field| refers_to(&field.schema.kind) == Some(resource))
@@ -203,11 +200,6 @@ fn above(
         .enumerate()
         .all(|(index, parameter)| !parameter.required || is_known(ParameterId(index as u16)));
     if all { Ok(others) } else { Err(NoGoal) }
-}
-
-/// The resource that a parameter refers to.
-fn argument_of(api: &Api, parameter: ParameterId) -> Result<ResourceId> {
-    refers_to(&api.parameters[parameter.index()].schema.kind).ok_or(NoGoal)
 }
 
 /// The same question about another record of the kind, as somebody asks it who had named the wrong one.

@@ -94,7 +94,7 @@ pub(super) fn keys(
 }
 
 /// The records that a call names by their keys.
-fn keys_named(api: &Api, values: &[(ParameterId, Value)]) -> Vec<(ResourceId, Value)> {
+pub(super) fn keys_named(api: &Api, values: &[(ParameterId, Value)]) -> Vec<(ResourceId, Value)> {
     let refers = |(id, key): &(ParameterId, Value)| match api.parameters[id.index()].schema.kind {
         Type::Reference { resource, .. } => Some((resource, key.clone())),
         _ => None,

@@ -85,11 +85,8 @@ impl<'a> Act<'a> {
     fn is_unsayable(&self) -> bool {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
-        let Some(resource) = changed.and_then(|name| self.resources.get(name)) else { return false };
-        let is_anything = |name: &str| {
-            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
-            same.is_some_and(|(_, field)| fakes::is_anything(field))
-        };
+        let Some(changed) = changed else { return false };
+        let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
         body.into_iter().any(|(name, doc)| !doc.optional && is_anything(name))
     }

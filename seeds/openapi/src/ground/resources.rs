@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{ME, Schemas, Side, first_state, key_name, noun, plain};
+use diorama_seeds::contract::{ME, Schemas, Side, first_state, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
@@ -245,7 +245,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
         let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
         // What went wrong is told where something did.
-        let error = !member.required && words(name).iter().any(|word| word == "error" || word == "errors");
+        let error = !member.required && tells_error(name);
         if error
             || known
             || refers
@@ -296,12 +296,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         // What callers can do to a record is not done yet.
         let undone = |value: &&String| !(value.ends_with("ed") && places.verbs.contains(&stem(value)));
-        if let Kind::Enum(values) = &shape.kind
-            && values.iter().any(|value| undone(&value))
-            && !values.iter().all(|value| undone(&value))
-        {
-            let values: Vec<&String> = values.iter().filter(undone).collect();
-            made.fake = Some(json!({"provider": "pick", "of": values}));
+        if let Kind::Enum(values) = &shape.kind {
+            let kept: Vec<&String> = values.iter().filter(undone).collect();
+            if !kept.is_empty() && kept.len() < values.len() {
+                made.fake = Some(json!({"provider": "pick", "of": kept}));
+            }
         }
         if done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind.as_deref() {

@@ -50,14 +50,13 @@ impl Act<'_> {
 
     /// The members of the body that people say of a record, required and optional ones, what it is called first.
     pub(super) fn said(&self, found: &Collection) -> (Vec<String>, Vec<String>) {
-        let fields = self.resources.get(&found.name).map(|resource| &resource.fields);
-        let field = |name: &str| fields?.iter().find(|(field, _)| plain(field) == plain(name));
         let is_kept = |name: &str| {
             // What the server writes, and what nothing tells anything about, is in nobody's mouth.
-            let moment = [&UPDATED[..], &CREATED[..]].concat().contains(&plain(name).as_str());
+            let plain = plain(name);
+            let moment = UPDATED.contains(&plain.as_str()) || CREATED.contains(&plain.as_str());
             let known =
-                |(_, field): (&String, &FieldDoc)| !fakes::is_anything(field) && !fakes::is_picture(field);
-            !moment && field(name).is_none_or(known)
+                |field: &FieldDoc| !fakes::is_anything(field) && !fakes::is_made_by(field, "image_url");
+            !moment && self.field(&found.name, name).is_none_or(known)
         };
         let body = self.api.parameters.iter().filter(|(name, doc)| {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
@@ -75,6 +74,12 @@ impl Act<'_> {
             all.into_iter().map(|(name, _)| name.clone()).collect()
         };
         (names(required), names(optional))
+    }
+
+    /// The field of a resource that a member goes to, in whatever spelling.
+    pub(super) fn field(&self, resource: &str, member: &str) -> Option<&FieldDoc> {
+        let fields = &self.resources.get(resource)?.fields;
+        fields.iter().find(|(field, _)| plain(field) == plain(member)).map(|(_, field)| field)
     }
 
     /// The parameter whose list holds the bodies of several records.
