@@ -187,10 +187,17 @@ impl Maker {
     }
 }
 
-/// The maker of a field: its `fake`, else by its looks.
-pub(super) fn of_field(doc: Option<&FieldDoc>, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
-    match doc.and_then(|doc| doc.fake.as_ref()) {
-        Some(fake) => read(fake, schema, place),
-        None => Ok(super::defaults::maker(schema, doc, place)),
+/// The maker of a field: its `fake`, else by its looks, if they have the number of values that have to be `unlike`.
+pub(super) fn of_field(
+    doc: Option<&FieldDoc>,
+    schema: &Schema,
+    place: &Place<'_>,
+    unlike: u32,
+) -> Result<Maker, Fault> {
+    if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
+        return read(fake, schema, place);
     }
+    let maker = super::defaults::maker(schema, doc, place);
+    let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
+    Ok(Maker::rule("work_title").filter(|_| few).unwrap_or(maker))
 }

@@ -143,16 +143,26 @@ impl ResourcePlan {
         findings: &mut Vec<Finding>,
     ) -> Self {
         let resource = world.resource(id);
+        let (rows, section, count): (&[IndexMap<String, Json>], _, _) = match &doc.records {
+            RecordsDoc::Count(count) => (&doc.examples, "examples", (*count).max(doc.examples.len() as u32)),
+            RecordsDoc::Given(rows) if rows.is_empty() => {
+                (&doc.examples, "examples", doc.examples.len() as u32)
+            }
+            RecordsDoc::Given(rows) => (rows, "records", rows.len() as u32),
+        };
+        let count = if resource.singleton { 1 } else { count };
         let mut groups: Vec<String> = Vec::new();
         let mut fields = Vec::with_capacity(resource.fields.len());
         for (index, field) in resource.fields.iter().enumerate() {
             let field_doc = doc.fields.get(&*field.name);
             let place = Place { world, resource: id, name: &field.name };
-            let maker =
-                maker::of_field(field_doc, &field.schema, &place).unwrap_or_else(|Fault { message, fix }| {
+            let unlike = if field.unique { count } else { 0 };
+            let maker = maker::of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
+                |Fault { message, fix }| {
                     findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
                     Maker::Constant(Value::Null)
-                });
+                },
+            );
             let group = group_of(&field.name);
             let group = groups.iter().position(|known| known == group).unwrap_or_else(|| {
                 groups.push(group.to_owned());
@@ -164,14 +174,6 @@ impl ResourcePlan {
         let keys_first = made_by_format(doc.fields.get(&doc.key), fields.get(key));
         let order = field_order(&fields, key, resource, &path, findings);
         let clock = Clock { now: world.clock, zone: &world.zone };
-        let (rows, section, count): (&[IndexMap<String, Json>], _, _) = match &doc.records {
-            RecordsDoc::Count(count) => (&doc.examples, "examples", (*count).max(doc.examples.len() as u32)),
-            RecordsDoc::Given(rows) if rows.is_empty() => {
-                (&doc.examples, "examples", doc.examples.len() as u32)
-            }
-            RecordsDoc::Given(rows) => (rows, "records", rows.len() as u32),
-        };
-        let count = if resource.singleton { 1 } else { count };
         let mut given = Vec::with_capacity(rows.len());
         for (i, row) in rows.iter().enumerate().take(count as usize) {
             let mut values = read_row(row, resource, clock, &format!("{path}.{section}[{i}]"), findings);

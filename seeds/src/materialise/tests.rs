@@ -178,6 +178,15 @@ fn uniqueness_is_kept_to_the_last_value() {
     for seed in 0..10 {
         holds(&made(&full, seed).unwrap());
     }
+    // What the name suggests is taken where it has values enough.
+    let sizes = |unique: bool| {
+        let part = format!("part: {{key: id, records: 40, fields: {{size: {{type: string, unique: {unique}}}}}}}");
+        let made = made(&of(&part), 1).unwrap();
+        holds(&made);
+        column(&made, "part", "size").into_iter().collect::<BTreeSet<_>>().len()
+    };
+    assert_eq!(sizes(true), 40);
+    assert!(sizes(false) < 10);
     assert_eq!(
         refusal("seat: {key: id, records: 21, fields: {row: {enum: [a, b], unique: true}}}"),
         "test: resources.seat.fields.row: found 21 records, but only 2 different values are possible in this unique field\n  \
