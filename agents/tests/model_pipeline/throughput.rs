@@ -102,7 +102,7 @@ async fn a_thousand_conversations_at_once() {
     let server = Script { delay: DELAY, keep: Keep::Counts, ..script(Vec::new()) };
     let server = ModelServer::start(server).await.unwrap();
     let ledger = Ledger::unbounded();
-    let dialogues = 4000;
+    let dialogues = 12_000;
     let both = rows(Arc::new(asked(&server, &ledger)), dialogues).await;
     let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();

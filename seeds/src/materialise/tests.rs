@@ -180,7 +180,8 @@ fn uniqueness_is_kept_to_the_last_value() {
     }
     // What the name suggests is taken where it has values enough.
     let sizes = |unique: bool| {
-        let part = format!("part: {{key: id, records: 40, fields: {{size: {{type: string, unique: {unique}}}}}}}");
+        let part =
+            format!("part: {{key: id, records: 40, fields: {{size: {{type: string, unique: {unique}}}}}}}");
         let made = made(&of(&part), 1).unwrap();
         holds(&made);
         column(&made, "part", "size").into_iter().collect::<BTreeSet<_>>().len()

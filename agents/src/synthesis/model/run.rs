@@ -20,14 +20,15 @@ use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
 use super::slot::{SlotJob, SlotOutcome, opening, slot};
-use super::stages::{StageLine, Went};
+use super::stages::StageLine;
 use super::studio::Studio;
-use crate::synthesis::pipeline::{PipelineError, REPEATS};
+use crate::synthesis::pipeline::PipelineError;
 use crate::synthesis::world::UnitWorld;
 
 /// Conversations in a row without a reply after which the server is taken to be gone.
 const SILENT: u32 = 20;
-/// Units that may be open beside those that the conversations in flight belong to.
+/// Units that may be open, for each that the conversations in flight would fill: what waits for a slow slot is few megabytes,
+/// and a thousand conversations that wait for one are time lost.
 const AHEAD: usize = 4;
 
 /// Why a run ends before its time, with nothing to be kept beside what is on disk.
@@ -178,7 +179,7 @@ impl Flow<'_> {
     fn start(&mut self, written: usize) {
         let slots_per_unit =
             self.units.first().map_or(1, |unit| unit.slots.end - unit.slots.start).max(1) as usize;
-        let window = written + self.concurrency.div_ceil(slots_per_unit) + AHEAD;
+        let window = written + AHEAD * self.concurrency.div_ceil(slots_per_unit) + AHEAD;
         while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
             let Some((at, number)) = self.slots.get(self.started).copied().filter(|(at, _)| *at < window)
             else {
@@ -292,40 +293,50 @@ async fn world_of(
     cell.get_or_try_init(make).await.cloned()
 }
 
-/// Finds near-duplicates among the rows of a unit, in slot order, and tries their slots again.
+/// Finds near-duplicates among the rows of a unit, in slot order, and tries their slots again, all at once, until none is left.
 async fn settle(studio: &Arc<Studio>, unit: &Unit, open: Open) -> UnitDone {
     let Open { world, mut outcomes, .. } = open;
     let world = world.get().cloned();
+    outcomes.retain(|outcome| outcome.unfinished.is_none());
     outcomes.sort_by_key(|outcome| outcome.slot);
-    let mut known: Vec<Box<[u64]>> = Vec::new();
     let mut done = UnitDone::empty(unit);
-    for mut outcome in outcomes {
-        if outcome.unfinished.is_some() {
-            continue;
-        }
-        let first = outcome.row.as_ref().map(opening);
-        let repeats = first.as_ref().is_some_and(|first| known.iter().any(|other| similar(other, first)));
-        if let (true, Some(world)) = (repeats, &world) {
-            outcome.row = None;
-            outcome.funnel.drop_at("duplicate", REPEATS);
-            // What was written down of a row is now what was lost.
-            if let Some(line) = outcome.lines.last_mut() {
-                (line.stage, line.went, line.reason) =
-                    ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
+    let mut known: Vec<Box<[u64]>> = Vec::new();
+    let mut new: Vec<usize> = (0..outcomes.len()).collect();
+    loop {
+        // Those that were tried last give way to all that stand already.
+        let mut repeats = Vec::new();
+        for at in new {
+            let Some(first) = outcomes[at].row.as_ref().map(opening) else { continue };
+            if known.iter().any(|other| similar(other, &first)) {
+                outcomes[at].drop_repeated();
+                repeats.push(at);
+            } else {
+                known.push(first);
             }
-            let (from, known) = (outcome.attempt + 1, Arc::new(known.clone()));
-            let job = SlotJob { slot: outcome.slot, split: unit.split, from, known };
-            let again = slot(Arc::clone(studio), Arc::clone(world), job).await;
-            if again.unfinished.is_none() {
-                outcome.funnel.add(&again.funnel);
-                outcome.lines.extend(again.lines);
-                outcome.row = again.row;
-            }
-            done.lost.extend(again.unfinished);
         }
-        known.extend(outcome.row.as_ref().map(opening));
+        let Some(world) = world.as_ref().filter(|_| !repeats.is_empty()) else { break };
+        let kept = Arc::new(known.clone());
+        let mut tries = JoinSet::new();
+        for at in &repeats {
+            let SlotOutcome { slot: number, attempt, .. } = outcomes[*at];
+            let job =
+                SlotJob { slot: number, split: unit.split, from: attempt + 1, known: Arc::clone(&kept) };
+            let (at, again) = (*at, slot(Arc::clone(studio), Arc::clone(world), job));
+            tries.spawn(async move { (at, again.await) });
+        }
+        let mut again = tries.join_all().await;
+        again.sort_by_key(|(at, _)| *at);
+        for (at, again) in again {
+            match again.unfinished {
+                Some(lost) => done.lost.push(lost),
+                None => outcomes[at].go_on(again),
+            }
+        }
+        new = repeats;
+    }
+    for outcome in outcomes {
         done.rows.funnel.add(&outcome.funnel);
-        done.lines.append(&mut outcome.lines);
+        done.lines.extend(outcome.lines);
         done.rows.rows.extend(outcome.row);
     }
     done.world = world.filter(|_| !done.rows.rows.is_empty());

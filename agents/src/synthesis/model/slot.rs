@@ -63,6 +63,26 @@ pub struct SlotOutcome {
     pub unfinished: Option<Lost>,
 }
 
+impl SlotOutcome {
+    /// Gives up the row, which repeats another.
+    pub(super) fn drop_repeated(&mut self) {
+        self.row = None;
+        self.funnel.drop_at("duplicate", REPEATS);
+        // What was written down of a row is now what was lost.
+        if let Some(line) = self.lines.last_mut() {
+            (line.stage, line.went, line.reason) =
+                ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
+        }
+    }
+
+    /// Takes in what came of the attempts that followed.
+    pub(super) fn go_on(&mut self, later: Self) {
+        self.funnel.add(&later.funnel);
+        self.lines.extend(later.lines);
+        (self.row, self.attempt) = (later.row, later.attempt);
+    }
+}
+
 /// Why an attempt ends without a row.
 enum Loss {
     Dropped { stage: &'static str, reason: String, what: String },
