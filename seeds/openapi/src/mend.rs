@@ -46,6 +46,17 @@ pub(super) fn mend(
     Ok(())
 }
 
+/// Takes away the default of a parameter that its own schema refuses. Whether there was one.
+fn without_default(doc: &mut WorldDoc, index: usize, path: &str) -> bool {
+    let name = path.split_once(".parameters.").and_then(|(_, rest)| rest.strip_suffix(".default"));
+    let parameter = doc.apis.get_mut(index).and_then(|api| api.parameters.get_mut(name?));
+    let taken = parameter.and_then(|parameter| {
+        parameter.optional = true;
+        parameter.default.take()
+    });
+    taken.is_some()
+}
+
 /// Makes the part that a finding is about simpler. Whether anything changed.
 fn simpler(
     doc: &mut WorldDoc,
@@ -56,7 +67,7 @@ fn simpler(
 ) -> bool {
     let Some(place) = Place::of(&finding.path) else { return false };
     if let Place::Api(index) = place
-        && give::give(doc, index, &finding.message)
+        && (without_default(doc, index, &finding.path) || give::give(doc, index, &finding.message))
     {
         return true;
     }

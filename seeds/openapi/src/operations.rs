@@ -273,7 +273,7 @@ impl Maker<'_> {
                 && doc.kind.as_deref() == Some("integer")
                 && doc.min.is_none()
             {
-                doc.min = Some(json!(1));
+                doc.min = Some(json!(queries::first_page(&doc)));
             }
             if let Some(step) = self.route.chain.iter().find(|step| step.parameter == parameter.name)
                 && let Some(entity) = self.model.entity(&step.entity)

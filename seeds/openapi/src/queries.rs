@@ -1,7 +1,7 @@
 //! Lists: which records, filtered by what, in which order, in which pages.
 
 use diorama_seeds::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, SortDoc, TextDoc};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::Severity;
 use super::build;
@@ -317,8 +317,9 @@ pub(super) fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
         "limit" => {
             known.limit = Some(parameter.name.clone());
             if let Some(doc) = maker.api.parameters.get_mut(&parameter.name) {
-                doc.max.get_or_insert(json!(100));
-                if let Some(default) = doc.default.as_ref().and_then(serde_json::Value::as_u64) {
+                let default = doc.default.as_ref().and_then(Json::as_u64);
+                doc.max.get_or_insert(json!(default.unwrap_or_default().max(100)));
+                if let Some(default) = default {
                     known.size = Some(u32::try_from(default).unwrap_or(20).clamp(1, 1000));
                 }
             }
@@ -331,6 +332,8 @@ pub(super) fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
             }
             .to_owned();
             known.parameter = Some(parameter.name.clone());
+            let first = maker.api.parameters.get(&parameter.name).map(first_page);
+            known.first = first.filter(|first| role == "page" && *first != 1);
         }
     }
     if known.style.is_empty() {
@@ -339,6 +342,12 @@ pub(super) fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
     }
     maker.used.insert(parameter.name.clone());
     true
+}
+
+/// The number of the first page, by what the parameter is when it is left out, or at least.
+pub(super) fn first_page(doc: &FieldDoc) -> u8 {
+    let least = doc.default.as_ref().or(doc.min.as_ref()).and_then(Json::as_u64);
+    if least == Some(0) { 0 } else { 1 }
 }
 
 /// The parameter by which callers choose the order.

@@ -97,3 +97,20 @@ fn a_list_without_a_schema_shows_records_that_have_paths_elsewhere() {
     let list = behaviour(&found, "GET /shelves/{shelf_id}/things");
     assert_eq!(list.list, behaviour(&found, "GET /things/{thing_id}").get);
 }
+
+#[test]
+fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do() {
+    let query = |name: &str, schema: &str| format!("{{name: {name}, in: query, schema: {{{schema}}}}}");
+    let parameters = [
+        query("page", "type: integer, default: 0"),
+        query("limit", "type: integer, default: 500"),
+        query("open", "type: boolean, default: perhaps"),
+        query("area", "type: string, enum: [north, south], default: ' north'"),
+    ];
+    let list = LIST.replacen('{', &format!("{{parameters: [{}], ", parameters.join(", ")), 1);
+    let found = imported(&format!("  /things: {{get: {list}}}\n  /things/{{id}}: {{get: {ONE}}}"));
+    let page = behaviour(&found, "GET /things").page.unwrap();
+    assert_eq!((page.first, page.size), (Some(0), Some(500)));
+    let default = |name: &str| found.doc.apis[0].parameters[name].default.clone();
+    assert_eq!(["page", "limit", "open", "area"].map(default), [Some(0.into()), Some(500.into()), None, None]);
+}
