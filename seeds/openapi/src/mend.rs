@@ -46,15 +46,23 @@ pub(super) fn mend(
     Ok(())
 }
 
-/// Takes away the default of a parameter that its own schema refuses. Whether there was one.
-fn without_default(doc: &mut WorldDoc, index: usize, path: &str) -> bool {
-    let name = path.split_once(".parameters.").and_then(|(_, rest)| rest.strip_suffix(".default"));
-    let parameter = doc.apis.get_mut(index).and_then(|api| api.parameters.get_mut(name?));
-    let taken = parameter.and_then(|parameter| {
-        parameter.optional = true;
-        parameter.default.take()
-    });
-    taken.is_some()
+/// Takes away the default or limit of a parameter that its own schema refuses. Whether there was one.
+fn without_limit(doc: &mut WorldDoc, index: usize, path: &str) -> bool {
+    let place = path.split_once(".parameters.").and_then(|(_, rest)| rest.rsplit_once('.'));
+    let Some((name, limit)) = place else { return false };
+    let Some(parameter) = doc.apis.get_mut(index).and_then(|api| api.parameters.get_mut(name)) else {
+        return false;
+    };
+    match limit {
+        "default" => {
+            parameter.optional = true;
+            parameter.default.take().is_some()
+        }
+        "min_length" => parameter.min_length.take().is_some(),
+        "max_length" => parameter.max_length.take().is_some(),
+        "pattern" => parameter.pattern.take().is_some(),
+        _ => false,
+    }
 }
 
 /// Makes the part that a finding is about simpler. Whether anything changed.
@@ -67,7 +75,7 @@ fn simpler(
 ) -> bool {
     let Some(place) = Place::of(&finding.path) else { return false };
     if let Place::Api(index) = place
-        && (without_default(doc, index, &finding.path) || give::give(doc, index, &finding.message))
+        && (without_limit(doc, index, &finding.path) || give::give(doc, index, &finding.message))
     {
         return true;
     }
@@ -116,6 +124,14 @@ fn simpler(
         }
         Place::Resource(resource) => {
             let Some(resource) = doc.resources.get_mut(resource) else { return false };
+            // A circle ends where a key is made before its records.
+            let key = resource.key.clone();
+            if finding.message.contains("made from each other's")
+                && (!std::mem::take(&mut resource.each).is_empty()
+                    || resource.fields.get_mut(&key).is_some_and(|key| key.fake.take().is_some()))
+            {
+                return true;
+            }
             if finding.path.contains("examples") && !resource.examples.is_empty() {
                 resource.examples.clear();
                 return true;

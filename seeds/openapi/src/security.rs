@@ -47,6 +47,9 @@ fn scheme(node: &Json) -> Result<(SecurityDoc, Option<String>), String> {
             if !["header", "query", "cookie"].contains(&place.as_str()) || name.is_empty() {
                 return Err("it does not say where the key stands".to_owned());
             }
+            if !name.bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err(format!("no request has a {place} of the name `{name}`"));
+            }
             Ok((SecurityDoc::ApiKey { place, name }, None))
         }
         ("http", "basic") => Ok((SecurityDoc::Basic {}, None)),

@@ -112,5 +112,8 @@ fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do
     let page = behaviour(&found, "GET /things").page.unwrap();
     assert_eq!((page.first, page.size), (Some(0), Some(500)));
     let default = |name: &str| found.doc.apis[0].parameters[name].default.clone();
-    assert_eq!(["page", "limit", "open", "area"].map(default), [Some(0.into()), Some(500.into()), None, None]);
+    assert_eq!(
+        ["page", "limit", "open", "area"].map(default),
+        [Some(0.into()), Some(500.into()), None, None]
+    );
 }
