@@ -1,12 +1,16 @@
 //! Words for people: questions about fields, requests for operations. Generic English, by names and kinds.
 
+mod apart;
 mod changes;
+mod command;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
 use serde_json::json;
 
+pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
-pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
+pub(super) use self::command::{Command, command};
+pub(super) use self::changes::{act, action, change, comes_first, is_said, is_verb, make, verb_of};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
@@ -184,14 +188,17 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
-        let mut nearer: Option<&str> = None;
+        let said = parameters.iter().rev().find(|(name, doc)| {
+            is_path(doc) && outside.contains(&format!("{{{name}}}"))
+        });
+        let mut nearer: Option<&str> = said.and_then(|(_, doc)| doc.reference.as_deref());
         for (position, name) in path.into_iter().rev().enumerate() {
             let doc = parameters.get(name);
             let noun = named(name, doc);
             let of = doc.and_then(|doc| doc.reference.as_deref());
             let joint = match phrase.split(' ').next() {
                 Some("add") if position == 0 => "to",
-                Some("create") if position == 0 => "for",
+                Some("create" | "post" | "send") if position == 0 => "in",
                 Some("remove" | "unassign" | "revoke") if position == 0 => "from",
                 // A guild is not the application's.
                 _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "in",
@@ -203,11 +210,12 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
             });
             nearer = of;
         }
-        let new = if phrase.starts_with("change ") {
-            [" to {", " to \"{", " so that "].iter().filter_map(|to| phrase.find(to)).min()
-        } else {
-            None
+        let joints: &[&str] = match phrase.starts_with("change ") {
+            true => &[" to {", " to \"{", " so that "],
+            false => &[" with "],
         };
+        let plain = |at: &usize| phrase.get(..*at).is_some_and(|before| !before.contains('['));
+        let new = joints.iter().filter_map(|to| phrase.find(to)).min().filter(plain);
         phrase.insert_str(new.unwrap_or(phrase.len()), &whose);
         for name in rest {
             phrase.push_str(&format!(" with {}", part(name, parameters.get(name))));

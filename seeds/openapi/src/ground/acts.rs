@@ -6,7 +6,7 @@ mod lists;
 mod located;
 mod scope;
 
-use diorama_seeds::contract::{ME, plain};
+use diorama_seeds::contract::{ME, key_name, plain};
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
@@ -18,6 +18,16 @@ use crate::fakes;
 use crate::phrases;
 use crate::shape::Shape;
 use crate::{Remark, Severity};
+
+/// What is done to a record, in words.
+struct Deed {
+    /// The verb, where it is not the method's.
+    verb: Option<String>,
+    /// What it is done to.
+    noun: String,
+    /// What becomes of it: ` as done`.
+    end: String,
+}
 
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {
@@ -70,8 +80,11 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
-        if self.is_unsayable() || self.operation.deprecated {
+        if self.is_unsayable() {
             self.api.phrases.imperative.clear();
+        }
+        if self.operation.deprecated {
+            self.api.phrases = PhrasesDoc { unasked: true, ..PhrasesDoc::default() };
         }
         let refers = |one: &str, other: &str| {
             let fields = self.resources.get(one).into_iter().flat_map(|known| known.fields.values());
@@ -148,25 +161,15 @@ impl<'a> Act<'a> {
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
         }
-        // A ban that goes by its user is the ban of the user; a member is one.
-        let whose = found
-            .uses
-            .map(|uses| self.collection(uses))
-            .filter(|whose| whose.label != found.label)
-            .filter(|_| provider_of_name(&found.noun_words()) != "person_name");
-        let noun = match whose {
-            Some(whose) => format!("{} of the {}", found.label, whose.label),
-            None => found.label.clone(),
-        };
+        let Some(Deed { verb: named, noun, end }) = self.deed(found) else { return };
         let (noun, place) = (noun.as_str(), parameter.as_deref());
         let (required, optional) = self.said(found);
         let said = (&required[..], &optional[..]);
-        let named = phrases::verb_of(&self.api.name, &found.label);
         let parameters = &self.api.parameters;
-        self.api.phrases = match (method, named) {
+        self.api.phrases = match (method, named.as_deref()) {
             ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),
             // What is removed from somewhere is not deleted.
-            ("DELETE", None) if self.api.name.starts_with("Remove") => {
+            ("DELETE", None) if self.api.name.starts_with("Remove") || found.uses.is_some() => {
                 phrases::change("remove", noun, place, parameters, (&[], &[]))
             }
             ("DELETE", verb) => {
@@ -185,6 +188,48 @@ impl<'a> Act<'a> {
             ("POST", None) if self.places.changed.contains(&form(&self.parts)) => PhrasesDoc::default(),
             _ => phrases::change("change", noun, place, parameters, said),
         };
+        if let Some(place) = place.filter(|_| !end.is_empty()) {
+            let slot = format!("{{{place}}}");
+            for phrase in &mut self.api.phrases.imperative {
+                *phrase = phrase.replacen(&slot, &format!("{slot}{end}"), 1);
+            }
+        }
+    }
+
+    /// The command that the operation is called by, where that says more than its method.
+    fn command(&self) -> Option<phrases::Command> {
+        let command = phrases::command(&self.api.name, &self.operation.summary);
+        command.filter(|command| command.is_own() && self.operation.method != "GET")
+    }
+
+    /// What the operation is called to do to the record that the path's last key names. Nothing where that is done to
+    /// something that the path does not name.
+    fn deed(&self, found: &Collection) -> Option<Deed> {
+        // A ban that goes by its user is the ban of the user; a member is one.
+        let whose = found.uses.map(|uses| self.collection(uses)).filter(|whose| whose.label != found.label);
+        let is_person = || provider_of_name(&found.noun_words()) == "person_name";
+        let noun = match whose.filter(|_| !is_person()) {
+            Some(whose) => format!("{} of the {}", found.label, whose.label),
+            None => found.label.clone(),
+        };
+        if let Some(command) = self.command() {
+            let named = keys(&self.parts).last().and_then(|name| key_name(name)).map(|(stem, _)| stem);
+            let labels = [Some(&found.label), whose.map(|whose| &whose.label), named.as_ref()];
+            let about = labels.into_iter().flatten().find(|label| command.is_about(label))?;
+            return Some(Deed { verb: Some(command.verb), noun: about.clone(), end: command.end });
+        }
+        let verb = phrases::verb_of(&self.api.name, &found.label).map(str::to_owned);
+        // A place that is called by a verb is what is done to what its keys name.
+        let done = whose.filter(|_| phrases::is_verb(&found.label)).and_then(|whose| {
+            let undone = format!("un{}", found.label);
+            let own = match self.operation.method.as_str() {
+                "PUT" => Some(found.label.clone()),
+                "DELETE" => verb.clone().or_else(|| Some(undone).filter(|undone| phrases::is_verb(undone))),
+                _ => None,
+            };
+            Some(Deed { verb: Some(own?), noun: whose.label.clone(), end: String::new() })
+        });
+        Some(done.unwrap_or(Deed { verb, noun, end: String::new() }))
     }
 
     /// A change is seen in the members that say when it was.
@@ -298,6 +343,8 @@ impl<'a> Act<'a> {
             "DELETE" => behaviour.delete = name,
             _ => (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned())),
         }
+        // What people ask of the record, its own path tells.
+        self.api.phrases.unasked = method == "GET";
     }
 
     /// The only record at a place.
@@ -320,6 +367,7 @@ impl<'a> Act<'a> {
         let (required, optional) = self.said(found);
         let (noun, parameters) = (found.label.as_str(), &self.api.parameters);
         self.api.phrases = match method {
+            _ if self.command().is_some_and(|command| !command.is_about(noun)) => PhrasesDoc::default(),
             "GET" => phrases::change("show", noun, None, parameters, (&[], &[])),
             "POST" if self.places.changed.contains(&form(&self.parts)) => {
                 phrases::change("add", noun, None, parameters, (&required, &[]))

@@ -19,6 +19,7 @@ use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
 
 mod keys;
+mod qualified;
 mod values;
 
 /// A part of a path.
@@ -260,6 +261,7 @@ impl Places {
         places.all.retain(|path, _| !gone.contains(path));
         values::find(&mut places, operations);
         places.call_by_keys(operations);
+        places.tell_apart(operations);
         places.give_names();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
@@ -286,7 +288,11 @@ impl Places {
                 // Mappings at `/mappings/slack` are Slack mappings.
                 let of = of.join("_");
                 let is_said = plain(&of).contains(&found.noun);
-                found.label = label(&if is_said { of } else { format!("{}_{of}", found.noun) });
+                let kind = match found.parts.last() {
+                    Some(Part::Text(kind)) => spelt(kind),
+                    _ => found.noun.clone(),
+                };
+                found.label = label(&if is_said { of } else { format!("{kind}_{of}") });
             }
         }
     }

@@ -44,16 +44,36 @@ pub(crate) fn change(
     noun: &str,
     key: Option<&str>,
     arguments: &IndexMap<String, FieldDoc>,
-    (required, optional): (&[String], &[String]),
+    said: (&[String], &[String]),
 ) -> PhrasesDoc {
-    if verb == "change" && required.is_empty() && optional.is_empty() {
-        return PhrasesDoc::default();
-    }
     let object = match key {
         Some(key) => format!("the {noun} {{{key}}}"),
         None if noun.starts_with("my ") => noun.to_owned(),
         None => format!("the {noun}"),
     };
+    ask(verb, (noun, object, key), arguments, said)
+}
+
+/// How people ask for something new.
+pub(crate) fn make(
+    verb: &str,
+    noun: &str,
+    arguments: &IndexMap<String, FieldDoc>,
+    said: (&[String], &[String]),
+) -> PhrasesDoc {
+    let object = format!("{} {noun}", article(noun));
+    ask(verb, (noun, object, None), arguments, said)
+}
+
+fn ask(
+    verb: &str,
+    (noun, object, key): (&str, String, Option<&str>),
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    if verb == "change" && required.is_empty() && optional.is_empty() {
+        return PhrasesDoc::default();
+    }
     let mut heads = Vec::new();
     for verb in verbs(verb) {
         heads.push(match key {
@@ -108,6 +128,11 @@ pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
     let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted && !of_thing(wanted)).copied();
     let (last, before) = parts.split_last()?;
     parts.first().and_then(is).or_else(|| is(last).filter(|_| before.iter().all(of_thing)))
+}
+
+/// Whether a word is a verb of operations.
+pub(crate) fn is_verb(word: &str) -> bool {
+    VERBS.contains(&word)
 }
 
 /// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
@@ -165,7 +190,7 @@ fn about(clause: &str, noun: &str, object: &str) -> String {
 }
 
 /// Last words of paths that are verbs.
-const VERBS: [&str; 106] = [
+pub(super) const VERBS: [&str; 106] = [
     "accept",
     "acknowledge",
     "activate",

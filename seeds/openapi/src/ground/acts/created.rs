@@ -1,12 +1,12 @@
 //! Records that operations make: what they stand below, what comes with them, and several of them at once.
 
 use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{EffectDoc, ReplyDoc};
+use diorama_seeds::doc::{EffectDoc, PhrasesDoc, ReplyDoc};
 use indexmap::IndexMap;
 
 use super::Act;
 use crate::constants::literal;
-use crate::ground::places::{Above, Collection, list};
+use crate::ground::places::{Above, Collection, keys, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
@@ -67,8 +67,27 @@ impl Act<'_> {
         let mut body = parameters.values().filter(|doc| doc.place.as_deref() == Some("body"));
         let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
         if !unnamed && !of_nothing && self.api.behaviour.each.is_none() {
+            self.api.phrases = self.making(found, (&required, &optional));
+        }
+    }
+
+    /// How people ask for something new: in the words of the operation, where those are about what is made, or about what
+    /// it is made for (`fork the gist`). Nothing where they are about something else.
+    fn making(&self, found: &Collection, said: (&[String], &[String])) -> PhrasesDoc {
+        let parameters = &self.api.parameters;
+        let Some(command) = self.command() else {
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
-            self.api.phrases = phrases::change(verb, &found.label, None, parameters, (&required, &optional));
+            return phrases::make(verb, &found.label, parameters, said);
+        };
+        if command.is_about(&found.label) {
+            return phrases::make(&command.verb, &found.label, parameters, said);
+        }
+        let owner = keys(&self.parts).last().map(|name| ((*name).to_owned(), self.key_label(name)));
+        match owner.filter(|(_, label)| command.is_about(label)) {
+            Some((name, label)) => {
+                phrases::change(&command.verb, &label, Some(&name), parameters, (said.0, &[]))
+            }
+            None => PhrasesDoc::default(),
         }
     }
 

@@ -1,0 +1,147 @@
+//! What tells collections of one noun apart, and how the document writes its words.
+
+use std::collections::{HashMap, HashSet};
+
+use diorama_seeds::contract::{ME, noun};
+
+use super::{Part, Places, form};
+use crate::document::Operation;
+use crate::phrases::command;
+use crate::shape::Shape;
+use crate::words::{label, singular, words};
+
+impl Places {
+    /// Collections of one noun are told apart by the words of their paths that name no record: what is at
+    /// `/orgs/{org}/dependabot/secrets` are Dependabot secrets where there are other secrets, and what has no such words
+    /// beside others that have is called as its operations call it (`Get a commit comment`).
+    pub(super) fn tell_apart(&mut self, operations: &[Operation]) {
+        let names: HashSet<String> = self.all.values().map(|found| last(&found.label)).collect();
+        let writing = Writing::of(operations);
+        let own: Vec<(String, Vec<String>)> =
+            self.all.values().map(|found| (last(&found.label), self.qualifiers(&found.parts))).collect();
+        let called = called(operations);
+        let mut labels = Vec::with_capacity(own.len());
+        for ((path, found), (name, qualifiers)) in self.all.iter().zip(&own) {
+            let others = || own.iter().filter(|(other, theirs)| other == name && theirs != qualifiers);
+            let said: Vec<String> = words(&found.label).iter().map(|word| noun(word)).collect();
+            let tells = |word: &&String| {
+                !said.contains(&noun(word)) && others().any(|(_, theirs)| !theirs.contains(*word))
+            };
+            let telling: Vec<String> =
+                qualifiers.iter().filter(tells).map(|word| writing.attributive(word)).collect();
+            let mut text = match called.get(path) {
+                Some(called) if qualifiers.is_empty() && others().next().is_some() && last(called) == *name => {
+                    called.clone()
+                }
+                _ => found.label.clone(),
+            };
+            if !telling.is_empty() {
+                text = format!("{} {text}", telling.join(" "));
+            }
+            labels.push(writing.spell(&text, &names));
+        }
+        for (found, text) in self.all.values_mut().zip(labels) {
+            found.label = text;
+        }
+    }
+
+    /// The noun of a place that the name of a schema says its records are: `user` of `UserResponse`.
+    pub(in crate::ground) fn said_by(&self, record: &Shape) -> Option<String> {
+        let said = words(record.title.as_deref()?);
+        let is_place = |word: &String| self.all.values().any(|found| found.noun == *word && found.item.is_some());
+        said.iter().map(|word| noun(word)).find(is_place)
+    }
+
+    /// The words of a path that no key follows, before its last.
+    pub(in crate::ground) fn qualifiers(&self, parts: &[Part]) -> Vec<String> {
+        let end = parts.iter().rposition(|part| matches!(part, Part::Text(_))).unwrap_or_default();
+        let before = parts.get(..end).unwrap_or_default();
+        let followed = |at: usize| matches!(parts.get(at + 1), Some(Part::Key(_)));
+        let is_me = |at: usize, text: &str| {
+            let beside = [parts.get(..at).unwrap_or_default(), &[Part::Text(format!("{text}s"))]].concat();
+            ME.contains(&text) || self.all.contains_key(&form(&beside))
+        };
+        let texts = before.iter().enumerate().filter_map(|(at, part)| match part {
+            Part::Text(text) if !followed(at) && !text.starts_with('{') && !is_me(at, text) => {
+                Some(text.clone())
+            }
+            _ => None,
+        });
+        texts.collect()
+    }
+}
+
+/// The last word of a name, as a noun.
+fn last(name: &str) -> String {
+    words(name).last().map(|word| noun(word)).unwrap_or_default()
+}
+
+/// What the operations on the records of a place call them, by the place's path: `commit comment`.
+fn called(operations: &[Operation]) -> HashMap<String, String> {
+    let mut called = HashMap::new();
+    for operation in operations {
+        let mut parts = super::parts(operation);
+        if let Some(Part::Key(_)) = parts.pop()
+            && let Some(command) = command("", &operation.summary)
+        {
+            called.entry(form(&parts)).or_insert(command.object);
+        }
+    }
+    called
+}
+
+/// How a document writes words inside its sentences.
+struct Writing {
+    /// By the word in lower case: how often it stands so, and the other ways.
+    seen: HashMap<String, (u32, HashMap<String, u32>)>,
+}
+
+impl Writing {
+    fn of(operations: &[Operation]) -> Self {
+        let mut seen: HashMap<String, (u32, HashMap<String, u32>)> = HashMap::new();
+        let texts = operations.iter().flat_map(|operation| [&operation.summary, &operation.description]);
+        for text in texts {
+            let mut begins = true;
+            for word in text.split_whitespace() {
+                let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+                let whole = !bare.is_empty() && bare.chars().all(char::is_alphabetic);
+                if whole && !begins {
+                    let (plain, other) = seen.entry(bare.to_lowercase()).or_default();
+                    match bare.chars().all(char::is_lowercase) {
+                        true => *plain += 1,
+                        false => *other.entry(bare.to_owned()).or_default() += 1,
+                    }
+                }
+                begins = !word.ends_with(|c: char| c.is_alphanumeric() || c == ',' || c == '\'');
+            }
+        }
+        Self { seen }
+    }
+
+    /// A proper noun as the document writes it: what stands in sentences with a capital, mostly and more than once.
+    fn proper(&self, word: &str) -> Option<&str> {
+        let (plain, other) = self.seen.get(&word.to_lowercase())?;
+        let (written, count) = other.iter().max_by_key(|(written, count)| (**count, *written))?;
+        (*count > 1 && *count > plain * 3).then_some(written.as_str())
+    }
+
+    /// A word before a noun: a proper noun keeps its number.
+    fn attributive(&self, word: &str) -> String {
+        match self.proper(word) {
+            Some(_) => word.to_lowercase(),
+            None => label(&singular(word)),
+        }
+    }
+
+    /// A name whose proper nouns are written as the document does; what records are called is none.
+    fn spell(&self, name: &str, names: &HashSet<String>) -> String {
+        let mut all: Vec<String> = name.split(' ').map(str::to_owned).collect();
+        let before = all.len().saturating_sub(1);
+        for word in all.iter_mut().take(before) {
+            if let Some(written) = self.proper(word).filter(|_| !names.contains(&noun(word))) {
+                *word = written.to_owned();
+            }
+        }
+        all.join(" ")
+    }
+}
