@@ -175,7 +175,7 @@ impl<'a> Act<'a> {
             ("DELETE", verb) => {
                 phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
             }
-            (_, Some(verb)) => phrases::change(verb, noun, place, parameters, said),
+            (_, Some(verb)) => phrases::change(verb, noun, place, parameters, (&required, &[])),
             // What the path names is put into a place.
             ("PUT", None) if found.uses.is_some() => {
                 let all = required
@@ -220,10 +220,11 @@ impl<'a> Act<'a> {
         }
         let verb = phrases::verb_of(&self.api.name, &found.label).map(str::to_owned);
         // A place that is called by a verb is what is done to what its keys name.
-        let done = whose.filter(|_| phrases::is_verb(&found.label)).and_then(|whose| {
-            let undone = format!("un{}", found.label);
+        let called = found.label.rsplit(' ').next().unwrap_or_default();
+        let done = whose.filter(|_| phrases::is_verb(called)).and_then(|whose| {
+            let undone = format!("un{called}");
             let own = match self.operation.method.as_str() {
-                "PUT" => Some(found.label.clone()),
+                "PUT" => Some(called.to_owned()),
                 "DELETE" => verb.clone().or_else(|| Some(undone).filter(|undone| phrases::is_verb(undone))),
                 _ => None,
             };

@@ -94,6 +94,8 @@ pub(super) struct Places {
     pub(super) changed: HashSet<String>,
     /// Stems of what can be done to a record: `delet`, `archiv`.
     pub(super) verbs: HashSet<String>,
+    /// Plain names of members that some request sends.
+    pub(super) sent: HashSet<String>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
 }
@@ -135,6 +137,11 @@ pub(super) fn form(parts: &[Part]) -> String {
         Part::Key(_) => "/{}".to_owned(),
     };
     parts.iter().map(part).collect()
+}
+
+/// Whether a key in a path is the first part of one of two: `{owner}/{repo}`.
+fn is_first_part(parts: &[Part], at: usize) -> bool {
+    matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))))
 }
 
 /// The names of the keys in a path.
@@ -224,7 +231,7 @@ fn described(parts: &[Part]) -> Option<String> {
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
         // Adjectives and participles tell which; nouns tell something else.
-        if !["ed", "ive", "ic", "ate", "ing", "ent", "al"].iter().any(|ending| text.ends_with(ending)) {
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending)) {
             return None;
         }
         said.push(spelt(text));
@@ -284,6 +291,7 @@ impl Places {
                 && of.len() > 1
                 && is_id(last)
                 && noun(&of.join(" ")) != noun(&found.label)
+                && of.last().map(|last| noun(last)) != found.label.rsplit(' ').next().map(noun)
             {
                 // Mappings at `/mappings/slack` are Slack mappings.
                 let of = of.join("_");
@@ -325,7 +333,7 @@ impl Places {
         for operation in operations.iter().filter(|operation| operation.method != "GET") {
             let said = operation.id.as_deref().and_then(|id| words(id).into_iter().next());
             match parts(operation).as_slice() {
-                [.., Part::Key(_), Part::Text(verb)] if operation.method == "POST" => {
+                [.., Part::Key(_), Part::Text(verb)] => {
                     self.verbs.insert(stem(verb));
                 }
                 [.., Part::Key(_)] => self.verbs.extend(said.as_deref().map(stem)),
@@ -335,6 +343,8 @@ impl Places {
                 self.verbs.insert(stem("delete"));
             }
         }
+        let bodies = operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
+        self.sent = bodies.flat_map(|members| members.keys().map(|name| plain(name))).collect();
         for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
             if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {
                 self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
@@ -444,6 +454,9 @@ impl Places {
                     }
                     None if found.item.is_none() && !found.listed => {
                         found.single = true;
+                        if let Some(label) = described(&parts) {
+                            found.label = label;
+                        }
                         found.record = record;
                     }
                     None => {}
@@ -606,8 +619,9 @@ impl Places {
             .is_some_and(|(_, found)| !found.single && (found.listed || found.opened || found.made))
     }
 
-    /// The shown collection of a noun whose records have keys in paths: the one whose path shares most with a path.
-    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part]) -> Option<usize> {
+    /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
+    /// there is one, and the one whose path shares most with a path.
+    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part], key: &str) -> Option<usize> {
         let fits = |index: usize, found: &Collection| {
             index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
         };
@@ -615,7 +629,10 @@ impl Places {
         let shared =
             |found: &Collection| found.parts.iter().zip(parts).take_while(|(one, two)| one == two).count();
         fitting
-            .min_by_key(|(_, found)| (std::cmp::Reverse(shared(found)), found.parts.len()))
+            .min_by_key(|(_, found)| {
+                let other = found.item.as_deref() != Some(key);
+                (other, std::cmp::Reverse(shared(found)), found.parts.len())
+            })
             .map(|(index, _)| index)
     }
 
@@ -624,11 +641,12 @@ impl Places {
         let above = self.above(&found.parts, index);
         let stem = found.item.as_deref().and_then(key_name).map(|(stem, _)| stem).unwrap_or_default();
         let shown = self.is_shown(index);
+        let key = found.item.as_deref().unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
-            (false, false) => self.by_noun(&stem, index, &found.parts),
+            (false, false) => self.by_noun(&stem, index, &found.parts, key),
             // Who puts the key of a user here means that user.
-            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts),
-            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts),
+            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts, key),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts, key),
             _ => None,
         };
         // Nothing is named by what stands below it.
@@ -657,11 +675,13 @@ impl Places {
                 Part::Key(name) => name,
             };
             let path = form(parts.get(..position).unwrap_or_default());
-            let exact = self.exact(&path).filter(|found| self.is_shown(*found) && *found != but);
+            // The first part of a key of two is no key by itself.
+            let is_first = is_first_part(parts, position);
+            let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
             let elsewhere = || {
-                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts));
-                named.or_else(|| self.by_noun(&before, but, parts))
+                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
+                named.or_else(|| self.by_noun(&before, but, parts, name))
             };
             // What only chooses a list is no record of it.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));

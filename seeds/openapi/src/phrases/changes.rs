@@ -308,7 +308,8 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
             !words(name).last().is_some_and(|last| ["at", "on"].contains(&last.as_str()))
         }
         Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
-        _ => true,
+        // What can only be one thing goes without saying.
+        _ => doc.values.len() != 1,
     }
 }
 
@@ -439,7 +440,7 @@ pub(super) fn counted(name: &str) -> Option<String> {
 }
 
 /// Whether a text is one that people quote.
-pub(super) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+pub(crate) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
     const PROSE: [&str; 16] = [
         "instructions",
         "prompt",

@@ -2,6 +2,7 @@
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, SortDoc, TextDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -20,6 +21,15 @@ const CURSORS: [&str; 8] =
 const LIMITS: [&str; 10] =
     ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
 const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
+
+/// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
+/// those whose name starts with the search term`.
+fn matches_by(doc: &FieldDoc, display: &str) -> bool {
+    let said = words(doc.description.as_deref().unwrap_or_default());
+    let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
+    let term = doc.kind.as_deref() == Some("string") && doc.values.is_empty();
+    term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
+}
 
 impl Act<'_> {
     /// Shows the records of a place, which may be kept elsewhere.
@@ -187,6 +197,8 @@ impl Act<'_> {
             {
                 filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
                 said.push((name.clone(), "about {}".to_owned(), false));
+            } else if let Some(display) = resource.display.as_ref().filter(|display| matches_by(doc, display)) {
+                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: vec![display.clone()] }));
             }
         }
         self.used.extend(filters.keys().cloned());

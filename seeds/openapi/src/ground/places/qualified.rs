@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{ME, noun};
 
-use super::{Part, Places, form};
+use super::{Collection, Part, Places, form, keys};
 use crate::document::Operation;
 use crate::phrases::command;
 use crate::shape::Shape;
@@ -17,32 +17,39 @@ impl Places {
     pub(super) fn tell_apart(&mut self, operations: &[Operation]) {
         let names: HashSet<String> = self.all.values().map(|found| last(&found.label)).collect();
         let writing = Writing::of(operations);
-        let own: Vec<(String, Vec<String>)> =
-            self.all.values().map(|found| (last(&found.label), self.qualifiers(&found.parts))).collect();
         let called = called(operations);
-        let mut labels = Vec::with_capacity(own.len());
-        for ((path, found), (name, qualifiers)) in self.all.iter().zip(&own) {
-            let others = || own.iter().filter(|(other, theirs)| other == name && theirs != qualifiers);
-            let said: Vec<String> = words(&found.label).iter().map(|word| noun(word)).collect();
-            let tells = |word: &&String| {
-                !said.contains(&noun(word)) && others().any(|(_, theirs)| !theirs.contains(*word))
+        let all: Vec<Named> = self.all.values().map(|found| self.named(found)).collect();
+        let mut labels = Vec::with_capacity(all.len());
+        for (path, own) in self.all.keys().zip(&all) {
+            // Others that a request for this one might mean: they are called alike, and stand below as much, or more.
+            let others: Vec<&Named> = all.iter().filter(|other| other.may_be_meant_by(own)).collect();
+            let told = |from: usize, other: &Named| {
+                own.qualifiers.iter().skip(from).any(|word| !other.qualifiers.contains(word))
             };
-            let telling: Vec<String> =
-                qualifiers.iter().filter(tells).map(|word| writing.attributive(word)).collect();
-            let mut text = match called.get(path) {
-                Some(called) if qualifiers.is_empty() && others().next().is_some() && last(called) == *name => {
-                    called.clone()
-                }
-                _ => found.label.clone(),
+            // As few words as tell it from those.
+            let from = (0..own.qualifiers.len()).rev().find(|from| others.iter().all(|other| told(*from, other)));
+            let from = if others.is_empty() { own.qualifiers.len() } else { from.unwrap_or_default() };
+            let telling = own.qualifiers.iter().skip(from).map(|word| writing.attributive(word));
+            let beside = others.iter().any(|other| other.below == own.below);
+            let text = match called.get(path).filter(|_| own.qualifiers.is_empty() && beside) {
+                Some(called) if last(called) == last(&own.label) => called.clone(),
+                _ => own.label.clone(),
             };
-            if !telling.is_empty() {
-                text = format!("{} {text}", telling.join(" "));
-            }
+            let text = telling.chain([text]).collect::<Vec<_>>().join(" ");
             labels.push(writing.spell(&text, &names));
         }
         for (found, text) in self.all.values_mut().zip(labels) {
             found.label = text;
         }
+    }
+
+    /// What is known of a place by its path: what people call what is there, and below what.
+    fn named(&self, found: &Collection) -> Named {
+        let said: Vec<String> = words(&found.label).iter().map(|word| noun(word)).collect();
+        let mut qualifiers = self.qualifiers(&found.parts);
+        qualifiers.retain(|word| !said.contains(&noun(word)));
+        let below = keys(&found.parts).into_iter().map(noun).collect();
+        Named { label: found.label.clone(), qualifiers, below }
     }
 
     /// The noun of a place that the name of a schema says its records are: `user` of `UserResponse`.
@@ -56,7 +63,11 @@ impl Places {
     pub(in crate::ground) fn qualifiers(&self, parts: &[Part]) -> Vec<String> {
         let end = parts.iter().rposition(|part| matches!(part, Part::Text(_))).unwrap_or_default();
         let before = parts.get(..end).unwrap_or_default();
-        let followed = |at: usize| matches!(parts.get(at + 1), Some(Part::Key(_)));
+        let followed = |at: usize| match parts.get(at + 1) {
+            Some(Part::Text(text)) => ME.contains(&text.as_str()),
+            Some(Part::Key(_)) => true,
+            None => false,
+        };
         let is_me = |at: usize, text: &str| {
             let beside = [parts.get(..at).unwrap_or_default(), &[Part::Text(format!("{text}s"))]].concat();
             ME.contains(&text) || self.all.contains_key(&form(&beside))
@@ -68,6 +79,25 @@ impl Places {
             _ => None,
         });
         texts.collect()
+    }
+}
+
+/// What people call what is at a place, before it is told from others.
+struct Named {
+    label: String,
+    /// The words of its path that name no record.
+    qualifiers: Vec<String>,
+    /// The nouns of the keys in its path.
+    below: HashSet<String>,
+}
+
+impl Named {
+    /// Whether another place is called by this one's name, or by the end of it, and stands below no more.
+    fn may_be_meant_by(&self, other: &Self) -> bool {
+        let alike = self.label == other.label || self.label.ends_with(&format!(" {}", other.label));
+        alike
+            && (self.label != other.label || self.qualifiers != other.qualifiers)
+            && other.below.is_subset(&self.below)
     }
 }
 
