@@ -10,7 +10,7 @@ use serde_json::json;
 
 pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
-pub(super) use self::command::{Command, command};
+pub(super) use self::command::{Command, command, is_about_else};
 pub(super) use self::changes::{
     act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of,
 };
@@ -209,6 +209,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
             let noun = named(name, doc);
             let of = doc.and_then(|doc| doc.reference.as_deref());
             let joint = match phrase.split(' ').next() {
+                Some("add") if position == 0 && is_person(&noun) && said.is_none() => "for",
                 Some("add") if position == 0 => "to",
                 Some("create" | "post" | "send") if position == 0 && is_person(&noun) => "for",
                 Some("create" | "post" | "send") if position == 0 => "in",

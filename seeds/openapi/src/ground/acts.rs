@@ -101,7 +101,8 @@ impl<'a> Act<'a> {
         let Some(changed) = changed else { return false };
         let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
-        body.into_iter().any(|(name, doc)| !doc.optional && is_anything(name))
+        // What can only be one thing is in nobody's mouth, either.
+        body.into_iter().any(|(name, doc)| !doc.optional && (is_anything(name) || doc.values.len() == 1))
     }
 
     fn behave(&mut self) {
@@ -212,7 +213,9 @@ impl<'a> Act<'a> {
             Some(whose) => format!("{} of the {}", found.label, whose.label),
             None => found.label.clone(),
         };
-        if let Some(command) = self.command() {
+        if let Some(command) = self.command().filter(|command| {
+            command.is_about(&found.label) || !command.is_within(&found.label)
+        }) {
             let named = keys(&self.parts).last().and_then(|name| key_name(name)).map(|(stem, _)| stem);
             let labels = [Some(&found.label), whose.map(|whose| &whose.label), named.as_ref()];
             let about = labels.into_iter().flatten().find(|label| command.is_about(label))?;

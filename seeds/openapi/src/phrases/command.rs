@@ -2,6 +2,7 @@
 
 use super::changes::VERBS;
 use crate::words::words;
+use diorama_seeds::contract::noun;
 
 /// A summary that is a command: `Mark a thread as done`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,12 +27,12 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     let mut said = sentence.split_whitespace().map(str::to_lowercase).peekable();
     let first = said.next()?;
     let named = words(name);
-    let stem = first.strip_suffix('s').filter(|stem| !stem.ends_with('s')).unwrap_or(&first);
+    let stem = &infinitive(&first);
     let article = said.peek().is_some_and(|next| ARTICLES.contains(&next.as_str()));
-    let verb = [first.as_str(), stem].into_iter().find(|verb| {
+    let verb = [first.as_str(), stem.as_str()].into_iter().find(|verb| {
         article || VERBS.contains(verb) || PLAIN.contains(verb) || named.iter().any(|word| word == verb)
     })?;
-    let verb = if article { stem } else { verb };
+    let verb = if article { stem.as_str() } else { verb };
     let mut object = Vec::new();
     let mut end = String::new();
     for word in said.by_ref() {
@@ -49,11 +50,29 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     (!object.is_empty()).then(|| Command { verb: verb.to_owned(), object: object.join(" "), end })
 }
 
+/// `modifies` is `modify`, and `fork` is itself.
+fn infinitive(verb: &str) -> String {
+    if let Some(stem) = verb.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    let hisses = ["sses", "shes", "ches", "xes"].iter().any(|ending| verb.ends_with(ending));
+    let stem = verb.strip_suffix(if hisses { "es" } else { "s" });
+    stem.filter(|stem| !stem.ends_with('s') || hisses).unwrap_or(verb).to_owned()
+}
+
 /// Verbs for which the method stands as well.
 const PLAIN: [&str; 20] = [
     "add", "change", "create", "delete", "edit", "fetch", "get", "list", "make", "modify", "patch", "post",
     "put", "remove", "replace", "retrieve", "set", "show", "update", "upsert",
 ];
+
+/// Whether the name of an operation that makes something says that it makes something else: `CreateDm` among channels.
+pub(crate) fn is_about_else(name: &str, thing: &str) -> bool {
+    let words = words(name);
+    let Some((verb, rest)) = words.split_first() else { return false };
+    let thing: Vec<String> = thing.split(' ').map(noun).collect();
+    PLAIN.contains(&verb.as_str()) && !rest.is_empty() && !rest.iter().any(|word| thing.contains(&noun(word)))
+}
 
 impl Command {
     /// Whether its verb says more than the method does.
@@ -61,9 +80,15 @@ impl Command {
         !PLAIN.contains(&self.verb.as_str())
     }
 
+    /// Whether its object is a part of what a name says: who unassigns a task takes away a task assignment.
+    pub(crate) fn is_within(&self, name: &str) -> bool {
+        let name: Vec<String> = words(name).iter().map(|word| noun(word)).collect();
+        words(&self.object).iter().all(|word| name.contains(&noun(word)))
+    }
+
     /// Whether its object is what a name says, or an abbreviation of it: `repository` is a `repo`.
     pub(crate) fn is_about(&self, name: &str) -> bool {
-        let last = |text: &str| text.rsplit(' ').next().map(diorama_seeds::contract::noun).unwrap_or_default();
+        let last = |text: &str| text.rsplit(' ').next().map(noun).unwrap_or_default();
         let (one, two) = (last(&self.object), last(name));
         let short = |short: &str, long: &str| short.len() > 2 && long.starts_with(short);
         one == two || short(&two, &one)

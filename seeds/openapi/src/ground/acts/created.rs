@@ -75,7 +75,13 @@ impl Act<'_> {
     /// it is made for (`fork the gist`). Nothing where they are about something else.
     fn making(&self, found: &Collection, said: (&[String], &[String])) -> PhrasesDoc {
         let parameters = &self.api.parameters;
-        let Some(command) = self.command() else {
+        let command = self.command().filter(|command| {
+            command.is_about(&found.label) || !command.is_within(&found.label)
+        });
+        let Some(command) = command else {
+            if phrases::is_about_else(&self.api.name, &found.label) {
+                return PhrasesDoc::default();
+            }
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
             return phrases::make(verb, &found.label, parameters, said);
         };

@@ -23,13 +23,14 @@ impl Places {
         for (path, own) in self.all.keys().zip(&all) {
             // Others that a request for this one might mean: they are called alike, and stand below as much, or more.
             let others: Vec<&Named> = all.iter().filter(|other| other.may_be_meant_by(own)).collect();
+            let tells = |word: &&String| others.iter().any(|other| !other.qualifiers.contains(*word));
+            let words: Vec<&String> = own.qualifiers.iter().filter(tells).collect();
             let told = |from: usize, other: &Named| {
-                own.qualifiers.iter().skip(from).any(|word| !other.qualifiers.contains(word))
+                words.iter().skip(from).any(|word| !other.qualifiers.contains(*word))
             };
             // As few words as tell it from those.
-            let from = (0..own.qualifiers.len()).rev().find(|from| others.iter().all(|other| told(*from, other)));
-            let from = if others.is_empty() { own.qualifiers.len() } else { from.unwrap_or_default() };
-            let telling = own.qualifiers.iter().skip(from).map(|word| writing.attributive(word));
+            let from = (0..words.len()).rev().find(|from| others.iter().all(|other| told(*from, other)));
+            let telling = words.iter().skip(from.unwrap_or_default()).map(|word| writing.attributive(word));
             let beside = others.iter().any(|other| other.below == own.below);
             let text = match called.get(path).filter(|_| own.qualifiers.is_empty() && beside) {
                 Some(called) if last(called) == last(&own.label) => called.clone(),
