@@ -10,7 +10,7 @@ use serde_json::json;
 
 pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
-pub(super) use self::command::{Command, command, is_about_else};
+pub(super) use self::command::{Command, command, names};
 pub(super) use self::changes::{
     act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of,
 };
@@ -97,7 +97,11 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
             }
             ("air", _) => one("When did {it} air?", "{it} aired on {value}."),
             ("due", _) => one("When is {it} due?", "{it} is due on {value}."),
+            // What happens of itself is not done by anybody.
             (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
+                if !changes::is_done(verb) {
+                    return;
+                }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
             (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => one(
@@ -105,7 +109,7 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 &format!("{{it}} {verb} on {{value}}."),
             ),
             // A moment whose name is a clause has no noun.
-            (_, "at" | "on") => return,
+            (_, "at" | "on" | "timestamp" | "until") => return,
             _ => plainly(),
         },
         Kind::Integer | Kind::Number => match last {
@@ -182,6 +186,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         .map(|(name, _)| name)
         .filter(|name| !first_parts.iter().any(|(first, _)| first == *name))
         .collect();
+    let deletes = phrases.imperative.iter().any(|phrase| phrase.starts_with("delete "));
     for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
         // Brackets hold what may be left out.
         let mut depth = 0_u32;
@@ -198,6 +203,10 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         let (mut path, rest): (Vec<&String>, Vec<&String>) =
             left.partition(|name| parameters.get(**name).is_some_and(is_path));
         path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
+        // What is removed from something need not be gone, and what is deleted is.
+        if deletes && !path.is_empty() && phrase.starts_with("remove ") {
+            *phrase = phrase.replacen("remove ", "delete ", 1);
+        }
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
         let said = parameters.iter().rev().find(|(name, doc)| {

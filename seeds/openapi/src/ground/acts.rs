@@ -7,7 +7,7 @@ mod located;
 mod scope;
 
 use diorama_seeds::contract::{ME, key_name, plain};
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, ResourceDoc};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
@@ -101,8 +101,10 @@ impl<'a> Act<'a> {
         let Some(changed) = changed else { return false };
         let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
-        // What can only be one thing is in nobody's mouth, either.
-        body.into_iter().any(|(name, doc)| !doc.optional && (is_anything(name) || doc.values.len() == 1))
+        // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
+        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind.as_deref() == Some("boolean");
+        let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
+        body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
     }
 
     fn behave(&mut self) {
@@ -203,19 +205,27 @@ impl<'a> Act<'a> {
         command.filter(|command| command.is_own() && self.operation.method != "GET")
     }
 
+    /// The command that the operation is called by, unless it says in other words what the method does to a record: who
+    /// unassigns a task takes away a task assignment, and `RemoveProjectGroup` revokes a group's access.
+    fn command_on(&self, found: &Collection) -> Option<phrases::Command> {
+        let label = &found.label;
+        let plainly = phrases::names(&self.api.name, label) == Some(true);
+        self.command().filter(|command| command.is_about(label) || !(plainly || command.is_within(label)))
+    }
+
     /// What the operation is called to do to the record that the path's last key names. Nothing where that is done to
     /// something that the path does not name.
     fn deed(&self, found: &Collection) -> Option<Deed> {
         // A ban that goes by its user is the ban of the user; a member is one.
-        let whose = found.uses.map(|uses| self.collection(uses)).filter(|whose| whose.label != found.label);
+        let last = |label: &str| label.rsplit(' ').next().map(str::to_owned);
+        let whose = found.uses.map(|uses| self.collection(uses));
+        let whose = whose.filter(|whose| last(&whose.label) != last(&found.label));
         let is_person = || provider_of_name(&found.noun_words()) == "person_name";
         let noun = match whose.filter(|_| !is_person()) {
             Some(whose) => format!("{} of the {}", found.label, whose.label),
             None => found.label.clone(),
         };
-        if let Some(command) = self.command().filter(|command| {
-            command.is_about(&found.label) || !command.is_within(&found.label)
-        }) {
+        if let Some(command) = self.command_on(found) {
             let named = keys(&self.parts).last().and_then(|name| key_name(name)).map(|(stem, _)| stem);
             let labels = [Some(&found.label), whose.map(|whose| &whose.label), named.as_ref()];
             let about = labels.into_iter().flatten().find(|label| command.is_about(label))?;
@@ -262,6 +272,13 @@ impl<'a> Act<'a> {
                 condition: Some(conditions.join(" && ")),
                 ..EffectDoc::default()
             });
+            if let Some(Deed { verb, noun, .. }) = self.deed(found) {
+                let verb = verb.as_deref().unwrap_or("remove");
+                let place = keys(&self.parts).last().map(|name| (*name).to_owned());
+                let parameters = &self.api.parameters;
+                self.api.phrases =
+                    phrases::change(verb, &noun, place.as_deref(), parameters, (&[], &[]));
+            }
         }
     }
 

@@ -299,7 +299,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && shape.kind == Kind::String
             && made.kind.as_deref() == Some("string")
         {
-            made.fake = Some(fakes::display(&found.noun_words(), false));
+            made.fake = Some(json!(provider_of_name(&found.noun_words())));
             doc.display = Some(field.clone());
         } else if is_person && fakes::is_made_by(&made, provider_of_name("")) {
             // Whatever else a person is called is a person's name.
@@ -364,7 +364,7 @@ fn leave_out_bookkeeping(places: &Places, doc: &mut ResourceDoc) {
                 || moment_of(field)
                 || !field.values.is_empty()
                 || phrases::is_prose(name, field)
-                || (number && phrases::is_said(name, field)))
+                || (number && field.unit.is_some()))
     };
     let worth: Vec<bool> = doc.fields.iter().map(is_worth).collect();
     if worth.contains(&true) {

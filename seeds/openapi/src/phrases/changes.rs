@@ -1,6 +1,7 @@
 //! Words for changes: what is added, changed, taken away or done, and with which arguments.
 
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 
 use super::{MOST_SAID, named};
@@ -133,6 +134,12 @@ pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
 /// Whether a word is a verb of operations.
 pub(crate) fn is_verb(word: &str) -> bool {
     VERBS.contains(&word)
+}
+
+/// Whether a participle is of something that is done to a record: `archived`, and not `occurred`.
+pub(super) fn is_done(participle: &str) -> bool {
+    const WRITTEN: [&str; 8] = ["create", "update", "modify", "change", "post", "add", "upload", "edit"];
+    WRITTEN.iter().chain(&VERBS).any(|verb| stem(verb) == stem(participle))
 }
 
 /// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing

@@ -66,12 +66,14 @@ const PLAIN: [&str; 20] = [
     "put", "remove", "replace", "retrieve", "set", "show", "update", "upsert",
 ];
 
-/// Whether the name of an operation that makes something says that it makes something else: `CreateDm` among channels.
-pub(crate) fn is_about_else(name: &str, thing: &str) -> bool {
+/// Whether the name of an operation says that a thing is made, changed or taken away, or that something else is, as
+/// `CreateDm` does among channels. Nothing where it begins with no such verb.
+pub(crate) fn names(name: &str, thing: &str) -> Option<bool> {
     let words = words(name);
-    let Some((verb, rest)) = words.split_first() else { return false };
+    let (verb, rest) = words.split_first()?;
     let thing: Vec<String> = thing.split(' ').map(noun).collect();
-    PLAIN.contains(&verb.as_str()) && !rest.is_empty() && !rest.iter().any(|word| thing.contains(&noun(word)))
+    let is_plain = PLAIN.contains(&verb.as_str()) && !rest.is_empty();
+    is_plain.then(|| rest.iter().any(|word| thing.contains(&noun(word))))
 }
 
 impl Command {

@@ -10,7 +10,7 @@ use crate::ground::places::{Above, Collection, keys, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
-use crate::words::singular;
+use crate::words::{is_plural, singular};
 
 impl Act<'_> {
     pub(super) fn create(&mut self, index: usize, elsewhere: bool) {
@@ -75,16 +75,17 @@ impl Act<'_> {
     /// it is made for (`fork the gist`). Nothing where they are about something else.
     fn making(&self, found: &Collection, said: (&[String], &[String])) -> PhrasesDoc {
         let parameters = &self.api.parameters;
-        let command = self.command().filter(|command| {
-            command.is_about(&found.label) || !command.is_within(&found.label)
-        });
-        let Some(command) = command else {
-            if phrases::is_about_else(&self.api.name, &found.label) {
+        let Some(command) = self.command_on(found) else {
+            if phrases::names(&self.api.name, &found.label) == Some(false) {
                 return PhrasesDoc::default();
             }
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
             return phrases::make(verb, &found.label, parameters, said);
         };
+        // What is done to many of them makes none.
+        if command.object.rsplit(' ').next().is_some_and(is_plural) {
+            return PhrasesDoc::default();
+        }
         if command.is_about(&found.label) {
             return phrases::make(&command.verb, &found.label, parameters, said);
         }
