@@ -17,6 +17,7 @@ use crate::document::Operation;
 use crate::fakes;
 use crate::phrases;
 use crate::shape::Shape;
+use crate::words::sentence;
 use crate::{Remark, Severity};
 
 /// What is done to a record, in words.
@@ -80,7 +81,7 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
-        if self.is_unsayable() {
+        if self.is_unsayable() || self.is_undoing() {
             self.api.phrases.imperative.clear();
         }
         if self.operation.deprecated {
@@ -105,6 +106,18 @@ impl<'a> Act<'a> {
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind.as_deref() == Some("boolean");
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
         body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
+    }
+
+    /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
+    /// callers can do to a record is not done yet.
+    fn is_undoing(&self) -> bool {
+        let own = phrases::command(&self.api.name, &self.operation.summary).is_some_and(|own| own.is_own());
+        let said = sentence(&self.operation.description).to_lowercase();
+        let done = |was: &&str| {
+            let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
+            after.is_some_and(|word| word.ends_with("ed"))
+        };
+        own && [" has been ", " have been ", " was ", " were "].iter().any(|was| done(&was))
     }
 
     fn behave(&mut self) {

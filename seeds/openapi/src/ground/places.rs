@@ -80,6 +80,8 @@ pub(super) struct Above {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) all: IndexMap<String, Collection>,
+    /// The forms of all paths.
+    forms: HashSet<String>,
     /// The forms of paths that end with a key and show a record.
     opened: HashSet<String>,
     /// The forms of paths that end with a key and list what stands below it.
@@ -137,11 +139,6 @@ pub(super) fn form(parts: &[Part]) -> String {
         Part::Key(_) => "/{}".to_owned(),
     };
     parts.iter().map(part).collect()
-}
-
-/// Whether a key in a path is the first part of one of two: `{owner}/{repo}`.
-fn is_first_part(parts: &[Part], at: usize) -> bool {
-    matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))))
 }
 
 /// The names of the keys in a path.
@@ -307,7 +304,7 @@ impl Places {
 
     /// What of paths is told by more than one of them: which keys show a record, and which a list.
     fn read_forms(&mut self, operations: &[Operation]) {
-        let forms: HashSet<String> = operations.iter().map(|operation| form(&parts(operation))).collect();
+        self.forms = operations.iter().map(|operation| form(&parts(operation))).collect();
         let changes =
             operations.iter().filter(|operation| ["PUT", "PATCH"].contains(&operation.method.as_str()));
         self.changed.extend(changes.map(|operation| form(&parts(operation))));
@@ -317,7 +314,7 @@ impl Places {
             match parts.last() {
                 Some(Part::Key(_)) => {
                     let path = form(&parts);
-                    let below = listed && forms.contains(&format!("{path}/{{}}"));
+                    let below = listed && self.forms.contains(&format!("{path}/{{}}"));
                     if below {
                         self.lists.insert(path)
                     } else {
@@ -350,6 +347,12 @@ impl Places {
                 self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
             }
         }
+    }
+
+    /// Whether a key in a path is the first part of one of two: `{owner}/{repo}`, where no path ends with the first.
+    fn is_first_part(&self, parts: &[Part], at: usize) -> bool {
+        let pair = matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))));
+        pair && !self.forms.contains(&form(parts.get(..=at).unwrap_or_default()))
     }
 
     /// Whether a path ends with a key and lists what stands below it.
@@ -676,7 +679,7 @@ impl Places {
             };
             let path = form(parts.get(..position).unwrap_or_default());
             // The first part of a key of two is no key by itself.
-            let is_first = is_first_part(parts, position);
+            let is_first = self.is_first_part(parts, position);
             let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
             let elsewhere = || {

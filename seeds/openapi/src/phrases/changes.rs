@@ -110,8 +110,8 @@ fn ask(
         });
         phrases.extend(of);
         // Where there is one way to say it, each verb says it.
-        if said.len() == 1 {
-            let all: Vec<&str> = required.iter().map(String::as_str).collect();
+        if let [only] = said.as_slice() {
+            let all: Vec<&str> = required.iter().map(String::as_str).chain(only.iter().copied()).collect();
             phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
         }
     }

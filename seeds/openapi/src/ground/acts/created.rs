@@ -1,12 +1,12 @@
 //! Records that operations make: what they stand below, what comes with them, and several of them at once.
 
-use diorama_seeds::contract::plain;
+use diorama_seeds::contract::{ME, plain};
 use diorama_seeds::doc::{EffectDoc, PhrasesDoc, ReplyDoc};
 use indexmap::IndexMap;
 
 use super::Act;
 use crate::constants::literal;
-use crate::ground::places::{Above, Collection, keys, list};
+use crate::ground::places::{Above, Collection, Part, keys, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
@@ -80,7 +80,10 @@ impl Act<'_> {
                 return PhrasesDoc::default();
             }
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
-            return phrases::make(verb, &found.label, parameters, said);
+            let above = self.parts.iter().rev().skip(1);
+            let mine = |part: &Part| matches!(part, Part::Text(text) if ME.contains(&text.as_str()));
+            let whose = if above.into_iter().any(mine) { " for me" } else { "" };
+            return phrases::make(verb, &format!("{}{whose}", found.label), parameters, said);
         };
         // What is done to many of them makes none.
         if command.object.rsplit(' ').next().is_some_and(is_plural) {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use diorama_seeds::contract::{ME, noun};
 
-use super::{Collection, Part, Places, form, keys};
+use super::{Collection, Part, Places, form, keys, spelt};
 use crate::document::Operation;
 use crate::phrases::command;
 use crate::shape::Shape;
@@ -160,7 +160,7 @@ impl Writing {
     fn attributive(&self, word: &str) -> String {
         match self.proper(word) {
             Some(_) => word.to_lowercase(),
-            None => label(&singular(word)),
+            None => label(&singular(&spelt(word))),
         }
     }
 

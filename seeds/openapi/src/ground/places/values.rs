@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use diorama_seeds::contract::{key_name, noun, plain};
 use serde_json::{Value as Json, json};
 
-use super::{Collection, Part, Places, form, is_first_part};
+use super::{Collection, Part, Places, form};
 use crate::document::Operation;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, label, singular};
@@ -33,7 +33,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
             if places.values.contains_key(&path) {
                 continue;
             }
-            if is_first_part(&parts, at) {
+            if places.is_first_part(&parts, at) {
                 places.values.insert(path, (identifier(name), Vec::new()));
                 continue;
             }
