@@ -443,6 +443,18 @@ impl<'a> Planner<'a> {
             Some(format!("the {} ", world.resource(resource).label))
         });
         leave_out_nouns(&mut segments, &nouns.collect::<Vec<_>>());
+        // Both parts of a key are told as one.
+        for (first, resource) in first_parts(described) {
+            let is_second = |parameter: &Parameter| refers_to(&parameter.schema.kind) == Some(resource);
+            let second =
+                told.iter().position(|(index, _)| described.parameters.get(*index).is_some_and(is_second));
+            let at = told.iter().position(|(index, _)| *index == first.index());
+            if let (Some(second), Some(at)) = (second, at) {
+                let begin: Vec<Segment> = told[at].1.iter().cloned().chain([literal("/")]).collect();
+                told[second].1.splice(0..0, begin);
+                told.remove(at);
+            }
+        }
         let alone = told.len() == 1;
         let details = told
             .iter()

@@ -116,6 +116,8 @@ fn hub() -> Value {
                 "delete": {"operationId": "DeleteGist", "responses": done}},
             "/gists/{gist_id}/forks": {"parameters": [key("gist_id")], "get": {"operationId": "ListForks", "responses": answers(list_of("Gist"))},
                 "post": {"operationId": "GistsFork", "summary": "Fork a gist", "responses": answers(component("Gist"))}},
+            "/gists/{gist_id}/tags": {"parameters": [key("gist_id")], "put": {"operationId": "SetTags", "responses": done,
+                "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "array", "items": {"type": "string"}}}}}}},
             "/gists/{gist_id}/notes": {"parameters": [key("gist_id")], "get": {"operationId": "ListNotesLegacy", "responses": answers(list_of("Gist"))}},
         },
         "components": {"schemas": {
