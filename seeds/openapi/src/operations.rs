@@ -1,7 +1,8 @@
 //! Operations to APIs: which behaviour an operation has, its parameters, its reply.
 
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc,
+    ResourceDoc,
 };
 use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};

@@ -10,10 +10,8 @@ use serde_json::json;
 
 pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
+pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of};
 pub(super) use self::command::{Command, command, names};
-pub(super) use self::changes::{
-    act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of,
-};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
@@ -104,10 +102,12 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                 }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
-            (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => one(
-                &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                &format!("{{it}} {verb} on {{value}}."),
-            ),
+            (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => {
+                one(
+                    &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
+                    &format!("{{it}} {verb} on {{value}}."),
+                )
+            }
             // A moment whose name is a clause has no noun.
             (_, "at" | "on" | "timestamp" | "until") => return,
             _ => plainly(),
@@ -209,9 +209,10 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         }
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
-        let said = parameters.iter().rev().find(|(name, doc)| {
-            is_path(doc) && outside.contains(&format!("{{{name}}}"))
-        });
+        let said = parameters
+            .iter()
+            .rev()
+            .find(|(name, doc)| is_path(doc) && outside.contains(&format!("{{{name}}}")));
         let mut nearer: Option<&str> = said.and_then(|(_, doc)| doc.reference.as_deref());
         for (position, name) in path.into_iter().rev().enumerate() {
             let doc = parameters.get(name);

@@ -143,7 +143,9 @@ fn requests_tell_an_operation_from_its_siblings() {
     for part in ["etag", "trashed", "add a fork", "owner", "of the repo of"] {
         assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
     }
-    let calls = |name: &str| rows.iter().any(|row| row["messages"].to_string().contains(&format!("\"name\":\"{name}\"")));
+    let calls = |name: &str| {
+        rows.iter().any(|row| row["messages"].to_string().contains(&format!("\"name\":\"{name}\"")))
+    };
     assert!(calls("GistsFork") && calls("VaultDeleteSecret") && calls("DeleteGist"));
     // Of what documents deprecate nothing is called, and names are looked up by what matches them.
     assert!(!calls("ListNotesLegacy"));

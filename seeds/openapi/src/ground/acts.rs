@@ -289,8 +289,7 @@ impl<'a> Act<'a> {
                 let verb = verb.as_deref().unwrap_or("remove");
                 let place = keys(&self.parts).last().map(|name| (*name).to_owned());
                 let parameters = &self.api.parameters;
-                self.api.phrases =
-                    phrases::change(verb, &noun, place.as_deref(), parameters, (&[], &[]));
+                self.api.phrases = phrases::change(verb, &noun, place.as_deref(), parameters, (&[], &[]));
             }
         }
     }

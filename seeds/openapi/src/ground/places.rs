@@ -228,7 +228,8 @@ fn described(parts: &[Part]) -> Option<String> {
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
         // Adjectives and participles tell which; nouns tell something else.
-        if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending)) {
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending))
+        {
             return None;
         }
         said.push(spelt(text));
@@ -340,7 +341,8 @@ impl Places {
                 self.verbs.insert(stem("delete"));
             }
         }
-        let bodies = operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
+        let bodies =
+            operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
         self.sent = bodies.flat_map(|members| members.keys().map(|name| plain(name))).collect();
         for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
             if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {

@@ -311,9 +311,9 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
         // A moment whose name is a clause has no noun.
-        Some("date-time" | "date") => {
-            !words(name).last().is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str()))
-        }
+        Some("date-time" | "date") => !words(name)
+            .last()
+            .is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str())),
         Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
         // What can only be one thing goes without saying.
         _ => doc.values.len() != 1,

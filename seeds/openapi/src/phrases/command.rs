@@ -32,9 +32,9 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     let is_known = |verb: &str| VERBS.contains(&verb) || PLAIN.contains(&verb);
     // A name that begins with a verb of its own says no other.
     let says = named.first().is_none_or(|word| !is_known(word));
-    let verb = [first.as_str(), stem.as_str()].into_iter().find(|verb| {
-        article || is_known(verb) || (says && named.iter().any(|word| word == verb))
-    })?;
+    let verb = [first.as_str(), stem.as_str()]
+        .into_iter()
+        .find(|verb| article || is_known(verb) || (says && named.iter().any(|word| word == verb)))?;
     let verb = if article { stem.as_str() } else { verb };
     let mut object = Vec::new();
     let mut end = String::new();

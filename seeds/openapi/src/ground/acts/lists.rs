@@ -197,7 +197,8 @@ impl Act<'_> {
             {
                 filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
                 said.push((name.clone(), "about {}".to_owned(), false));
-            } else if let Some(display) = resource.display.as_ref().filter(|display| matches_by(doc, display)) {
+            } else if let Some(display) = resource.display.as_ref().filter(|display| matches_by(doc, display))
+            {
                 filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: vec![display.clone()] }));
             }
         }

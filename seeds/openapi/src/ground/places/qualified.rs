@@ -56,7 +56,8 @@ impl Places {
     /// The noun of a place that the name of a schema says its records are: `user` of `UserResponse`.
     pub(in crate::ground) fn said_by(&self, record: &Shape) -> Option<String> {
         let said = words(record.title.as_deref()?);
-        let is_place = |word: &String| self.all.values().any(|found| found.noun == *word && found.item.is_some());
+        let is_place =
+            |word: &String| self.all.values().any(|found| found.noun == *word && found.item.is_some());
         said.iter().map(|word| noun(word)).find(is_place)
     }
 
