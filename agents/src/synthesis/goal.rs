@@ -23,6 +23,7 @@ pub use self::ask::{ask, ask_again, ask_missing};
 pub use self::compute::compute;
 pub use self::list::list;
 pub use self::values::arguments;
+pub(super) use self::values::{first_part, first_parts};
 pub use self::words::{infinitive, opening};
 pub use self::write::write;
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use diorama_seeds::model::{
-    ApiId, BehaviourKind, DomainId, Parameter, ParameterId, Record, ResourceId, World,
+    Api, ApiId, BehaviourKind, DomainId, Parameter, ParameterId, Record, ResourceId, World,
 };
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Derivation};
@@ -19,6 +19,7 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::draft::{Detail, Step, StepArgument};
+use super::goal::{first_part, first_parts};
 use super::say::{self, Moment};
 use super::text::{Segment, assemble, literal};
 use super::world::{UnitWorld, refers_to};
@@ -217,7 +218,8 @@ impl<'a> Planner<'a> {
         }
         // Where nothing finds a name, people have the key at hand.
         let finders = &self.world.family.survey.finders[resource.index()];
-        let is_found = !self.by_key && finders.iter().any(|finder| self.takes_known(finder));
+        let is_key = described.display == Some(described.key);
+        let is_found = !self.by_key && !is_key && finders.iter().any(|finder| self.takes_known(finder));
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
             return self.find_by_name(resource, key, nesting);
         }
@@ -340,6 +342,10 @@ impl<'a> Planner<'a> {
                 arguments.push(self.token(api)?);
                 continue;
             }
+            if let Some(value) = self.named_first(described, id) {
+                arguments.push(self.argument(api, id, &value, nesting)?.1);
+                continue;
+            }
             // A look-up that needs more than is named would put words into the request that nobody says.
             let of = refers_to(&parameter.schema.kind)?;
             let key = self.named.iter().find(|(resource, _)| *resource == of).map(|(_, key)| key.clone())?;
@@ -358,8 +364,18 @@ impl<'a> Planner<'a> {
                 let of = refers_to(&parameter.schema.kind);
                 of.is_some_and(|of| self.named.iter().any(|(resource, _)| *resource == of))
             };
-            !parameter.required || id == finder.by || id == api.token || named()
+            let first = || self.named_first(api, ParameterId(index as u16)).is_some();
+            !parameter.required || id == finder.by || id == api.token || named() || first()
         })
+    }
+
+    /// The first part of the key of a record that the request names anyway.
+    fn named_first(&self, api: &Api, id: ParameterId) -> Option<Value> {
+        let base = &self.world.base;
+        let (first, resource) = first_parts(api).find(|(first, _)| *first == id)?;
+        let (_, key) = self.named.iter().find(|(of, _)| *of == resource)?;
+        let record = self.session.state().get(base, resource, key)?;
+        first_part(base.world(), api, (first, resource), record)
     }
 
     /// Fills a template of an API with values and references; gives words and arguments. Optional parts are there
@@ -427,6 +443,18 @@ impl<'a> Planner<'a> {
             Some(format!("the {} ", world.resource(resource).label))
         });
         leave_out_nouns(&mut segments, &nouns.collect::<Vec<_>>());
+        // Both parts of a key are told as one.
+        for (first, resource) in first_parts(described) {
+            let is_second = |parameter: &Parameter| refers_to(&parameter.schema.kind) == Some(resource);
+            let second =
+                told.iter().position(|(index, _)| described.parameters.get(*index).is_some_and(is_second));
+            let at = told.iter().position(|(index, _)| *index == first.index());
+            if let (Some(second), Some(at)) = (second, at) {
+                let begin: Vec<Segment> = told[at].1.iter().cloned().chain([literal("/")]).collect();
+                told[second].1.splice(0..0, begin);
+                told.remove(at);
+            }
+        }
         let alone = told.len() == 1;
         let details = told
             .iter()

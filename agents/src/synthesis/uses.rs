@@ -62,6 +62,9 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
         return "the offline authors never sign anybody out: write a scenario".to_owned();
     }
     let words = family.guide.api(id);
+    if words.unasked {
+        return "it is not asked for: its `phrases` say so".to_owned();
+    }
     let lists = matches!(
         api.behaviour.kind,
         BehaviourKind::List(_) | BehaviourKind::Members { .. } | BehaviourKind::Aggregate { .. }

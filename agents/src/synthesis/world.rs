@@ -91,6 +91,8 @@ pub struct ApiWords {
     pub done: Vec<Template>,
     /// What people call what it does.
     pub search: Vec<String>,
+    /// Nobody asks for it.
+    pub unasked: bool,
 }
 
 impl Family {
@@ -107,7 +109,8 @@ impl Family {
         let source = Source::new(doc.clone())?;
         let world = source.world();
         let guide = Guide::new(doc, world);
-        let survey = Survey::new(world);
+        let mut survey = Survey::new(world);
+        survey.leave_out(|api| guide.api(api).unasked);
         let mut archetypes: Vec<String> =
             world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
@@ -237,6 +240,7 @@ impl ApiWords {
             noun: parse(&phrases.noun),
             done: parse(&phrases.done),
             search: phrases.search.clone(),
+            unasked: phrases.unasked,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::routes::{Places, Route};
 use super::security::{self, Needs};
 use super::shape::{Kind, Shape, Unfolder};
 use super::source::Unreadable;
-use super::words::{is_identifier, snake};
+use super::words::{is_identifier, sentence, snake, words};
 use super::{Note, Severity};
 
 /// Methods that can be operations, in the order in which they are read.
@@ -266,6 +266,17 @@ fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, Securi
     });
 }
 
+/// Whether callers are told to use another operation: by the mark for it, or by its name, its summary or the first
+/// sentence of its description.
+fn is_deprecated(node: &Json) -> bool {
+    let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default();
+    let named = [text("operationId"), text("summary")].join(" ");
+    let named = words(&named).iter().any(|word| ["deprecated", "legacy"].contains(&word.as_str()));
+    let said = sentence(text("description")).to_lowercase();
+    let marked = node.get("deprecated") == Some(&Json::Bool(true));
+    marked || named || said.contains("deprecated") || said.contains("closing down")
+}
+
 fn operation<'a>(
     unfolder: &mut Unfolder<'a>,
     method: &str,
@@ -322,7 +333,7 @@ fn operation<'a>(
     let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
     Operation {
         id: node.get("operationId").and_then(Json::as_str).map(str::to_owned),
-        deprecated: node.get("deprecated") == Some(&Json::Bool(true)),
+        deprecated: is_deprecated(node),
         method: method.to_uppercase(),
         path: path.to_owned(),
         summary: text("summary"),

@@ -290,8 +290,10 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!({"provider": "code", "format": "{AAA}-####"}));
     }
     if named {
-        let of = words(name).split_last().map(|(_, of)| of.join("_")).unwrap_or_default();
-        return Some(json!(provider_of_name(&of)));
+        let mut of = words(name);
+        of.pop();
+        of.pop_if(|last| last == "display");
+        return Some(json!(provider_of_name(&of.join("_"))));
     }
     Some(few(&samples).unwrap_or_else(|| json!(ANYTHING)))
 }

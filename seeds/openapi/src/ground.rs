@@ -18,6 +18,7 @@ use self::places::Places;
 use super::contract::Taker;
 use super::document::Operation;
 use super::operations;
+use super::phrases;
 use super::{Note, Severity};
 
 /// A document on its ground.
@@ -67,6 +68,7 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
         apis.push(api);
     }
     show_changes(&mut apis, operations);
+    phrases::tell_apart(&mut apis);
     if silent > 0 {
         notes.push(Note::on_all(Severity::Less.says(format!(
             "{silent} of {} operations only answer as their schemas promise; the others keep what they are sent by their paths",

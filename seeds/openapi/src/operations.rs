@@ -1,7 +1,8 @@
 //! Operations to APIs: which behaviour an operation has, its parameters, its reply.
 
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc,
+    ResourceDoc,
 };
 use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
@@ -196,6 +197,9 @@ impl Maker<'_> {
         }
         self.without_body();
         self.page_by_offset();
+        if self.operation.deprecated {
+            self.api.phrases = PhrasesDoc { unasked: true, ..PhrasesDoc::default() };
+        }
         phrases::complete(&mut self.api, &|_, _| true);
         let mut unused: Vec<&str> = Vec::new();
         for (name, doc) in &mut self.api.parameters {

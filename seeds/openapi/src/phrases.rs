@@ -1,12 +1,17 @@
 //! Words for people: questions about fields, requests for operations. Generic English, by names and kinds.
 
+mod apart;
 mod changes;
+mod command;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
+use diorama_seeds::materialise::provider_of_name;
 use serde_json::json;
 
+pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
-pub(super) use self::changes::{act, action, change, comes_first, is_said, verb_of};
+pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of};
+pub(super) use self::command::{Command, command, names};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
 use super::shape::{Kind, Shape};
@@ -90,15 +95,21 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
             }
             ("air", _) => one("When did {it} air?", "{it} aired on {value}."),
             ("due", _) => one("When is {it} due?", "{it} is due on {value}."),
+            // What happens of itself is not done by anybody.
             (verb, "at") | ("date", verb) if parts.len() == 2 && verb.ends_with("ed") => {
+                if !changes::is_done(verb) {
+                    return;
+                }
                 one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
-            (verb, "at") if parts.len() == 2 && verb.ends_with('s') => one(
-                &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
-                &format!("{{it}} {verb} on {{value}}."),
-            ),
+            (verb, last) if (last == "at" && parts.len() == 2 || parts.len() == 1) && verb.ends_with('s') => {
+                one(
+                    &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
+                    &format!("{{it}} {verb} on {{value}}."),
+                )
+            }
             // A moment whose name is a clause has no noun.
-            (_, "at" | "on") => return,
+            (_, "at" | "on" | "timestamp" | "until") => return,
             _ => plainly(),
         },
         Kind::Integer | Kind::Number => match last {
@@ -159,12 +170,23 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
 /// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one
 /// resource belong to those of another.
 pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
+    let first_parts: Vec<(String, String)> = first_parts(api);
     let (phrases, parameters) = (&mut api.phrases, &api.parameters);
+    let is_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+    // What chooses in the middle of a path has no noun.
+    let chooses = |(name, doc): (&String, &FieldDoc)| {
+        is_path(doc) && !doc.values.is_empty() && !api.path.ends_with(&format!("{{{name}}}"))
+    };
+    if parameters.iter().any(chooses) {
+        phrases.imperative.clear();
+    }
     let required: Vec<&String> = parameters
         .iter()
         .filter(|(_, doc)| !doc.optional && doc.default.is_none())
         .map(|(name, _)| name)
+        .filter(|name| !first_parts.iter().any(|(first, _)| first == *name))
         .collect();
+    let deletes = phrases.imperative.iter().any(|phrase| phrase.starts_with("delete "));
     for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
         // Brackets hold what may be left out.
         let mut depth = 0_u32;
@@ -178,22 +200,32 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
         };
         let outside: String = phrase.chars().filter(count).collect();
         let left = required.iter().filter(|name| !outside.contains(&format!("{{{name}}}")));
-        let is_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
         let (mut path, rest): (Vec<&String>, Vec<&String>) =
             left.partition(|name| parameters.get(**name).is_some_and(is_path));
         path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
+        // What is removed from something need not be gone, and what is deleted is.
+        if deletes && !path.is_empty() && phrase.starts_with("remove ") {
+            *phrase = phrase.replacen("remove ", "delete ", 1);
+        }
         let mut whose = String::new();
         // What stands in the path is whose it is, the nearest first.
-        let mut nearer: Option<&str> = None;
+        let said = parameters
+            .iter()
+            .rev()
+            .find(|(name, doc)| is_path(doc) && outside.contains(&format!("{{{name}}}")));
+        let mut nearer: Option<&str> = said.and_then(|(_, doc)| doc.reference.as_deref());
         for (position, name) in path.into_iter().rev().enumerate() {
             let doc = parameters.get(name);
             let noun = named(name, doc);
             let of = doc.and_then(|doc| doc.reference.as_deref());
             let joint = match phrase.split(' ').next() {
+                Some("add") if position == 0 && is_person(&noun) && said.is_none() => "for",
                 Some("add") if position == 0 => "to",
-                Some("create") if position == 0 => "for",
+                Some("create" | "post" | "send") if position == 0 && is_person(&noun) => "for",
+                Some("create" | "post" | "send") if position == 0 => "in",
                 Some("remove" | "unassign" | "revoke") if position == 0 => "from",
                 // A guild is not the application's.
+                _ if is_person(&noun) => "of",
                 _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "in",
                 _ => "of",
             };
@@ -203,16 +235,36 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
             });
             nearer = of;
         }
-        let new = if phrase.starts_with("change ") {
-            [" to {", " to \"{", " so that "].iter().filter_map(|to| phrase.find(to)).min()
-        } else {
-            None
+        let joints: &[&str] = match phrase.starts_with("change ") {
+            true => &[" to {", " to \"{", " so that "],
+            false => &[" with "],
         };
+        let plain = |at: &usize| phrase.get(..*at).is_some_and(|before| !before.contains('['));
+        let new = joints.iter().filter_map(|to| phrase.find(to)).min().filter(plain);
         phrase.insert_str(new.unwrap_or(phrase.len()), &whose);
         for name in rest {
             phrase.push_str(&format!(" with {}", part(name, parameters.get(name))));
         }
+        for (first, second) in &first_parts {
+            *phrase = phrase.replacen(&format!("{{{second}}}"), &format!("{{{first}}}/{{{second}}}"), 1);
+        }
     }
+}
+
+/// The parameters in a row that are parts of one key: `{owner}/{repo}`.
+fn first_parts(api: &ApiDoc) -> Vec<(String, String)> {
+    let text = |doc: &FieldDoc| doc.reference.is_none() && doc.kind.as_deref() == Some("string");
+    let known = api.parameters.iter().filter(|(_, doc)| text(doc) && doc.values.is_empty());
+    let pair = |name: &String| {
+        let (_, after) = api.path.split_once(&format!("{{{name}}}/{{"))?;
+        Some((name.clone(), after.split('}').next()?.to_owned()))
+    };
+    known.filter_map(|(name, _)| pair(name)).collect()
+}
+
+/// Whether a noun is that of people, in whom nothing is.
+fn is_person(noun: &str) -> bool {
+    provider_of_name(noun) == "person_name"
 }
 
 /// How people ask for what is theirs, or the only one of its kind.

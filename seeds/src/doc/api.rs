@@ -399,7 +399,11 @@ pub struct PhrasesDoc {
     /// What people call what it does, for searches by those who have not read its description: `extend a loan`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<String>,
+    /// Nobody asks for it, and nothing is looked up with it: it is there for callers that still use it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unasked: bool,
 }
+
 impl ReplyDoc {
     fn is_default(&self) -> bool {
         *self == Self::default()
@@ -417,6 +421,7 @@ impl PhrasesDoc {
             noun: cased(&self.noun),
             done: cased(&self.done),
             search: self.search.clone(),
+            unasked: self.unasked,
         }
     }
 

@@ -54,7 +54,9 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
     for part in parts {
         match part {
             // A text that ends its own sentence needs no second stop.
-            AnswerPart::Text(literal) if text.ends_with(['.', '!', '?']) && literal.starts_with('.') => {
+            AnswerPart::Text(literal)
+                if literal.starts_with('.') && (text.ends_with(['.', '!', '?']) || lists(&text)) =>
+            {
                 text.push_str(literal.get(1..).unwrap_or_default());
             }
             AnswerPart::Text(literal) => text.push_str(literal),
@@ -81,6 +83,11 @@ pub fn say_answer(parts: &[AnswerPart], replies: &Replies, world: &World, restyl
         }
     }
     Some(text)
+}
+
+/// Whether a text ends with a list of lines, which no stop ends.
+fn lists(text: &str) -> bool {
+    text.lines().last().is_some_and(|last| last.starts_with("- "))
 }
 
 /// The members of an array's items.

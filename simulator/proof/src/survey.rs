@@ -77,6 +77,15 @@ impl Survey {
         }
     }
 
+    /// Forgets APIs.
+    pub fn leave_out(&mut self, gone: impl Fn(ApiId) -> bool) {
+        self.finders.iter_mut().for_each(|finders| finders.retain(|finder| !gone(finder.api)));
+        self.readers.iter_mut().for_each(|readers| readers.retain(|api| !gone(*api)));
+        for all in [&mut self.lists, &mut self.writers, &mut self.computers] {
+            all.retain(|api| !gone(*api));
+        }
+    }
+
     /// The sign-in API of a domain.
     #[must_use]
     pub fn sign_in(&self, domain: DomainId) -> Option<ApiId> {

@@ -42,11 +42,11 @@ fn document() -> Value {
     })
 }
 
-#[test]
-fn people_ask_in_words_for_what_there_is_to_tell() {
+/// Dialogues of a document.
+fn rows_of(document: &Value) -> Vec<Value> {
     let folder = tempfile::tempdir().expect("a folder");
-    let (file, out) = (folder.path().join("boards.json"), folder.path().join("rows"));
-    std::fs::write(&file, document().to_string()).expect("it is written");
+    let (file, out) = (folder.path().join("api.json"), folder.path().join("rows"));
+    std::fs::write(&file, document.to_string()).expect("it is written");
     let (file, out) = (file.to_str().expect("a path"), out.to_str().expect("a path"));
     let ran = diorama(["generate", "--out", out, "--openapi", file, "--dialogues", "150", "--seed", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
@@ -54,13 +54,22 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
     let ran = diorama(["export", out, "--format", "jsonl", "--out", rows.to_str().expect("a path")]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let text = std::fs::read_to_string(rows).expect("rows");
-    let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
-    let said: Vec<(&str, &str)> = rows
-        .iter()
+    text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
+}
+
+/// What users and assistants say.
+fn said(rows: &[Value]) -> Vec<(&str, &str)> {
+    rows.iter()
         .flat_map(|row| row["messages"].as_array().expect("messages"))
         .filter_map(|message| Some((message["role"].as_str()?, message["content"].as_str()?)))
         .filter(|(role, _)| ["user", "assistant"].contains(role))
-        .collect();
+        .collect()
+}
+
+#[test]
+fn people_ask_in_words_for_what_there_is_to_tell() {
+    let rows = rows_of(&document());
+    let said = said(&rows);
     let some = |part: &str| said.iter().any(|(_, text)| text.contains(part));
     // What is always the same, has no unit, or could be anything, is neither asked for nor told; nor is what the
     // server writes, or a yes or no without words, sent.
@@ -77,4 +86,69 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
     let calls =
         |row: &Value, name: &str| row["messages"].to_string().contains(&format!("\"name\":\"{name}\""));
     assert!(rows.iter().any(|row| calls(row, "ListCards") && calls(row, "UpdateCard")));
+}
+
+/// Repositories named by two parts, secrets of three kinds, and operations that say more than their methods.
+fn hub() -> Value {
+    let key =
+        |name: &str| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
+    let done = json!({"204": {"description": "done"}});
+    let repo = [key("owner"), key("repo")];
+    let secret = |kind: &str| {
+        json!({"parameters": [key("owner"), key("repo"), key("secret_name")],
+            "get": {"operationId": format!("{kind}GetSecret"), "summary": "Get a secret", "responses": answers(component("Secret"))},
+            "delete": {"operationId": format!("{kind}DeleteSecret"), "summary": "Delete a secret", "responses": done}})
+    };
+    let members = json!({"name": {"type": "string"}, "created_at": {"type": "string", "format": "date-time"}, "etag": {"type": "string"},
+        "trashed_at": {"type": "string", "format": "date-time", "nullable": true}});
+    json!({
+        "openapi": "3.0.3", "info": {"title": "Hub", "version": "1"},
+        "paths": {
+            "/repos": {"get": {"operationId": "ListRepos", "responses": answers(list_of("Repo"))}},
+            "/repos/{owner}/{repo}": {"parameters": repo, "get": {"operationId": "GetRepo", "responses": answers(component("Repo"))},
+                "delete": {"operationId": "DeleteRepo", "responses": done}},
+            "/repos/{owner}/{repo}/vault/secrets/{secret_name}": secret("Vault"),
+            "/repos/{owner}/{repo}/robots/secrets/{secret_name}": secret("Robots"),
+            "/repos/{owner}/{repo}/secrets/{secret_name}": secret("Plain"),
+            "/gists": {"get": {"operationId": "ListGists", "responses": answers(list_of("Gist")),
+                "parameters": [{"name": "starting", "in": "query", "schema": {"type": "string"}, "description": "Only those whose name starts with this."}]}},
+            "/gists/{gist_id}": {"parameters": [key("gist_id")], "get": {"operationId": "GetGist", "responses": answers(component("Gist"))},
+                "delete": {"operationId": "DeleteGist", "responses": done}},
+            "/gists/{gist_id}/forks": {"parameters": [key("gist_id")], "get": {"operationId": "ListForks", "responses": answers(list_of("Gist"))},
+                "post": {"operationId": "GistsFork", "summary": "Fork a gist", "responses": answers(component("Gist"))}},
+            "/gists/{gist_id}/tags": {"parameters": [key("gist_id")], "put": {"operationId": "SetTags", "responses": done,
+                "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "array", "items": {"type": "string"}}}}}}},
+            "/gists/{gist_id}/notes": {"parameters": [key("gist_id")], "get": {"operationId": "ListNotesLegacy", "responses": answers(list_of("Gist"))}},
+        },
+        "components": {"schemas": {
+            "Repo": {"type": "object", "required": ["name"], "properties": members},
+            "Secret": {"type": "object", "required": ["name", "created_at"], "properties": members},
+            "Gist": {"type": "object", "required": ["id", "name", "created_at"], "properties": {"id": {"type": "string"}, "name": {"type": "string"},
+                "created_at": members["created_at"], "etag": members["etag"], "trashed_at": members["trashed_at"]}},
+        }},
+    })
+}
+
+#[test]
+fn requests_tell_an_operation_from_its_siblings() {
+    let rows = rows_of(&hub());
+    let said = said(&rows);
+    let some = |part: &str| said.iter().any(|(_, text)| text.contains(part));
+    // The verb and object of a summary are said; what a path says beside its records tells secrets apart; a key of two
+    // parts is one.
+    for part in ["ork the gist ", "vault secret ", "robot secret ", "he repo ", "/"] {
+        assert!(some(part), "nobody says {part:?}");
+    }
+    // Nobody asks for a service's own notes, or for what may not have happened; the owner of a repo is no repo.
+    for part in ["etag", "trashed", "add a fork", "owner", "of the repo of"] {
+        assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
+    }
+    let calls = |name: &str| {
+        rows.iter().any(|row| row["messages"].to_string().contains(&format!("\"name\":\"{name}\"")))
+    };
+    assert!(calls("GistsFork") && calls("VaultDeleteSecret") && calls("DeleteGist"));
+    // Of what documents deprecate nothing is called, and names are looked up by what matches them.
+    assert!(!calls("ListNotesLegacy"));
+    let all = Value::from(rows).to_string();
+    assert!(all.contains("starting"), "no gist is looked up by its name");
 }

@@ -10,7 +10,7 @@ use diorama_simulator::engine::{Body, Origin};
 use rand::RngExt;
 use rand::seq::IndexedRandom;
 
-use super::values::{keys, keys_named, own_record};
+use super::values::{first_parts, keys, keys_named, own_record};
 use super::words::{question, statement};
 use super::{Again, Goal, NoGoal, Result};
 use crate::synthesis::plan::Planner;
@@ -74,8 +74,19 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     let mut of = Vec::new();
     // The nearest first.
     let mut nearer: Option<ResourceId> = None;
+    let mut begins = None;
     for (parameter, key) in others.iter().rev() {
         let (words, argument) = planner.argument(id, *parameter, key, 0).ok_or(NoGoal)?;
+        if first_parts(api).any(|(first, _)| first == *parameter) {
+            // The first part of a key stands before the second.
+            let (whole, at) = match begins {
+                Some(at) => (&mut of, at),
+                None => (&mut it, 0),
+            };
+            whole.splice(at..at, words.into_iter().chain([literal("/")]));
+            arguments.push(argument);
+            continue;
+        }
         let resource = refers_to(&api.parameters[parameter.index()].schema.kind).ok_or(NoGoal)?;
         let belongs = |nearer: ResourceId| {
             let mut fields = world.resource(nearer).fields.iter();
@@ -84,6 +95,7 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         let joint = if nearer.is_none_or(belongs) { "of" } else { "in" };
         of.push(literal(format!(" {joint} the {} ", world.resource(resource).label)));
         nearer = Some(resource);
+        begins = Some(of.len());
         of.extend(words);
         arguments.push(argument);
     }
@@ -168,6 +180,8 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 Some(ask) if follows_on(ask) && !is_person(&described.label) => {
                     words.push(literal(format!(" And {}", lowered(&of_it(ask)))));
                 }
+                // What is told by a clause has no noun.
+                Some(_) if label.ends_with(" at") => continue,
                 _ => words.push(literal(format!(" And what about the {label}?"))),
             }
         }

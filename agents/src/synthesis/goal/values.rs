@@ -1,7 +1,7 @@
 //! Values for the arguments of a wish, drawn from records that exist or could.
 
 use diorama_seeds::model::{
-    Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Query, Record, ResourceId,
+    Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Query, Record, ResourceId, World,
 };
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Date, Decimal, Time, Value};
@@ -90,7 +90,36 @@ pub(super) fn keys(
         known.push((resource, record));
         values.push((id, key));
     }
+    for (first, resource) in first_parts(api) {
+        let record = known.iter().find(|(of, _)| *of == resource).map(|(_, record)| record);
+        let value = record.and_then(|record| first_part(world, api, (first, resource), record));
+        values.extend(value.map(|value| (first, value)));
+    }
     values
+}
+
+/// The parameters that are the first part of a key of two (`{owner}/{repo}`), with what the second is the key of.
+pub(in crate::synthesis) fn first_parts(
+    api: &Api,
+) -> impl Iterator<Item = (ParameterId, ResourceId)> + use<'_> {
+    api.parameters.iter().enumerate().filter_map(|(index, parameter)| {
+        matches!(parameter.schema.kind, Type::String).then_some(())?;
+        let (_, after) = api.path.split_once(&format!("{{{}}}/{{", parameter.name))?;
+        let second = api.parameter_named(after.split('}').next()?)?;
+        let resource = refers_to(&api.parameters[second.index()].schema.kind)?;
+        Some((ParameterId(index as u16), resource))
+    })
+}
+
+/// What a record has as the first part of its key.
+pub(in crate::synthesis) fn first_part(
+    world: &World,
+    api: &Api,
+    (first, resource): (ParameterId, ResourceId),
+    record: &Record,
+) -> Option<Value> {
+    let field = world.resource(resource).field_named(&api.parameters[first.index()].name)?;
+    record.get(field.index()).filter(|value| !value.is_missing()).cloned()
 }
 
 /// The records that a call names by their keys.

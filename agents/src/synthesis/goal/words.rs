@@ -44,7 +44,13 @@ pub fn opening(template: &Template) -> Option<String> {
     if noun.contains(" my ") {
         return Some(text.to_owned());
     }
-    Some(format!("{before} {} {noun}", article(noun)))
+    // What is removed from something is not said to be gone.
+    let from = template.parts.iter().find_map(|part| match part {
+        Part::Text(text) => text.strip_prefix(" from the ").map(str::trim_end),
+        _ => None,
+    });
+    let from = from.map(|from| format!(" from {} {from}", article(from))).unwrap_or_default();
+    Some(format!("{before} {} {noun}{from}", article(noun)))
 }
 
 /// `Books an appointment with a dentist.` as `book an appointment with a dentist`.

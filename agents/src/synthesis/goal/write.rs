@@ -37,7 +37,8 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
         planner.fill(id, &template, &values, 0.45, 0).ok_or(NoGoal)?;
     let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
-    if changes_nothing(world, api, &planner.steps[step].arguments, &entry.changes) {
+    let told = &planner.steps[step].arguments;
+    if changes_nothing(world, api, told, &entry.changes) || changes_type(api, told, &entry.changes) {
         return Err(NoGoal);
     }
     let refusal = match (wanted, entry.reply.is_success()) {
@@ -133,6 +134,23 @@ fn changes_nothing(world: &World, api: &Api, arguments: &[StepArgument], changes
                     == Some(&argument.value)
         };
         !is_key && changes.iter().any(had)
+    })
+}
+
+/// Whether a file gets the name of one of another type.
+fn changes_type(api: &Api, arguments: &[StepArgument], changes: &[RecordChange]) -> bool {
+    let ending = |value: &Value| {
+        let (stem, ending) = value.as_str()?.rsplit_once('.')?;
+        let is_type = (2..5).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+        (is_type && !stem.is_empty() && !stem.ends_with(' ')).then(|| ending.to_lowercase())
+    };
+    arguments.iter().any(|argument| {
+        let Some((resource, field)) = api.parameters[argument.parameter.index()].field else { return false };
+        let Some(new) = ending(&argument.value) else { return false };
+        changes.iter().filter(|change| change.resource == resource).any(|change| {
+            let had = change.before.as_ref().and_then(|before| before.get(field.index()));
+            had.and_then(ending).is_some_and(|had| had != new)
+        })
     })
 }
 

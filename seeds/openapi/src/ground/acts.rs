@@ -6,8 +6,8 @@ mod lists;
 mod located;
 mod scope;
 
-use diorama_seeds::contract::{ME, plain};
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, ResourceDoc};
+use diorama_seeds::contract::{ME, key_name, plain};
+use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, ResourceDoc};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
@@ -17,7 +17,18 @@ use crate::document::Operation;
 use crate::fakes;
 use crate::phrases;
 use crate::shape::Shape;
+use crate::words::sentence;
 use crate::{Remark, Severity};
+
+/// What is done to a record, in words.
+struct Deed {
+    /// The verb, where it is not the method's.
+    verb: Option<String>,
+    /// What it is done to.
+    noun: String,
+    /// What becomes of it: ` as done`.
+    end: String,
+}
 
 /// Makes the API of one operation.
 pub(super) struct Act<'a> {
@@ -70,8 +81,11 @@ impl<'a> Act<'a> {
                 doc.ignored = true;
             }
         }
-        if self.is_unsayable() || self.operation.deprecated {
+        if self.is_unsayable() || self.is_undoing() {
             self.api.phrases.imperative.clear();
+        }
+        if self.operation.deprecated {
+            self.api.phrases = PhrasesDoc { unasked: true, ..PhrasesDoc::default() };
         }
         let refers = |one: &str, other: &str| {
             let fields = self.resources.get(one).into_iter().flat_map(|known| known.fields.values());
@@ -88,7 +102,22 @@ impl<'a> Act<'a> {
         let Some(changed) = changed else { return false };
         let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
-        body.into_iter().any(|(name, doc)| !doc.optional && is_anything(name))
+        // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
+        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind.as_deref() == Some("boolean");
+        let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
+        body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
+    }
+
+    /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
+    /// callers can do to a record is not done yet.
+    fn is_undoing(&self) -> bool {
+        let own = phrases::command(&self.api.name, &self.operation.summary).is_some_and(|own| own.is_own());
+        let said = sentence(&self.operation.description).to_lowercase();
+        let done = |was: &&str| {
+            let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
+            after.is_some_and(|word| word.ends_with("ed"))
+        };
+        own && [" has been ", " have been ", " was ", " were "].iter().any(|was| done(&was))
     }
 
     fn behave(&mut self) {
@@ -148,31 +177,21 @@ impl<'a> Act<'a> {
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);
         }
-        // A ban that goes by its user is the ban of the user; a member is one.
-        let whose = found
-            .uses
-            .map(|uses| self.collection(uses))
-            .filter(|whose| whose.label != found.label)
-            .filter(|_| provider_of_name(&found.noun_words()) != "person_name");
-        let noun = match whose {
-            Some(whose) => format!("{} of the {}", found.label, whose.label),
-            None => found.label.clone(),
-        };
+        let Some(Deed { verb: named, noun, end }) = self.deed(found) else { return };
         let (noun, place) = (noun.as_str(), parameter.as_deref());
         let (required, optional) = self.said(found);
         let said = (&required[..], &optional[..]);
-        let named = phrases::verb_of(&self.api.name, &found.label);
         let parameters = &self.api.parameters;
-        self.api.phrases = match (method, named) {
+        self.api.phrases = match (method, named.as_deref()) {
             ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),
             // What is removed from somewhere is not deleted.
-            ("DELETE", None) if self.api.name.starts_with("Remove") => {
+            ("DELETE", None) if self.api.name.starts_with("Remove") || found.uses.is_some() => {
                 phrases::change("remove", noun, place, parameters, (&[], &[]))
             }
             ("DELETE", verb) => {
                 phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
             }
-            (_, Some(verb)) => phrases::change(verb, noun, place, parameters, said),
+            (_, Some(verb)) => phrases::change(verb, noun, place, parameters, (&required, &[])),
             // What the path names is put into a place.
             ("PUT", None) if found.uses.is_some() => {
                 let all = required
@@ -185,6 +204,59 @@ impl<'a> Act<'a> {
             ("POST", None) if self.places.changed.contains(&form(&self.parts)) => PhrasesDoc::default(),
             _ => phrases::change("change", noun, place, parameters, said),
         };
+        if let Some(place) = place.filter(|_| !end.is_empty()) {
+            let slot = format!("{{{place}}}");
+            for phrase in &mut self.api.phrases.imperative {
+                *phrase = phrase.replacen(&slot, &format!("{slot}{end}"), 1);
+            }
+        }
+    }
+
+    /// The command that the operation is called by, where that says more than its method.
+    fn command(&self) -> Option<phrases::Command> {
+        let command = phrases::command(&self.api.name, &self.operation.summary);
+        command.filter(|command| command.is_own() && self.operation.method != "GET")
+    }
+
+    /// The command that the operation is called by, unless it says in other words what the method does to a record: who
+    /// unassigns a task takes away a task assignment, and `RemoveProjectGroup` revokes a group's access.
+    fn command_on(&self, found: &Collection) -> Option<phrases::Command> {
+        let label = &found.label;
+        let plainly = phrases::names(&self.api.name, label) == Some(true);
+        self.command().filter(|command| command.is_about(label) || !(plainly || command.is_within(label)))
+    }
+
+    /// What the operation is called to do to the record that the path's last key names. Nothing where that is done to
+    /// something that the path does not name.
+    fn deed(&self, found: &Collection) -> Option<Deed> {
+        // A ban that goes by its user is the ban of the user; a member is one.
+        let last = |label: &str| label.rsplit(' ').next().map(str::to_owned);
+        let whose = found.uses.map(|uses| self.collection(uses));
+        let whose = whose.filter(|whose| last(&whose.label) != last(&found.label));
+        let is_person = || provider_of_name(&found.noun_words()) == "person_name";
+        let noun = match whose.filter(|_| !is_person()) {
+            Some(whose) => format!("{} of the {}", found.label, whose.label),
+            None => found.label.clone(),
+        };
+        if let Some(command) = self.command_on(found) {
+            let named = keys(&self.parts).last().and_then(|name| key_name(name)).map(|(stem, _)| stem);
+            let labels = [Some(&found.label), whose.map(|whose| &whose.label), named.as_ref()];
+            let about = labels.into_iter().flatten().find(|label| command.is_about(label))?;
+            return Some(Deed { verb: Some(command.verb), noun: about.clone(), end: command.end });
+        }
+        let verb = phrases::verb_of(&self.api.name, &found.label).map(str::to_owned);
+        // A place that is called by a verb is what is done to what its keys name.
+        let called = found.label.rsplit(' ').next().unwrap_or_default();
+        let done = whose.filter(|_| phrases::is_verb(called)).and_then(|whose| {
+            let undone = format!("un{called}");
+            let own = match self.operation.method.as_str() {
+                "PUT" => Some(called.to_owned()),
+                "DELETE" => verb.clone().or_else(|| Some(undone).filter(|undone| phrases::is_verb(undone))),
+                _ => None,
+            };
+            Some(Deed { verb: Some(own?), noun: whose.label.clone(), end: String::new() })
+        });
+        Some(done.unwrap_or(Deed { verb, noun, end: String::new() }))
     }
 
     /// A change is seen in the members that say when it was.
@@ -213,6 +285,12 @@ impl<'a> Act<'a> {
                 condition: Some(conditions.join(" && ")),
                 ..EffectDoc::default()
             });
+            if let Some(Deed { verb, noun, .. }) = self.deed(found) {
+                let verb = verb.as_deref().unwrap_or("remove");
+                let place = keys(&self.parts).last().map(|name| (*name).to_owned());
+                let parameters = &self.api.parameters;
+                self.api.phrases = phrases::change(verb, &noun, place.as_deref(), parameters, (&[], &[]));
+            }
         }
     }
 
@@ -298,6 +376,8 @@ impl<'a> Act<'a> {
             "DELETE" => behaviour.delete = name,
             _ => (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned())),
         }
+        // What people ask of the record, its own path tells.
+        self.api.phrases.unasked = method == "GET";
     }
 
     /// The only record at a place.
@@ -320,6 +400,7 @@ impl<'a> Act<'a> {
         let (required, optional) = self.said(found);
         let (noun, parameters) = (found.label.as_str(), &self.api.parameters);
         self.api.phrases = match method {
+            _ if self.command().is_some_and(|command| !command.is_about(noun)) => PhrasesDoc::default(),
             "GET" => phrases::change("show", noun, None, parameters, (&[], &[])),
             "POST" if self.places.changed.contains(&form(&self.parts)) => {
                 phrases::change("add", noun, None, parameters, (&required, &[]))

@@ -19,6 +19,7 @@ use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
 
 mod keys;
+mod qualified;
 mod values;
 
 /// A part of a path.
@@ -79,6 +80,8 @@ pub(super) struct Above {
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) all: IndexMap<String, Collection>,
+    /// The forms of all paths.
+    forms: HashSet<String>,
     /// The forms of paths that end with a key and show a record.
     opened: HashSet<String>,
     /// The forms of paths that end with a key and list what stands below it.
@@ -93,6 +96,8 @@ pub(super) struct Places {
     pub(super) changed: HashSet<String>,
     /// Stems of what can be done to a record: `delet`, `archiv`.
     pub(super) verbs: HashSet<String>,
+    /// Plain names of members that some request sends.
+    pub(super) sent: HashSet<String>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
 }
@@ -223,7 +228,8 @@ fn described(parts: &[Part]) -> Option<String> {
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
         // Adjectives and participles tell which; nouns tell something else.
-        if !["ed", "ive", "ic", "ate", "ing", "ent", "al"].iter().any(|ending| text.ends_with(ending)) {
+        if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending))
+        {
             return None;
         }
         said.push(spelt(text));
@@ -260,6 +266,7 @@ impl Places {
         places.all.retain(|path, _| !gone.contains(path));
         values::find(&mut places, operations);
         places.call_by_keys(operations);
+        places.tell_apart(operations);
         places.give_names();
         // What a place stands below is known before the place.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
@@ -282,18 +289,23 @@ impl Places {
                 && of.len() > 1
                 && is_id(last)
                 && noun(&of.join(" ")) != noun(&found.label)
+                && of.last().map(|last| noun(last)) != found.label.rsplit(' ').next().map(noun)
             {
                 // Mappings at `/mappings/slack` are Slack mappings.
                 let of = of.join("_");
                 let is_said = plain(&of).contains(&found.noun);
-                found.label = label(&if is_said { of } else { format!("{}_{of}", found.noun) });
+                let kind = match found.parts.last() {
+                    Some(Part::Text(kind)) => spelt(kind),
+                    _ => found.noun.clone(),
+                };
+                found.label = label(&if is_said { of } else { format!("{kind}_{of}") });
             }
         }
     }
 
     /// What of paths is told by more than one of them: which keys show a record, and which a list.
     fn read_forms(&mut self, operations: &[Operation]) {
-        let forms: HashSet<String> = operations.iter().map(|operation| form(&parts(operation))).collect();
+        self.forms = operations.iter().map(|operation| form(&parts(operation))).collect();
         let changes =
             operations.iter().filter(|operation| ["PUT", "PATCH"].contains(&operation.method.as_str()));
         self.changed.extend(changes.map(|operation| form(&parts(operation))));
@@ -303,7 +315,7 @@ impl Places {
             match parts.last() {
                 Some(Part::Key(_)) => {
                     let path = form(&parts);
-                    let below = listed && forms.contains(&format!("{path}/{{}}"));
+                    let below = listed && self.forms.contains(&format!("{path}/{{}}"));
                     if below {
                         self.lists.insert(path)
                     } else {
@@ -319,7 +331,7 @@ impl Places {
         for operation in operations.iter().filter(|operation| operation.method != "GET") {
             let said = operation.id.as_deref().and_then(|id| words(id).into_iter().next());
             match parts(operation).as_slice() {
-                [.., Part::Key(_), Part::Text(verb)] if operation.method == "POST" => {
+                [.., Part::Key(_), Part::Text(verb)] => {
                     self.verbs.insert(stem(verb));
                 }
                 [.., Part::Key(_)] => self.verbs.extend(said.as_deref().map(stem)),
@@ -329,11 +341,20 @@ impl Places {
                 self.verbs.insert(stem("delete"));
             }
         }
+        let bodies =
+            operations.iter().filter_map(|operation| operation.body.as_ref()?.first_object().members());
+        self.sent = bodies.flat_map(|members| members.keys().map(|name| plain(name))).collect();
         for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
             if let (Place::Path, Kind::Enum(values)) = (parameter.place, &parameter.shape.kind) {
                 self.choices.entry(plain(&parameter.name)).or_insert_with(|| values.clone());
             }
         }
+    }
+
+    /// Whether a key in a path is the first part of one of two: `{owner}/{repo}`, where no path ends with the first.
+    fn is_first_part(&self, parts: &[Part], at: usize) -> bool {
+        let pair = matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))));
+        pair && !self.forms.contains(&form(parts.get(..=at).unwrap_or_default()))
     }
 
     /// Whether a path ends with a key and lists what stands below it.
@@ -438,6 +459,9 @@ impl Places {
                     }
                     None if found.item.is_none() && !found.listed => {
                         found.single = true;
+                        if let Some(label) = described(&parts) {
+                            found.label = label;
+                        }
                         found.record = record;
                     }
                     None => {}
@@ -600,8 +624,9 @@ impl Places {
             .is_some_and(|(_, found)| !found.single && (found.listed || found.opened || found.made))
     }
 
-    /// The shown collection of a noun whose records have keys in paths: the one whose path shares most with a path.
-    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part]) -> Option<usize> {
+    /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
+    /// there is one, and the one whose path shares most with a path.
+    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part], key: &str) -> Option<usize> {
         let fits = |index: usize, found: &Collection| {
             index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
         };
@@ -609,7 +634,10 @@ impl Places {
         let shared =
             |found: &Collection| found.parts.iter().zip(parts).take_while(|(one, two)| one == two).count();
         fitting
-            .min_by_key(|(_, found)| (std::cmp::Reverse(shared(found)), found.parts.len()))
+            .min_by_key(|(_, found)| {
+                let other = found.item.as_deref() != Some(key);
+                (other, std::cmp::Reverse(shared(found)), found.parts.len())
+            })
             .map(|(index, _)| index)
     }
 
@@ -618,11 +646,12 @@ impl Places {
         let above = self.above(&found.parts, index);
         let stem = found.item.as_deref().and_then(key_name).map(|(stem, _)| stem).unwrap_or_default();
         let shown = self.is_shown(index);
+        let key = found.item.as_deref().unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
-            (false, false) => self.by_noun(&stem, index, &found.parts),
+            (false, false) => self.by_noun(&stem, index, &found.parts, key),
             // Who puts the key of a user here means that user.
-            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts),
-            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts),
+            (false, true) if found.joined => self.by_noun(&stem, index, &found.parts, key),
+            _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts, key),
             _ => None,
         };
         // Nothing is named by what stands below it.
@@ -651,11 +680,13 @@ impl Places {
                 Part::Key(name) => name,
             };
             let path = form(parts.get(..position).unwrap_or_default());
-            let exact = self.exact(&path).filter(|found| self.is_shown(*found) && *found != but);
+            // The first part of a key of two is no key by itself.
+            let is_first = self.is_first_part(parts, position);
+            let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
             let elsewhere = || {
-                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts));
-                named.or_else(|| self.by_noun(&before, but, parts))
+                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
+                named.or_else(|| self.by_noun(&before, but, parts, name))
             };
             // What only chooses a list is no record of it.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));

@@ -3,10 +3,11 @@
 use diorama_seeds::contract::{ME, Schemas, Side, first_state, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
+use diorama_seeds::materialise::{provider_of_field, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::places::{Above, Collection, Places};
+use super::places::{Above, Collection, Part, Places};
 use crate::build;
 use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
@@ -148,6 +149,10 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
 pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
     let name = above.of.and_then(|of| places.all.get_index(of)).map(|(_, other)| other.name.clone());
     if name.is_none() {
+        if above.picks.is_empty() {
+            let fake = Some(json!("username"));
+            return FieldDoc { kind: Some("string".to_owned()), fake, ..FieldDoc::default() };
+        }
         let whole = above.picks.iter().all(Json::is_number);
         let fake = json!({"provider": "pick", "of": above.picks});
         let kind = if whole { "integer" } else { "string" };
@@ -171,12 +176,23 @@ fn key_field(found: &Collection) -> FieldDoc {
         Some("snowflake") => Some("1#################".to_owned()),
         _ => found.key_shape.pattern.as_deref().and_then(code_of),
     };
-    let fake = match code {
-        Some(code) => json!({"provider": "code", "format": code}),
-        None => build::key_code(&entity),
+    // A key that is a name of its own kind is made as such names are.
+    let by_name = Some(found.key.as_str())
+        .filter(|key| !is_id(key) && found.key_shape.format.is_none() && found.key_shape.samples.is_empty())
+        .and_then(|key| {
+            let of_noun = Some(provider_of_name(&found.noun_words())).filter(|_| key == "name");
+            provider_of_field(key, false).into_iter().chain(of_noun).find(|made| WRITTEN.contains(made))
+        });
+    let fake = match (code, by_name) {
+        (Some(code), _) => json!({"provider": "code", "format": code}),
+        (None, Some(made)) => json!(made),
+        (None, None) => build::key_code(&entity),
     };
     FieldDoc { kind: Some("string".to_owned()), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
+
+/// Providers of names that are written without blanks.
+const WRITTEN: [&str; 4] = ["username", "domain_name", "repository_name", "server_name"];
 
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
 fn code_of(pattern: &str) -> Option<String> {
@@ -229,7 +245,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let version = found.label.ends_with("version") || owner.is_some_and(|(_, owner)| part_of(&owner.label));
     let own_name = display.clone().filter(|_| version);
     let display = display.filter(|_| !version);
-    let says_nothing = found.single && (found.label.ends_with("count") || ME.contains(&found.label.as_str()));
+    let is_me = matches!(found.parts.last(), Some(Part::Text(text)) if ME.contains(&text.as_str()));
+    let says_nothing = found.single && (found.label.ends_with("count") || is_me);
+    let is_person = provider_of_name(&found.noun_words()) == "person_name";
     for (name, member) in record.members().into_iter().flatten() {
         let field = identifier(name);
         let known =
@@ -265,6 +283,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             shape = Shape { format: Some("date-time".to_owned()), ..Shape::of(Kind::String) };
         }
         let done = words(name).first().filter(|word| word.ends_with("ed") && !touched).map(|word| stem(word));
+        let done_to = done.is_some();
         // What is done to a record comes after its beginning.
         let from = if dated { SINCE } else { Span::USUAL.from };
         let to = if done.is_some() { -1 } else { Span::USUAL.to };
@@ -280,8 +299,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && shape.kind == Kind::String
             && made.kind.as_deref() == Some("string")
         {
-            made.fake = Some(fakes::display(&found.noun_words(), false));
+            made.fake = Some(json!(provider_of_name(&found.noun_words())));
             doc.display = Some(field.clone());
+        } else if is_person && fakes::is_made_by(&made, provider_of_name("")) {
+            // Whatever else a person is called is a person's name.
+            made.fake = Some(json!("person_name"));
         }
         if made.kind.as_deref() == Some("string")
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))
@@ -320,12 +342,40 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let vague = member.shape.kind == Kind::Number && made.unit.is_none() && member.shape.max.is_none();
         // `$parent` is there for programs.
         let vague = vague || name.starts_with('$');
-        let told = own_name.as_deref() != Some(name) && !says_nothing && !vague && found.uses.is_none();
+        // Nor is what may not have happened yet.
+        let open = done_to && moment_of(&made) && (!member.required || member.shape.nullable);
+        let told =
+            own_name.as_deref() != Some(name) && !says_nothing && !vague && !open && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(name, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);
     }
+    leave_out_bookkeeping(places, doc);
+}
+
+/// People ask for what somebody said, for states, amounts, and when something was; for what a service writes down for
+/// itself only where there is nothing else.
+fn leave_out_bookkeeping(places: &Places, doc: &mut ResourceDoc) {
+    let is_worth = |(name, field): (&String, &FieldDoc)| {
+        let number = matches!(field.kind.as_deref(), Some("integer" | "number"));
+        !field.ask.is_empty()
+            && (places.sent.contains(&plain(name))
+                || moment_of(field)
+                || !field.values.is_empty()
+                || phrases::is_prose(name, field)
+                || (number && field.unit.is_some()))
+    };
+    let worth: Vec<bool> = doc.fields.iter().map(is_worth).collect();
+    if worth.contains(&true) {
+        for (field, _) in doc.fields.values_mut().zip(worth).filter(|(_, worth)| !worth) {
+            (field.ask, field.say) = (Vec::new(), Vec::new());
+        }
+    }
+}
+
+fn moment_of(field: &FieldDoc) -> bool {
+    matches!(field.kind.as_deref(), Some("date" | "date-time" | "time"))
 }
 
 /// What a required member of a new record begins with.

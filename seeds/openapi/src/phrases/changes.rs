@@ -1,6 +1,7 @@
 //! Words for changes: what is added, changed, taken away or done, and with which arguments.
 
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 
 use super::{MOST_SAID, named};
@@ -44,16 +45,36 @@ pub(crate) fn change(
     noun: &str,
     key: Option<&str>,
     arguments: &IndexMap<String, FieldDoc>,
-    (required, optional): (&[String], &[String]),
+    said: (&[String], &[String]),
 ) -> PhrasesDoc {
-    if verb == "change" && required.is_empty() && optional.is_empty() {
-        return PhrasesDoc::default();
-    }
     let object = match key {
         Some(key) => format!("the {noun} {{{key}}}"),
         None if noun.starts_with("my ") => noun.to_owned(),
         None => format!("the {noun}"),
     };
+    ask(verb, (noun, object, key), arguments, said)
+}
+
+/// How people ask for something new.
+pub(crate) fn make(
+    verb: &str,
+    noun: &str,
+    arguments: &IndexMap<String, FieldDoc>,
+    said: (&[String], &[String]),
+) -> PhrasesDoc {
+    let object = format!("{} {noun}", article(noun));
+    ask(verb, (noun, object, None), arguments, said)
+}
+
+fn ask(
+    verb: &str,
+    (noun, object, key): (&str, String, Option<&str>),
+    arguments: &IndexMap<String, FieldDoc>,
+    (required, optional): (&[String], &[String]),
+) -> PhrasesDoc {
+    if verb == "change" && required.is_empty() && optional.is_empty() {
+        return PhrasesDoc::default();
+    }
     let mut heads = Vec::new();
     for verb in verbs(verb) {
         heads.push(match key {
@@ -89,8 +110,8 @@ pub(crate) fn change(
         });
         phrases.extend(of);
         // Where there is one way to say it, each verb says it.
-        if said.len() == 1 {
-            let all: Vec<&str> = required.iter().map(String::as_str).collect();
+        if let [only] = said.as_slice() {
+            let all: Vec<&str> = required.iter().map(String::as_str).chain(only.iter().copied()).collect();
             phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
         }
     }
@@ -108,6 +129,17 @@ pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
     let is = |wanted: &String| VERBS.iter().find(|verb| **verb == *wanted && !of_thing(wanted)).copied();
     let (last, before) = parts.split_last()?;
     parts.first().and_then(is).or_else(|| is(last).filter(|_| before.iter().all(of_thing)))
+}
+
+/// Whether a word is a verb of operations.
+pub(crate) fn is_verb(word: &str) -> bool {
+    VERBS.contains(&word)
+}
+
+/// Whether a participle is of something that is done to a record: `archived`, and not `occurred`.
+pub(super) fn is_done(participle: &str) -> bool {
+    const WRITTEN: [&str; 8] = ["create", "update", "modify", "change", "post", "add", "upload", "edit"];
+    WRITTEN.iter().chain(&VERBS).any(|verb| stem(verb) == stem(participle))
 }
 
 /// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
@@ -165,7 +197,7 @@ fn about(clause: &str, noun: &str, object: &str) -> String {
 }
 
 /// Last words of paths that are verbs.
-const VERBS: [&str; 106] = [
+pub(super) const VERBS: [&str; 106] = [
     "accept",
     "acknowledge",
     "activate",
@@ -279,11 +311,12 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
         // A moment whose name is a clause has no noun.
-        Some("date-time" | "date") => {
-            !words(name).last().is_some_and(|last| ["at", "on"].contains(&last.as_str()))
-        }
+        Some("date-time" | "date") => !words(name)
+            .last()
+            .is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str())),
         Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
-        _ => true,
+        // What can only be one thing goes without saying.
+        _ => doc.values.len() != 1,
     }
 }
 
@@ -414,7 +447,7 @@ pub(super) fn counted(name: &str) -> Option<String> {
 }
 
 /// Whether a text is one that people quote.
-pub(super) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
+pub(crate) fn is_prose(name: &str, doc: &FieldDoc) -> bool {
     const PROSE: [&str; 16] = [
         "instructions",
         "prompt",

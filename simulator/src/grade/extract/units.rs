@@ -75,6 +75,7 @@ pub(crate) const WORDS: &[(Unit, &str)] = &[
     (unit(Speed, 3.6), "mps"),
     (unit(Speed, 1.852), "kn knot knots"),
     (unit(Data, 1.0), "mb megabyte megabytes"),
+    (unit(Data, 0.000_001), "byte bytes"),
     (unit(Data, 0.001), "kb kilobyte kilobytes"),
     (unit(Data, 1000.0), "gb gigabyte gigabytes"),
     (unit(Data, 1_000_000.0), "tb terabyte terabytes"),

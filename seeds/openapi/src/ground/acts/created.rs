@@ -1,16 +1,16 @@
 //! Records that operations make: what they stand below, what comes with them, and several of them at once.
 
-use diorama_seeds::contract::plain;
-use diorama_seeds::doc::{EffectDoc, ReplyDoc};
+use diorama_seeds::contract::{ME, plain};
+use diorama_seeds::doc::{EffectDoc, PhrasesDoc, ReplyDoc};
 use indexmap::IndexMap;
 
 use super::Act;
 use crate::constants::literal;
-use crate::ground::places::{Above, Collection, list};
+use crate::ground::places::{Above, Collection, Part, keys, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
-use crate::words::singular;
+use crate::words::{is_plural, singular};
 
 impl Act<'_> {
     pub(super) fn create(&mut self, index: usize, elsewhere: bool) {
@@ -67,8 +67,37 @@ impl Act<'_> {
         let mut body = parameters.values().filter(|doc| doc.place.as_deref() == Some("body"));
         let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
         if !unnamed && !of_nothing && self.api.behaviour.each.is_none() {
+            self.api.phrases = self.making(found, (&required, &optional));
+        }
+    }
+
+    /// How people ask for something new: in the words of the operation, where those are about what is made, or about what
+    /// it is made for (`fork the gist`). Nothing where they are about something else.
+    fn making(&self, found: &Collection, said: (&[String], &[String])) -> PhrasesDoc {
+        let parameters = &self.api.parameters;
+        let Some(command) = self.command_on(found) else {
+            if phrases::names(&self.api.name, &found.label) == Some(false) {
+                return PhrasesDoc::default();
+            }
             let verb = phrases::verb_of(&self.api.name, &found.label).unwrap_or("add");
-            self.api.phrases = phrases::change(verb, &found.label, None, parameters, (&required, &optional));
+            let above = self.parts.iter().rev().skip(1);
+            let mine = |part: &Part| matches!(part, Part::Text(text) if ME.contains(&text.as_str()));
+            let whose = if above.into_iter().any(mine) { " for me" } else { "" };
+            return phrases::make(verb, &format!("{}{whose}", found.label), parameters, said);
+        };
+        // What is done to many of them makes none.
+        if command.object.rsplit(' ').next().is_some_and(is_plural) {
+            return PhrasesDoc::default();
+        }
+        if command.is_about(&found.label) {
+            return phrases::make(&command.verb, &found.label, parameters, said);
+        }
+        let owner = keys(&self.parts).last().map(|name| ((*name).to_owned(), self.key_label(name)));
+        match owner.filter(|(_, label)| command.is_about(label)) {
+            Some((name, label)) => {
+                phrases::change(&command.verb, &label, Some(&name), parameters, (said.0, &[]))
+            }
+            None => PhrasesDoc::default(),
         }
     }
 

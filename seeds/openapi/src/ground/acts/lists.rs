@@ -2,16 +2,17 @@
 
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, SortDoc, TextDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::Act;
 use crate::Severity;
 use crate::fakes;
-use crate::ground::places::{Collection, Part, keys};
+use crate::ground::places::{Collection, Part, keys, list};
 use crate::ground::resources::CREATED;
 use crate::phrases;
-use crate::words::{label, plural, words};
+use crate::words::{is_plural, label, plural, words};
 
 const PAGES: [&str; 2] = ["page", "pagenumber"];
 const OFFSETS: [&str; 4] = ["offset", "skip", "start", "startindex"];
@@ -20,6 +21,15 @@ const CURSORS: [&str; 8] =
 const LIMITS: [&str; 10] =
     ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
 const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
+
+/// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
+/// those whose name starts with the search term`.
+fn matches_by(doc: &FieldDoc, display: &str) -> bool {
+    let said = words(doc.description.as_deref().unwrap_or_default());
+    let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
+    let term = doc.kind.as_deref() == Some("string") && doc.values.is_empty();
+    term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
+}
 
 impl Act<'_> {
     /// Shows the records of a place, which may be kept elsewhere.
@@ -35,21 +45,40 @@ impl Act<'_> {
         self.page();
         self.order(found);
         let arguments = self.filter(found);
-        let whose = keys(&self.parts).last().map(|name| {
-            let noun = label(name);
-            ((*name).to_owned(), format!("of the {} {{}}", phrases::without_id(&noun)), true)
-        });
+        let whose = keys(&self.parts)
+            .last()
+            .map(|name| ((*name).to_owned(), format!("of the {} {{}}", self.key_label(name)), true));
         let arguments: Vec<_> = whose.into_iter().chain(arguments).collect();
         let mine =
             self.parts.iter().any(|part| matches!(part, Part::Text(text) if ME.contains(&text.as_str())));
-        // `/assignments/{id}/file_versions_under_retention` lists not just files.
-        let told = self.parts.last().and_then(|part| match part {
-            Part::Text(text) if elsewhere => Some(words(text)),
-            _ => None,
-        });
-        let told = told.filter(|told| told.iter().any(|word| noun(word) == found.noun) && told.len() > 1);
-        let nouns = told.map_or_else(|| plural(&found.label), |told| label(&told.join("_")));
-        self.api.phrases = phrases::list(if mine { "my" } else { "" }, &nouns, &arguments);
+        // Whose items are of another kind than what its key names is not told by the path.
+        let strange = matches!(self.parts.last(), Some(Part::Key(_)))
+            && list(self.operation, &self.parts)
+                .and_then(|(_, item)| self.places.said_by(item))
+                .is_some_and(|said| said != found.noun);
+        if !strange {
+            let nouns = self.nouns(found, elsewhere);
+            self.api.phrases = phrases::list(if mine { "my" } else { "" }, &nouns, &arguments);
+        }
+    }
+
+    /// What a list shows, as its own path says it where the records are kept elsewhere: `assignees`, `file versions under
+    /// retention`, `global templates`.
+    fn nouns(&self, found: &Collection, elsewhere: bool) -> String {
+        let told = match self.parts.last() {
+            Some(Part::Text(text)) if elsewhere => text,
+            _ => return plural(&found.label),
+        };
+        let all = words(told);
+        let is_own = |word: &String| noun(word) == found.noun;
+        match all.as_slice() {
+            [only] if is_own(only) => plural(&found.label),
+            [only] if !is_plural(only) => format!("{only} {}", plural(&found.label)),
+            [.., last] if all.iter().any(is_own) || (is_plural(last) && all.len() == 1) => {
+                label(&all.join("_"))
+            }
+            _ => plural(&found.label),
+        }
     }
 
     fn page(&mut self) {
@@ -168,6 +197,9 @@ impl Act<'_> {
             {
                 filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
                 said.push((name.clone(), "about {}".to_owned(), false));
+            } else if let Some(display) = resource.display.as_ref().filter(|display| matches_by(doc, display))
+            {
+                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: vec![display.clone()] }));
             }
         }
         self.used.extend(filters.keys().cloned());

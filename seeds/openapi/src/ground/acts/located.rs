@@ -7,6 +7,7 @@ use super::scope::all_above;
 use crate::ground::places::{Above, Collection, Part, form, keys, parts};
 use crate::ground::resources::{OF, stored};
 use crate::operations::argument;
+use crate::phrases;
 use crate::words::label;
 
 impl<'a> Act<'a> {
@@ -44,6 +45,17 @@ impl<'a> Act<'a> {
                 label: Some(named.label.clone()),
                 ..FieldDoc::default()
             };
+        }
+    }
+
+    /// What people call what a key in the path names.
+    pub(super) fn key_label(&self, name: &str) -> String {
+        let at = keys(&self.parts).iter().position(|known| *known == name);
+        let above = self.places.above(&self.parts, usize::MAX);
+        let of = above.iter().find(|known| Some(known.at) == at).and_then(|known| known.of);
+        match of.map(|of| self.collection(of)) {
+            Some(found) => found.uses.map_or(&found.label, |uses| &self.collection(uses).label).clone(),
+            None => phrases::without_id(&label(name)).to_owned(),
         }
     }
 

@@ -30,7 +30,14 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         for (at, part) in parts.iter().enumerate() {
             let Part::Key(name) = part else { continue };
             let path = form(parts.get(..=at).unwrap_or_default());
-            if places.values.contains_key(&path) || places.is_known(&parts, at, name) {
+            if places.values.contains_key(&path) {
+                continue;
+            }
+            if places.is_first_part(&parts, at) {
+                places.values.insert(path, (identifier(name), Vec::new()));
+                continue;
+            }
+            if places.is_known(&parts, at, name) {
                 continue;
             }
             let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
@@ -116,7 +123,7 @@ impl Places {
             Part::Text(text) => Some(noun(text)),
             Part::Key(_) => None,
         });
-        let named = |wanted: &str| self.by_noun(wanted, usize::MAX, parts).is_some();
+        let named = |wanted: &str| self.by_noun(wanted, usize::MAX, parts, name).is_some();
         self.exact(&path).is_some_and(|found| self.is_shown(found))
             || key_name(name).is_some_and(|(stem, _)| !stem.is_empty() && named(&stem))
             || (!self.lists.contains(&format!("{path}/{{}}")) && before.is_some_and(|before| named(&before)))

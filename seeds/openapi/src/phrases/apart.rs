@@ -1,0 +1,55 @@
+//! Requests that would read alike: of two operations that people would ask for in the same words, neither is asked for.
+
+use std::collections::HashMap;
+
+use diorama_seeds::doc::{ApiDoc, PhrasesDoc};
+
+use super::named;
+
+/// Leaves out what cannot be told from other operations by a request.
+pub(crate) fn tell_apart(apis: &mut [ApiDoc]) {
+    let mut asked: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, api) in apis.iter().enumerate() {
+        let mut own: Vec<String> = api.phrases.imperative.iter().map(|phrase| request(api, phrase)).collect();
+        own.extend(api.phrases.noun.iter().map(|phrase| format!("which {}", request(api, phrase))));
+        own.sort();
+        own.dedup();
+        for words in own {
+            asked.entry(words).or_default().push(index);
+        }
+    }
+    let alike: Vec<usize> = asked.into_values().filter(|all| all.len() > 1).flatten().collect();
+    for index in alike {
+        if let Some(api) = apis.get_mut(index) {
+            let unasked = api.phrases.unasked || api.method == "GET";
+            api.phrases = PhrasesDoc { unasked, ..PhrasesDoc::default() };
+        }
+    }
+}
+
+/// What a phrase asks for: its verb and object, and the kinds of what its path names, whatever else is said.
+fn request(api: &ApiDoc, phrase: &str) -> String {
+    let head = phrase.split(['{', '[', '"']).next().unwrap_or_default();
+    let head = [" with ", " called "].iter().filter_map(|joint| head.split_once(joint)).map(|(head, _)| head);
+    let head = head
+        .min_by_key(|head| head.len())
+        .unwrap_or(phrase.split(['{', '[', '"']).next().unwrap_or_default());
+    let words = head.split_whitespace().map(|word| match word {
+        "remove" => "delete",
+        "create" => "add",
+        "overwrite" => "update",
+        word => word,
+    });
+    let words: Vec<&str> = words
+        .filter(|word| !["a", "an", "the", "new", "to", "of", "for", "in", "from"].contains(word))
+        .collect();
+    let in_path = |doc: &diorama_seeds::doc::FieldDoc| doc.place.as_deref() == Some("path");
+    let mut kinds: Vec<String> = api
+        .parameters
+        .iter()
+        .filter(|(name, doc)| in_path(doc) && phrase.contains(&format!("{{{name}}}")))
+        .map(|(name, doc)| named(name, Some(doc)))
+        .collect();
+    kinds.sort();
+    format!("{}: {}", words.join(" "), kinds.join(", "))
+}
