@@ -262,13 +262,13 @@ impl Maker<'_> {
                 }
                 .to_owned(),
             );
-            doc.optional = !parameter.required && shape.default.is_none();
-            doc.default = shape.default.clone().filter(|default| {
-                !parameter.required && default.as_str().is_none_or(|text| !text.is_empty())
-            });
-            if doc.default.is_none() && !parameter.required {
-                doc.optional = true;
-            }
+            // Headers are the connection's: they are taken where they are sent, and nobody is asked for one.
+            let required = parameter.required && parameter.place != Place::Header;
+            doc.default = shape
+                .default
+                .clone()
+                .filter(|default| !required && default.as_str().is_none_or(|text| !text.is_empty()));
+            doc.optional = !required && doc.default.is_none();
             doc.description = Some(parameter.description.clone())
                 .filter(|text| !text.is_empty())
                 .or_else(|| shape.description.as_deref().map(sentence));

@@ -419,10 +419,12 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
                 _ => {
                     let inner: Vec<_> =
                         others.filter(|(_, member)| member.shape.members().is_some()).collect();
+                    // What has no key of its own, around what has one, is no record.
+                    let keyed = |inner: &Shape| inner.members().is_some_and(|inner| inner.contains_key("id"));
                     let wrapper = envelope.is_none()
                         && arrays.is_empty()
-                        && members.len() <= 4
-                        && members.get("id").is_none();
+                        && !members.contains_key("id")
+                        && (members.len() <= 4 || inner.iter().all(|(_, member)| keyed(&member.shape)));
                     match inner.as_slice() {
                         [(name, member)] if wrapper && (is_generic(name) || members.len() == 1) => {
                             view_in(&member.shape, Some(name), about_record, pages)

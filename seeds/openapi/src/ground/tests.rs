@@ -117,3 +117,18 @@ fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do
         [Some(0.into()), Some(500.into()), None, None]
     );
 }
+
+#[test]
+fn what_stands_around_a_record_is_none_and_headers_are_the_connections() {
+    let around = "type: object, properties: {status: {type: string}, code: {type: integer}, service: {type: string}, \
+                  resource: {type: string}, operation: {type: string}, data: {$ref: '#/components/schemas/Thing'}}";
+    let one = ONE.replacen("$ref: '#/components/schemas/Thing'", around, 1);
+    let header = "parameters: [{name: X-Consumer, in: header, required: true, schema: {type: string}}], ";
+    let one = one.replacen('{', &format!("{{{header}"), 1);
+    let found =
+        imported(&format!("  /things/{{thing_id}}: {{get: {one}}}\n  /things: {{get: {LIST}}}\n{ODD}"));
+    assert_eq!(found.doc.resources.keys().collect::<Vec<_>>(), ["thing"]);
+    assert!(!found.doc.resources["thing"].fields.contains_key("operation"));
+    let get = found.doc.apis.iter().find(|api| api.path == "/things/{thing_id}").unwrap();
+    assert!(get.parameters["X-Consumer"].optional);
+}
