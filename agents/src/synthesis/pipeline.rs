@@ -37,6 +37,8 @@ pub const REPEATS: &str = "near-duplicate of an earlier request in the same worl
 const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
+/// Attempts with the same API before another one is taken.
+const SAME_API: u32 = 2;
 /// Attempts with the same scenario before another one is drawn.
 const SAME_SCENARIO: u32 = 4;
 
@@ -113,7 +115,8 @@ fn slot_row(
             drawn = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
+        let share = share(drawn, attempt);
+        let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
         funnel.propose();
         let (candidate, phenomena) = match author.propose(agents, world, &wish, drawn, &mut rng) {
             Ok(proposal) => proposal,
@@ -240,6 +243,13 @@ impl<'a> Author<'a> {
             }
         }
     }
+}
+
+/// Which API the first request of an attempt is for, from where a slot begins: steps of the golden ratio come to each of
+/// them. After half of the attempts any API will do.
+pub(super) fn share(drawn: f64, attempt: u32) -> Option<f64> {
+    let step = f64::from(attempt / SAME_API) * 0.618_033_988_749_895;
+    (attempt < ATTEMPTS / 2).then_some((drawn + step).fract())
 }
 
 /// Which kind of conversation; the shares make more than a third of the rows change state.

@@ -50,6 +50,9 @@ pub struct Planner<'a> {
     pub keys_at_hand: f64,
     /// A record that the conversation is about: drawn where one of its resource is.
     pub topic: Option<(ResourceId, Value)>,
+    /// Which API the first request is for, as a share of those there are: the slot's own, so that APIs whose requests are
+    /// easily made are asked for no more often than others. None for what follows.
+    pub share: Option<f64>,
     /// What is special.
     pub phenomena: Vec<&'static str>,
     /// How many calls the plan may have, the goal's own among them.
@@ -78,6 +81,7 @@ impl<'a> Planner<'a> {
             steps: Vec::new(),
             entries: Vec::new(),
             optional: 1.0,
+            share: None,
             named: Vec::new(),
             by_key: false,
             keys_at_hand: 0.25,

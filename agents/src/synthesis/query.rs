@@ -4,7 +4,7 @@
 //! the task is right is the tester's business.
 
 use diorama_output::row::Split;
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, BehaviourKind};
 use diorama_seeds::task::Ability;
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -47,12 +47,14 @@ pub enum NoDraft {
 }
 
 /// What a slot wants of a proposal; a function of the slot alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wish {
     /// The ability.
     pub ability: Ability,
     /// What kind of task.
     pub shape: Shape,
+    /// Which API the first request is for, as a share of those there are; any where it is none.
+    pub share: Option<f64>,
     /// The seed of the session that the task is solved in.
     pub session_seed: u64,
     /// The split that the task is for: each has its own frames, so that no skeleton is in both.
@@ -92,6 +94,7 @@ const CREDENTIALS_FIRST: f64 = 0.15;
 impl QueryAgent for OfflineQuery {
     fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
         let mut planner = Planner::new(world, rng, wish.session_seed);
+        planner.share = wish.share;
         if wish.ability == Ability::RetrieveCall {
             planner.most_calls = 1;
         }
@@ -104,7 +107,11 @@ impl QueryAgent for OfflineQuery {
                 wishes.add(&mut planner, write_goal)?;
             }
             Shape::Read => wishes.add(&mut planner, read_goal)?,
-            Shape::Refusal => wishes.add(&mut planner, refused_goal)?,
+            Shape::Refusal => {
+                // Few are refused.
+                planner.share = None;
+                wishes.add(&mut planner, refused_goal)?;
+            }
             Shape::Missing => wishes.add(&mut planner, missing_goal)?,
             Shape::Two => {
                 wishes.add(&mut planner, any_goal)?;
@@ -150,6 +157,7 @@ impl Wishes {
         kind: impl Fn(&mut Planner<'_>) -> Result<Goal, goal::NoGoal>,
     ) -> Result<(), NoDraft> {
         self.goals.push(draw(planner, kind)?);
+        planner.share = None;
         self.ends.push(planner.steps.len());
         Ok(())
     }
@@ -191,12 +199,39 @@ fn any_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
 
 fn choose(planner: &mut Planner<'_>, from: impl Fn(&Survey) -> Vec<ApiId>) -> Result<ApiId, goal::NoGoal> {
     let apis = from(&planner.world.family.survey);
-    apis.choose(planner.rng).copied().ok_or(goal::NoGoal)
+    let share = planner.share.unwrap_or_else(|| planner.rng.random());
+    at_share(&apis, share).ok_or(goal::NoGoal)
 }
 
+/// What stands at a share of a list.
+fn at_share(apis: &[ApiId], share: f64) -> Option<ApiId> {
+    apis.get((share * apis.len() as f64) as usize).copied()
+}
+
+/// A change, of one kind as often as of another, but for removals: of those half as many.
 fn write_goal(planner: &mut Planner<'_>) -> Result<Goal, goal::NoGoal> {
-    let api = choose(planner, |survey| survey.writers.clone())?;
-    goal::write(planner, api, Wanted::Success)
+    let world = planner.world.base.world();
+    let kinds = |kind: &BehaviourKind| match kind {
+        BehaviourKind::Create { .. } | BehaviourKind::AddMembers { .. } => 0,
+        BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. } => 1,
+        BehaviourKind::Delete { .. } | BehaviourKind::RemoveMembers { .. } => 3,
+        _ => 2,
+    };
+    let mut of_kind: [Vec<ApiId>; 4] = Default::default();
+    for api in &planner.world.family.survey.writers {
+        of_kind[kinds(&world.api(*api).behaviour.kind)].push(*api);
+    }
+    let weights = [2.0, 2.0, 2.0, 1.0];
+    let weight = |kind: usize| if of_kind[kind].is_empty() { 0.0 } else { weights[kind] };
+    let mut left = planner.share.unwrap_or_else(|| planner.rng.random()) * (0..4).map(weight).sum::<f64>();
+    for (kind, apis) in of_kind.iter().enumerate() {
+        if left < weight(kind) {
+            let api = at_share(apis, left / weight(kind)).ok_or(goal::NoGoal)?;
+            return goal::write(planner, api, Wanted::Success);
+        }
+        left -= weight(kind);
+    }
+    Err(goal::NoGoal)
 }
 
 /// A question about one record.

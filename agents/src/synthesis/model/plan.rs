@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::lines::{Kind, UserLines, kinds};
-use crate::synthesis::pipeline::{Agents, Author, ability, shape};
+use crate::synthesis::pipeline::{Agents, Author, ability, shape, share};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
 use crate::synthesis::world::UnitWorld;
@@ -63,7 +63,8 @@ pub fn plan(
             drawn = author.another(ability, drawn, stream.random());
         }
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-        let wish = Wish { ability, shape: kind, session_seed: rng.random(), split };
+        let share = share(drawn, proposal);
+        let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
         let Ok((candidate, phenomena)) = author.propose(agents, world, &wish, drawn, &mut rng) else {
             continue;
         };
