@@ -117,7 +117,7 @@ impl<'a> Act<'a> {
             let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
             after.is_some_and(|word| word.ends_with("ed"))
         };
-        own && [" has been ", " have been ", " was ", " were "].iter().any(|was| done(&was))
+        own && [" has been ", " have been ", " was ", " were "].iter().any(done)
     }
 
     fn behave(&mut self) {

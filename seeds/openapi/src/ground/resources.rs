@@ -346,7 +346,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         // What callers can do to a record is not done yet, and what is there is not gone.
         let undone = |value: &&String| {
-            !is_gone(value) && !(value.ends_with("ed") && places.verbs.contains(&stem(value)))
+            !(is_gone(value) || value.ends_with("ed") && places.verbs.contains(&stem(value)))
         };
         if let Kind::Enum(values) = &shape.kind {
             let kept: Vec<&String> = values.iter().filter(undone).collect();
