@@ -146,6 +146,26 @@ pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[
     values.clone().find(|value| !later.contains(&stem(value))).or_else(|| values.clone().next())
 }
 
+/// Whether a member or a value tells that something is no longer there: `deleted_at`, `isTrashed`, `purged`.
+#[must_use]
+pub fn is_gone(name: &str) -> bool {
+    // Most names need no closer look.
+    name.to_ascii_lowercase().contains("ed")
+        && split_identifier(name)
+            .iter()
+            .any(|word| word.ends_with("ed") && REMOVING.iter().any(|verb| stem(verb) == stem(word)))
+}
+
+/// Verbs after which what they are done to is no longer there.
+const REMOVING: [&str; 8] =
+    ["delete", "remove", "trash", "purge", "erase", "destroy", "discard", "terminate"];
+
+/// Whether a value is a state that passes by itself: `pending`, `initializing`.
+#[must_use]
+pub fn is_passing(value: &str) -> bool {
+    split_identifier(value).first().is_some_and(|word| word.len() > 5 && word.ends_with("ing"))
+}
+
 /// Whether a member tells what went wrong.
 #[must_use]
 pub fn tells_error(name: &str) -> bool {

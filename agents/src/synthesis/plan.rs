@@ -59,6 +59,8 @@ pub struct Planner<'a> {
     pub most_calls: usize,
     /// The signed-in user, by domain, with the step that gave the token.
     signed_in: Option<(DomainId, Record, usize, String)>,
+    /// How the assistant tells moments, once it has told one.
+    style: Option<u32>,
 }
 
 /// A point to which a planner can go back.
@@ -89,7 +91,15 @@ impl<'a> Planner<'a> {
             phenomena: Vec::new(),
             most_calls: usize::MAX,
             signed_in: None,
+            style: None,
         }
+    }
+
+    /// How a value of an answer is told: of a document's records all alike.
+    pub(super) fn style(&mut self) -> u32 {
+        let drawn = self.rng.random_range(0..6);
+        let documented = self.world.base.world().apis.iter().any(|api| api.contract.is_some());
+        if documented { *self.style.get_or_insert(drawn) } else { drawn }
     }
 
     /// The moment at which the user speaks.
@@ -460,9 +470,13 @@ impl<'a> Planner<'a> {
             }
         }
         let alone = told.len() == 1;
-        let details = told
-            .iter()
-            .map(|(index, segments)| detail(&described.parameters[*index], segments, alone, world));
+        let details = told.iter().map(|(index, segments)| {
+            let mut told = detail(&described.parameters[*index], segments, alone, world);
+            if described.contract.is_some() && told.say.ends_with("\".") {
+                told.say = quoted(&told.say, &assemble(segments));
+            }
+            told
+        });
         Some(Filled { segments, arguments, details: details.collect() })
     }
 
@@ -533,6 +547,13 @@ fn detail(parameter: &Parameter, segments: &[Segment], alone: bool, world: &Worl
         (true, false) => format!("It's {words}."),
     };
     Detail { about: label, words: names_of(parameter, world).collect(), say }
+}
+
+/// `The note is "words".` with the words as they are sent: with their own stop, where they have one.
+fn quoted(say: &str, words: &str) -> String {
+    let lead = say.split_once('"').map_or(say, |(lead, _)| lead);
+    let stop = if words.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{lead}\"{words}\"{stop}")
 }
 
 /// How a record is begun that is the only one of its kind.

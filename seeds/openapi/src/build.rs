@@ -276,6 +276,15 @@ pub(super) fn key_code(entity: &Entity) -> Json {
         return code(&form);
     }
     let named = entity.key_member.as_deref().is_some_and(|member| !words::is_id(member));
+    let member = entity.key_member.as_deref().unwrap_or_default();
+    let says_number = |text: &str| words::words(text).iter().any(|word| word == "number");
+    if says_number(member) || entity.key_shape.description.as_deref().is_some_and(says_number) {
+        return code("#####");
+    }
+    let last = words::words(member).pop().unwrap_or_default();
+    if entity.key_shape.format.is_none() && ["code", "token", "key", "hash"].contains(&last.as_str()) {
+        return code("{A}{xx}#{A}#{xx}{A}#");
+    }
     if entity.key_shape.format.is_none() && named {
         // A login or a slug is made of words.
         return code(&format!("{}-####", label(&entity.name).to_lowercase().replace(' ', "-")));

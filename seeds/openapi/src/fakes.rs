@@ -223,6 +223,9 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         Some("phone") => return Some(json!("phone")),
         _ => {}
     }
+    if !shape.choices.is_empty() {
+        return Some(json!({"provider": "pick", "of": shape.choices}));
+    }
     if let Some(code) = shape.pattern.as_deref().and_then(pattern_code) {
         return Some(json!({"provider": "code", "format": code}));
     }
@@ -270,6 +273,14 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     {
         return Some(pick);
     }
+    // An example that only repeats the name tells nothing.
+    let repeats = |sample: &str| {
+        let said = words(sample.trim_end_matches(|c: char| c.is_ascii_digit()));
+        said.len() > 1 && said == words(name)
+    };
+    if all(&repeats) {
+        return Some(json!(ANYTHING));
+    }
     if let Some(code) = sample_code(&samples) {
         return Some(json!({"provider": "code", "format": code}));
     }
@@ -280,6 +291,9 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!(provider));
     }
     let named = ["name", "title", "subject"].contains(&tail.as_str());
+    if named && let Some(made) = name_of(name) {
+        return Some(json!(made));
+    }
     if let Some(pick) = vocabulary(&samples).filter(|_| !named) {
         return Some(pick);
     }
@@ -296,6 +310,23 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!(provider_of_name(&of.join("_"))));
     }
     Some(few(&samples).unwrap_or_else(|| json!(ANYTHING)))
+}
+
+/// What the name of something else is made by: a zone's `timezone_name` as a zone is. Nothing where the thing has names
+/// as all things have.
+fn name_of(name: &str) -> Option<&'static str> {
+    let mut of = words(name);
+    of.pop();
+    let thing = of.last()?;
+    match provider_of_name(&of.join("_")) {
+        // Of what may be a file or not, nobody knows which it is.
+        "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANYTHING),
+        made if made == provider_of_name("") => {
+            let made = provider_of_field(&of.join("_"), false)?;
+            (!made.ends_with("url")).then_some(made)
+        }
+        _ => None,
+    }
 }
 
 /// The provider for texts that nothing tells anything about. Nobody asks for them, and nobody says them.

@@ -10,7 +10,9 @@ use serde_json::json;
 
 pub(super) use self::apart::tell_apart;
 pub(super) use self::changes::part;
-pub(super) use self::changes::{act, action, change, comes_first, is_prose, is_said, is_verb, make, verb_of};
+pub(super) use self::changes::{
+    act, action, change, comes_first, is_prose, is_said, is_verb, make, tells, verb_of,
+};
 pub(super) use self::command::{Command, command, names};
 use super::entities::Entity;
 use super::fakes::{is_anything, is_made_by, moment};
@@ -38,9 +40,10 @@ pub(super) fn without_id(noun: &str) -> &str {
 
 /// Whether a number means something by itself: it has a unit, or counts, or has no dimension.
 fn says_all(name: &str, doc: &FieldDoc) -> bool {
-    const DIMENSIONS: [&str; 18] = [
-        "color", "colour", "age", "amount", "balance", "delay", "depth", "duration", "height", "interval",
-        "length", "limit", "period", "size", "timeout", "total", "ttl", "width",
+    const DIMENSIONS: [&str; 22] = [
+        "kind", "mode", "state", "type", "color", "colour", "age", "amount", "balance", "delay", "depth",
+        "duration", "height", "interval", "length", "limit", "period", "size", "timeout", "total", "ttl",
+        "width",
     ];
     let parts = words(name);
     let last = parts.last().map(String::as_str).unwrap_or_default();
@@ -52,6 +55,11 @@ fn says_all(name: &str, doc: &FieldDoc) -> bool {
 /// Adds questions and statements to a field that has something to tell.
 pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     if is_anything(doc) {
+        return;
+    }
+    if shape.format.as_deref() == Some("duration")
+        || shape.description.as_deref().is_some_and(changes::is_duration)
+    {
         return;
     }
     let number = matches!(shape.kind, Kind::Integer | Kind::Number);
@@ -107,6 +115,13 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
                     &format!("When does {{it}} {}?", verb.trim_end_matches('s')),
                     &format!("{{it}} {verb} on {{value}}."),
                 )
+            }
+            // A moment that is only a participle is when that was done.
+            (verb, _) if parts.len() == 1 && verb.ends_with("ed") => {
+                if !changes::is_done(verb) {
+                    return;
+                }
+                one(&format!("When was {{it}} {verb}?"), &format!("{{it}} was {verb} on {{value}}."))
             }
             // A moment whose name is a clause has no noun.
             (_, "at" | "on" | "timestamp" | "until") => return,

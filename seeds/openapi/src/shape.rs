@@ -31,7 +31,7 @@ pub(super) struct Shape {
     pub(super) write_only: bool,
     /// Values seen in examples: scalars, or whole objects for items of arrays.
     pub(super) samples: Vec<Json>,
-    /// The only values of a number.
+    /// The only values of a number, and those of a text that its document names.
     pub(super) choices: Vec<Json>,
     /// `oneOf` an integer and a number: a whole number is both, and so neither, of them.
     pub(super) fractional: bool,
@@ -246,6 +246,12 @@ impl<'a> Unfolder<'a> {
                 Kind::Integer | Kind::Number => shape.choices = values.into_iter().take(500).collect(),
                 _ => {}
             }
+        }
+        if shape.kind == Kind::String
+            && shape.format.is_none()
+            && let Some(said) = &shape.description
+        {
+            shape.choices = said_values(said).into_iter().map(Json::String).collect();
         }
         for key in ["example", "x-example"] {
             if let Some(example) = schema.get(key) {
@@ -508,7 +514,8 @@ fn union(mut parts: Vec<Shape>) -> Shape {
                 Kind::Enum(values) => Some(values),
                 _ => None,
             });
-            values.flatten().take(12).for_each(|value| first.sample(Json::String(value.clone())));
+            first.choices.extend(values.flatten().take(100).map(|value| Json::String(value.clone())));
+            first.choices.dedup();
         }
         return first;
     }
@@ -532,6 +539,35 @@ fn limit(schema: &Json, key: &str, exclusive: &str, towards: f64) -> Option<Json
         Some(value) if whole => Some(Json::from(value.saturating_add(towards as i64))),
         _ => serde_json::Number::from_f64(excluded.as_f64()? + towards * 1e-6).map(Json::Number),
     }
+}
+
+/// The values that a description says a text has: ``can be either `open` or `closed` ``.
+fn said_values(description: &str) -> Vec<String> {
+    const LEADS: [&str; 5] = ["one of", "either", "can be", "values are", "values:"];
+    let lower = description.to_ascii_lowercase();
+    let Some(at) = LEADS.iter().filter_map(|lead| Some(lower.find(lead)? + lead.len())).min() else {
+        return Vec::new();
+    };
+    let rest = description.get(at..).unwrap_or_default();
+    let end = rest.match_indices(['.', '\n']).map(|(end, _)| end).find(|end| {
+        rest.get(end + 1..).is_none_or(|after| after.is_empty() || after.starts_with(char::is_whitespace))
+    });
+    let sentence = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+    // What is quoted is a value; between two of them stand only commas and the last joint.
+    let mut values = Vec::new();
+    for (place, part) in sentence.split(['`', '"']).enumerate() {
+        let part = part.trim();
+        if place % 2 == 1 {
+            let is_word = |c: char| c.is_ascii_alphanumeric() || ['_', '-', '/'].contains(&c);
+            if part.is_empty() || part.len() > 30 || !part.chars().all(is_word) || part == "null" {
+                return Vec::new();
+            }
+            values.push(part.to_owned());
+        } else if place > 0 && !part.is_empty() && ![",", "or", ", or", "and", ", and"].contains(&part) {
+            break;
+        }
+    }
+    if values.len() < 2 { Vec::new() } else { values }
 }
 
 /// Whether an object has no members of its own, only ones that callers name.

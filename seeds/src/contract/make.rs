@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{Side, is_kind, list, number, same};
 use super::merge::Flat;
-use super::{Schemas, first_state, key_name, noun, plain, reference, sample, tells_error};
+use super::{Schemas, first_state, is_gone, key_name, noun, plain, reference, sample, tells_error};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
@@ -84,6 +84,9 @@ pub struct List {
 pub trait Lookup {
     /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
     fn record(&self, noun: &str, seed: u64) -> Option<Known>;
+
+    /// The record of what a noun names that has this key.
+    fn at(&self, noun: &str, key: &Json) -> Option<Known>;
 
     /// A record of the resource whose key has a plain name that no other key has.
     fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
@@ -446,6 +449,14 @@ impl Maker<'_> {
                 if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, scope) }
             });
         }
+        // What is shown is there.
+        if told.is_none() && list.is_none() && is_gone(here.name) {
+            let nothing =
+                [Json::Bool(false), Json::Null].into_iter().find(|none| self.schemas.fits(part, none));
+            if nothing.is_some() || !must {
+                return nothing.filter(|_| must || !scope.is_said());
+            }
+        }
         let inner = self.inner(part, &name, holds, scope);
         if told.is_some() {
             self.told += 1;
@@ -525,7 +536,8 @@ impl Maker<'_> {
             };
         }
         let meant = noun(name);
-        let above = known.named.iter().any(|named| named.noun == meant);
+        let named = known.named.iter().find(|named| named.noun == meant);
+        let above = named.is_some();
         if let Some(kind) = self.kind_said(part).filter(|kind| *kind != known.noun && !above)
             && let Some(record) = self.facts.lookup.record(&kind, sample::mix(known.seed, name))
         {
@@ -537,8 +549,11 @@ impl Maker<'_> {
                 return scope.clone();
             }
         }
-        if above {
-            return Scope::Made(known.clone());
+        if let Some(named) = named {
+            // What a record stands below is shown as itself.
+            let record = self.facts.lookup.at(&meant, &named.key);
+            return record
+                .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
         }
         match self.facts.lookup.record(&meant, sample::mix(known.seed, &meant)) {
             Some(record) => Scope::Record(Rc::new(record)),
@@ -719,6 +734,10 @@ fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>, scope
         return first_state(real.iter().filter_map(|value| value.as_str()), &beside)
             .map_or(Json::Null, Json::from);
     }
+    // What is shown is there.
+    let there: Vec<&Json> =
+        real.iter().copied().filter(|value| !value.as_str().is_some_and(is_gone)).collect();
+    let real = if there.is_empty() { real } else { there };
     let at = if scope.is_said() { 0 } else { place.seed as usize % real.len().max(1) };
     let chosen = real.get(at).copied().or_else(|| values.first());
     chosen.cloned().unwrap_or(Json::Null)

@@ -12,6 +12,10 @@ impl Lookup for Nobody {
         None
     }
 
+    fn at(&self, _: &str, _: &Json) -> Option<Known> {
+        None
+    }
+
     fn keyed(&self, _: &str, _: u64) -> Option<Known> {
         None
     }

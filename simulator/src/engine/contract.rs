@@ -424,6 +424,13 @@ impl Lookup for Run<'_> {
         self.any_of(*self.base.nouns.get(noun)?, seed)
     }
 
+    fn at(&self, noun: &str, key: &Json) -> Option<Known> {
+        let id = *self.base.nouns.get(noun)?;
+        let resource = self.resource(id);
+        let key = resource.field(resource.key).schema.parse_json(key, self.zone()).ok()?;
+        Some(self.known_of(id, self.draft.record(id, &key)?))
+    }
+
     fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.keyed.get(name)?, seed)
     }

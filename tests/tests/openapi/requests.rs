@@ -152,3 +152,61 @@ fn requests_tell_an_operation_from_its_siblings() {
     let all = Value::from(rows).to_string();
     assert!(all.contains("starting"), "no gist is looked up by its name");
 }
+
+/// Customers with addresses, and tickets whose notes, states and times people change.
+fn desk() -> Value {
+    let key =
+        |name: &str| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
+    let body = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
+    let text = json!({"type": "string"});
+    let wait = json!({"type": "string", "description": "A duration in ISO 8601", "example": "PT10M"});
+    let state = json!({"type": "string", "enum": ["pending", "open", "closed", "deleted"]});
+    let flag = json!({"type": "boolean"});
+    json!({
+        "openapi": "3.0.3", "info": {"title": "Desk", "version": "1"},
+        "paths": {
+            "/customers": {"get": {"operationId": "ListCustomers", "responses": answers(list_of("Customer"))}},
+            "/customers/{customer_id}": {"parameters": [key("customer_id")], "get": {"operationId": "GetCustomer", "responses": answers(component("Customer"))},
+                "patch": {"operationId": "UpdateCustomer", "requestBody": body(json!({"type": "object", "properties": {"name": text, "email": text}})),
+                    "responses": answers(component("Customer"))}},
+            "/tickets": {"get": {"operationId": "ListTickets", "responses": answers(list_of("Ticket"))}},
+            "/tickets/search": {"get": {"operationId": "TicketsSearch", "responses": answers(list_of("Ticket"))}},
+            "/tickets/{ticket_id}": {"parameters": [key("ticket_id")], "get": {"operationId": "GetTicket", "responses": answers(component("Ticket"))},
+                "patch": {"operationId": "UpdateTicket", "requestBody": body(json!({"type": "object", "properties": {"note": text, "state": state, "wait": wait}})),
+                    "responses": answers(component("Ticket"))}},
+            "/tickets/{ticket_id}/tags": {"parameters": [key("ticket_id")], "put": {"operationId": "SetTags",
+                "requestBody": body(json!({"type": "array", "items": text})), "responses": {"204": {"description": "done"}}}},
+        },
+        "components": {"schemas": {
+            "Customer": {"type": "object", "required": ["id", "name", "email"], "properties": {"id": text, "name": text, "email": text}},
+            "Ticket": {"type": "object", "required": ["id", "title", "state"], "properties": {
+                "id": text, "title": text, "note": text, "state": state, "wait": wait, "is_deleted": flag, "isSystem": flag}},
+        }},
+    })
+}
+
+#[test]
+fn what_is_sent_is_what_was_said_and_people_stay_who_they_are() {
+    let rows = rows_of(&desk());
+    let all = Value::from(rows.clone()).to_string();
+    let said = said(&rows);
+    for part in ["PT10M", "searches", "to pending", "the name of the customer"] {
+        assert!(!said.iter().any(|(_, text)| text.contains(part)), "{part}");
+    }
+    for part in ["\"is_deleted\":true", "\"isSystem\":true", "\"state\":\"deleted\""] {
+        assert!(!all.replace('\\', "").contains(part), "{part}");
+    }
+    // Between the marks stands what is sent.
+    let mut quoted = 0;
+    for row in &rows {
+        let calls = row["messages"].to_string().replace("\\\"", "\"");
+        for (_, text) in row["messages"].as_array().into_iter().flatten().filter_map(|message| {
+            Some((message["role"].as_str().filter(|role| *role == "user")?, message["content"].as_str()?))
+        }) {
+            let Some(words) = text.split('"').nth(1) else { continue };
+            quoted += 1;
+            assert!(calls.contains(&format!("\"note\":\"{words}\"")), "{words}: {calls}");
+        }
+    }
+    assert!(quoted > 0, "nobody quotes anything");
+}

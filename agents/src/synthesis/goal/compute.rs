@@ -58,7 +58,7 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         let lead = *lead.choose(planner.rng).unwrap_or(&"I need the ");
         words.push(literal(format!("{}{lead}{name}.", if ends { " " } else { ". " })));
     }
-    let style = planner.rng.random_range(0..6);
+    let style = planner.style();
     let answer = vec![
         AnswerPart::Text(if name.ends_with('s') || name.contains("s ") {
             format!("{}: ", crate::synthesis::text::capitalised(&name))

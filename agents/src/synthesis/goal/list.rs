@@ -70,7 +70,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         sentence.push(literal(if which { " has the " } else { ", which one has the " }));
         sentence.push(Segment::Value(words.clone()));
         sentence.push(literal("?"));
-        let style = planner.rng.random_range(0..6);
+        let style = planner.style();
         let answer = vec![
             AnswerPart::Leaf { call: step, path: path.clone(), style: 0, bare: false },
             AnswerPart::Text(format!(" has the {words}: ")),
@@ -133,7 +133,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             }
             words.extend(phrase);
             words.push(literal(end));
-            let style = planner.rng.random_range(0..6);
+            let style = planner.style();
             let lead: &[&str] = match &words[0] {
                 Segment::Text(text) if text.starts_with("Wh") => &["I found ", "Here is what I found: "],
                 _ => &["Here they are: ", "Here is what I found: "],

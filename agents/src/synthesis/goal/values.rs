@@ -1,5 +1,7 @@
 //! Values for the arguments of a wish, drawn from records that exist or could.
 
+use diorama_seeds::contract::{first_state, is_gone, is_passing};
+use diorama_seeds::english::fold;
 use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, Comparison, FilterTest, ParameterId, Query, Record, ResourceId, World,
 };
@@ -8,6 +10,7 @@ use diorama_seeds::value::{Date, Decimal, Time, Value};
 use rand::RngExt;
 use rand::seq::{IndexedRandom, IteratorRandom};
 
+use super::ask::is_person;
 use crate::synthesis::plan::Planner;
 use crate::synthesis::world::refers_to;
 
@@ -197,6 +200,10 @@ fn draw(
             }
         };
         let value = row.get(field.index())?.clone();
+        let value = match &api.contract {
+            Some(_) => documented(planner, api, id, earlier, value)?,
+            None => value,
+        };
         return (!value.is_missing() && parameter.schema.allows(&value)).then_some(value);
     }
     let today = world.zone.date_of(world.clock);
@@ -227,6 +234,52 @@ fn draw(
         Type::Boolean => Some(Value::Bool(true)),
         _ => None,
     }
+}
+
+/// A drawn value as people give it to an operation of a document: a text of one sentence without its stop, the address
+/// of a person after the name of whom the call is about, and a state that somebody sets. Nothing where there is none.
+fn documented(
+    planner: &mut Planner<'_>,
+    api: &Api,
+    id: ParameterId,
+    earlier: &[(ParameterId, Value)],
+    value: Value,
+) -> Option<Value> {
+    let parameter = &api.parameters[id.index()];
+    if let (Type::Enum(values), BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. }) =
+        (&parameter.schema.kind, &api.behaviour.kind)
+    {
+        // What something begins with, nobody makes it again, and what passes by itself is not set.
+        let of_state = ["state", "status"].iter().any(|state| parameter.name.to_lowercase().ends_with(state));
+        let first = first_state(values.iter().map(|value| &**value), &[]);
+        let is_set = |value: &str| {
+            !is_passing(value) && !is_gone(value) && !(of_state && values.len() > 2 && first == Some(value))
+        };
+        if value.as_str().is_some_and(|value| !is_set(value)) {
+            let set = values.iter().filter(|value| is_set(value));
+            return set.choose(planner.rng).cloned().map(Value::String);
+        }
+        return Some(value);
+    }
+    let Some(text) = value.as_str() else { return Some(value) };
+    if let Some(sentence) = text.strip_suffix('.')
+        && !sentence.contains(['.', '!', '?', '\n'])
+    {
+        return Some(Value::string(sentence));
+    }
+    if let Some((_, host)) = text.split_once('@').filter(|_| !text.contains(' '))
+        && let Some(name) = earlier.iter().rev().find_map(|(other, key)| {
+            let of = refers_to(&api.parameters[other.index()].schema.kind)?;
+            let label = &planner.world.base.world().resource(of).label;
+            is_person(label).then(|| planner.display(of, key)).flatten()
+        })
+    {
+        let address: Vec<String> = name.split_whitespace().map(fold).collect();
+        let is_plain =
+            |part: &String| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        return address.iter().all(is_plain).then(|| Value::string(&format!("{}@{host}", address.join("."))));
+    }
+    Some(value)
 }
 
 /// A record of the resource; of the signed-in user where records have owners and somebody signed in.

@@ -176,7 +176,7 @@ pub(super) fn statement(
     let said = says.choose(planner.rng).cloned().unwrap_or(plain);
     let said = if further && !is_person(&described.label) { of_it(&said) } else { said };
     let template = Template::parse(&said);
-    let style = planner.rng.random_range(0..6);
+    let style = planner.style();
     let filled = template.fill(&mut |slot| match slot {
         "it" => Some(vec![literal(name.clone())]),
         "value" => Some(vec![Segment::Value(String::new())]),
@@ -188,10 +188,16 @@ pub(super) fn statement(
     }
     for (index, segment) in filled.unwrap_or_default().into_iter().enumerate() {
         parts.push(match segment {
+            Segment::Text(text) if index == 0 && is_code(&text) => AnswerPart::Text(text),
             Segment::Text(text) if index == 0 => AnswerPart::Text(capitalised(&text)),
             Segment::Text(text) => AnswerPart::Text(text),
             Segment::Value(_) => AnswerPart::Leaf { call: step, path: path.to_owned(), style, bare: false },
         });
     }
     parts
+}
+
+/// Whether a text begins with a code, which is written as it is.
+fn is_code(text: &str) -> bool {
+    text.split(' ').next().is_some_and(|first| first.contains(|c: char| c.is_ascii_digit()))
 }

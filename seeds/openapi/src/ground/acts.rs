@@ -117,7 +117,7 @@ impl<'a> Act<'a> {
             let after = said.split_once(*was).and_then(|(_, after)| after.split(' ').next());
             after.is_some_and(|word| word.ends_with("ed"))
         };
-        own && [" has been ", " have been ", " was ", " were "].iter().any(|was| done(&was))
+        own && [" has been ", " have been ", " was ", " were "].iter().any(done)
     }
 
     fn behave(&mut self) {
@@ -361,7 +361,8 @@ impl<'a> Act<'a> {
         let said = |found: &Collection| found.record.as_ref().and_then(noun_said);
         let above = self.collection(of);
         let same = (title(found).is_some() && title(found) == title(above))
-            || (said(found).is_some() && said(found) == said(above));
+            || (said(found).is_some() && said(found) == said(above))
+            || shows_key_of(found, above);
         same.then(|| (of, known.clone()))
     }
 
@@ -452,4 +453,18 @@ impl<'a> Act<'a> {
 /// Whether a behaviour keeps what it is sent, or shows what is kept.
 pub(super) fn is_kept(behaviour: &BehaviourDoc) -> bool {
     behaviour.action.as_deref() != Some("none")
+}
+
+/// Whether what stands alone below a record shows that record's own key, so that it is the record, seen in full.
+fn shows_key_of(found: &Collection, above: &Collection) -> bool {
+    let members = |found: &Collection| -> IndexSet<String> {
+        let record = found.record.as_ref().and_then(Shape::members);
+        record.into_iter().flatten().map(|(name, _)| plain(name)).collect()
+    };
+    let (shown, own) = (members(found), members(above));
+    let shared = shown.intersection(&own).count();
+    shown.contains(&plain(&above.key))
+        && own.contains(&plain(&above.key))
+        && shared * 2 > own.len()
+        && shared > 2
 }

@@ -1,6 +1,6 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{ME, Schemas, Side, first_state, key_name, noun, plain, tells_error};
+use diorama_seeds::contract::{ME, Schemas, Side, first_state, is_gone, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use diorama_seeds::materialise::{provider_of_field, provider_of_name};
@@ -46,7 +46,35 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
         count(places, index, &mut counts, 0);
     }
     let all = places.all.values().enumerate().filter(|(_, found)| stored(found));
-    all.map(|(_, found)| (found.name.clone(), resource(places, found, &counts))).collect()
+    let mut all: IndexMap<String, ResourceDoc> =
+        all.map(|(_, found)| (found.name.clone(), resource(places, found, &counts))).collect();
+    name_above(&mut all);
+    all
+}
+
+/// `project_name` in what stands below a project is what that project is called.
+fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
+    let names: IndexMap<String, (String, String)> = all
+        .iter()
+        .filter_map(|(name, doc)| Some((name.clone(), (noun(doc.label.as_ref()?), doc.display.clone()?))))
+        .collect();
+    for doc in all.values_mut() {
+        let above: Vec<(String, String, String)> = doc
+            .fields
+            .iter()
+            .filter_map(|(field, doc)| {
+                let (of, display) = names.get(doc.reference.as_ref()?)?;
+                Some((field.clone(), format!("{of}name"), display.clone()))
+            })
+            .collect();
+        let display = doc.display.clone();
+        for (field, member) in &mut doc.fields {
+            let named = above.iter().find(|(_, named, _)| *named == plain(field));
+            if let Some((by, _, shown)) = named.filter(|_| display.as_ref() != Some(field)) {
+                member.fake = Some(json!({"provider": "through", "ref": by, "field": shown}));
+            }
+        }
+    }
 }
 
 /// Whether a place keeps records: one record for each value that nobody knows is none.
@@ -192,7 +220,7 @@ fn key_field(found: &Collection) -> FieldDoc {
 }
 
 /// Providers of names that are written without blanks.
-const WRITTEN: [&str; 4] = ["username", "domain_name", "repository_name", "server_name"];
+const WRITTEN: [&str; 5] = ["username", "domain_name", "repository_name", "server_name", "slug"];
 
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
 fn code_of(pattern: &str) -> Option<String> {
@@ -305,29 +333,38 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             // Whatever else a person is called is a person's name.
             made.fake = Some(json!("person_name"));
         }
+        // What anybody writes fits where somebody speaks: no terms of service, and no description of a command.
+        if ["paragraph", "sentence"].iter().any(|prose| fakes::is_made_by(&made, prose))
+            && !phrases::tells(name, &found.noun_words())
+        {
+            made.fake = Some(json!("words"));
+        }
         if made.kind.as_deref() == Some("string")
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))
         {
             made.free_text = true;
         }
-        // What must be there, or tells records apart, is there.
-        if let Some(fake) = made.fake.take() {
-            let must = member.required || key_name(name).is_some() || says(name, &CREATED);
-            made.fake =
-                Some(if must { json!({"provider": "chance", "share": 1.0, "of": fake}) } else { fake });
-        }
-        // What callers can do to a record is not done yet.
-        let undone = |value: &&String| !(value.ends_with("ed") && places.verbs.contains(&stem(value)));
+        // What callers can do to a record is not done yet, and what is there is not gone.
+        let undone = |value: &&String| {
+            !(is_gone(value) || value.ends_with("ed") && places.verbs.contains(&stem(value)))
+        };
         if let Kind::Enum(values) = &shape.kind {
             let kept: Vec<&String> = values.iter().filter(undone).collect();
-            if !kept.is_empty() && kept.len() < values.len() {
-                made.fake = Some(json!({"provider": "pick", "of": kept}));
-            }
+            let kept = if kept.is_empty() { values.iter().collect() } else { kept };
+            made.fake = Some(json!({"provider": "pick", "of": kept}));
         }
-        if done.is_some_and(|done| places.verbs.contains(&done)) {
+        if made.kind.as_deref() == Some("boolean") {
+            made.fake = made.fake.or_else(|| Some(json!({"provider": "pick", "of": [false, true]})));
+        }
+        // A record has what its schema shows.
+        made.fake = made.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
+        let gone = is_gone(name);
+        if gone || is_built_in(name) || done.is_some_and(|done| places.verbs.contains(&done)) {
             match made.kind.as_deref() {
                 Some("boolean") => made.fake = Some(json!({"provider": "pick", "of": [false]})),
-                Some("date-time") if !member.required || member.shape.nullable => {
+                Some(kind)
+                    if (gone || kind == "date-time") && (!member.required || member.shape.nullable) =>
+                {
                     (made.nullable, made.optional) = (true, false);
                     made.fake = Some(json!({"provider": "pick", "of": [null]}));
                 }
@@ -343,7 +380,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         // `$parent` is there for programs.
         let vague = vague || name.starts_with('$');
         // Nor is what may not have happened yet.
-        let open = done_to && moment_of(&made) && (!member.required || member.shape.nullable);
+        let open = gone || done_to && moment_of(&made) && (!member.required || member.shape.nullable);
         let told =
             own_name.as_deref() != Some(name) && !says_nothing && !vague && !open && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
@@ -372,6 +409,13 @@ fn leave_out_bookkeeping(places: &Places, doc: &mut ResourceDoc) {
             (field.ask, field.say) = (Vec::new(), Vec::new());
         }
     }
+}
+
+/// Whether it tells that a record came with the service, and is nobody's to change.
+fn is_built_in(name: &str) -> bool {
+    let words = words(name);
+    let said: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "is").collect();
+    matches!(said.as_slice(), ["system" | "builtin" | "predefined"] | ["built", "in"] | ["pre", "defined"])
 }
 
 fn moment_of(field: &FieldDoc) -> bool {

@@ -132,3 +132,52 @@ fn what_stands_around_a_record_is_none_and_headers_are_the_connections() {
     let get = found.doc.apis.iter().find(|api| api.path == "/things/{thing_id}").unwrap();
     assert!(get.parameters["X-Consumer"].optional);
 }
+
+#[test]
+fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
+    let members = "id: {type: string}, code: {type: string, description: The number of the thing}, is_deleted: {type: boolean}, \
+                   isSystem: {type: boolean}, purged_at: {type: string, format: date-time, nullable: true}, \
+                   status: {type: string, enum: [active, trashed]}, timezone_name: {type: string}, image_name: {type: string}, \
+                   colour_scheme: {type: string, description: 'Can be either `light`, `dark` or `high-contrast`.'}, \
+                   mood: {anyOf: [{type: string}, {type: string, enum: [calm, wild]}]}, \
+                   extra_key: {type: string, example: extra-key-1234}";
+    let thing = format!("type: object, properties: {{{members}}}");
+    let list = LIST.replacen("$ref: '#/components/schemas/Thing'", &thing, 1);
+    let one = ONE.replacen("$ref: '#/components/schemas/Thing'", &thing, 1);
+    let found = imported(&format!(
+        "  /things: {{get: {list}}}\n  /things/{{code}}: {{get: {one}, delete: {SILENT}}}\n{ODD}"
+    ));
+    let fields = &found.doc.resources["thing"].fields;
+    let fake = |name: &str| {
+        let fake = fields[name].fake.clone().unwrap();
+        if fake["provider"] == "chance" { fake["of"].clone() } else { fake }
+    };
+    let picks = |values: serde_json::Value| serde_json::json!({"provider": "pick", "of": values});
+    for gone in ["is_deleted", "isSystem"] {
+        assert_eq!(fake(gone), picks([false].into()), "{gone}");
+    }
+    assert_eq!(fake("purged_at"), picks([serde_json::Value::Null].into()));
+    assert_eq!(fake("status"), picks(["active"].into()));
+    assert_eq!(fake("timezone_name"), "timezone");
+    assert_eq!(fake("colour_scheme"), picks(["light", "dark", "high-contrast"].into()));
+    assert_eq!(fake("mood"), picks(["calm", "wild"].into()));
+    for said in ["image_name", "extra_key"] {
+        assert_eq!(fake(said), "words");
+    }
+    assert_eq!(fake("code")["format"], "#####");
+}
+
+#[test]
+fn what_stands_below_a_record_is_called_by_that_records_name() {
+    let shelf = "type: object, properties: {shelf_id: {type: string}, name: {type: string}}";
+    let thing = "type: object, properties: {thing_id: {type: string}, shelf_name: {type: string}, name: {type: string}}";
+    let of = |text: &str, members: &str| text.replacen("$ref: '#/components/schemas/Thing'", members, 1);
+    let found = imported(&format!(
+        "  /shelves: {{get: {}}}\n  /shelves/{{shelf_id}}/things: {{get: {}}}\n  /shelves/{{shelf_id}}/things/{{thing_id}}: {{get: {}}}\n{ODD}",
+        of(LIST, shelf),
+        of(LIST, thing),
+        of(ONE, thing)
+    ));
+    let fake = found.doc.resources["thing"].fields["shelf_name"].fake.clone().unwrap();
+    assert_eq!(fake, serde_json::json!({"provider": "through", "ref": "shelf_id", "field": "name"}));
+}

@@ -2,6 +2,7 @@
 
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc};
 use diorama_seeds::english::stem;
+use diorama_seeds::materialise::provider_of_name;
 use indexmap::IndexMap;
 
 use super::{MOST_SAID, named};
@@ -310,14 +311,26 @@ pub(super) const VERBS: [&str; 106] = [
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
+        // Nobody says PT10M.
+        _ if doc.description.as_deref().is_some_and(is_duration)
+            || doc.format.as_deref() == Some("duration") =>
+        {
+            false
+        }
         // A moment whose name is a clause has no noun.
         Some("date-time" | "date") => !words(name)
             .last()
             .is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str())),
         Some("integer" | "number") => doc.unit.is_some() || counted(name).is_some(),
-        // What can only be one thing goes without saying.
-        _ => doc.values.len() != 1,
+        // What can only be one thing goes without saying, and what was done by somebody is no noun.
+        _ => doc.values.len() != 1 && words(name).last().is_none_or(|last| last != "by"),
     }
+}
+
+/// Whether a description says that a text is a duration as ISO 8601 writes it.
+pub(super) fn is_duration(description: &str) -> bool {
+    let lower = description.to_lowercase();
+    lower.contains("duration") && lower.contains("iso")
 }
 
 /// Whether people say first what it is called, or what it says.
@@ -444,6 +457,36 @@ pub(super) fn counted(name: &str) -> Option<String> {
     };
     let (last, before) = things.split_last()?;
     Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
+}
+
+/// Whether made-up prose fits a member of what a noun names: what people write to each other, and what they note of
+/// their work and of what they sell and show.
+pub(crate) fn tells(name: &str, of: &str) -> bool {
+    const SPOKEN: [&str; 14] = [
+        "message",
+        "comment",
+        "note",
+        "post",
+        "reply",
+        "email",
+        "mail",
+        "chat",
+        "review",
+        "thread",
+        "feedback",
+        "answer",
+        "question",
+        "annotation",
+    ];
+    let last = |text: &str| words(text).pop().map(|last| singular(&last)).unwrap_or_default();
+    let (what, of) = (last(name), last(of));
+    match what.as_str() {
+        "content" | "body" | "text" | "message" => SPOKEN.contains(&of.as_str()) || what == of,
+        "description" | "summary" | "overview" => {
+            !["command_name", "emoji_name", "role_name", "file_name"].contains(&provider_of_name(&of))
+        }
+        _ => true,
+    }
 }
 
 /// Whether a text is one that people quote.

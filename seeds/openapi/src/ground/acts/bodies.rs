@@ -2,6 +2,7 @@
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::materialise::provider_of_name;
 use indexmap::IndexMap;
 
 use super::Act;
@@ -12,6 +13,9 @@ use crate::phrases;
 use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};
 use crate::words::words;
+
+/// Providers of what a person is called.
+const PERSONAL: [&str; 4] = ["person_name", "first_name", "last_name", "username"];
 
 impl Act<'_> {
     /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
@@ -50,13 +54,24 @@ impl Act<'_> {
 
     /// The members of the body that people say of a record, required and optional ones, what it is called first.
     pub(super) fn said(&self, found: &Collection) -> (Vec<String>, Vec<String>) {
+        let resource = self.resources.get(&found.name);
+        let display = resource.and_then(|known| known.fields.get(known.display.as_ref()?));
+        let is_person = provider_of_name(&found.noun_words()) == "person_name"
+            || display.is_some_and(|display| fakes::is_made_by(display, "person_name"));
+        let changes = self.operation.path.ends_with('}') || self.operation.method != "POST";
         let is_kept = |name: &str| {
             // What the server writes, and what nothing tells anything about, is in nobody's mouth.
             let plain = plain(name);
             let moment = UPDATED.contains(&plain.as_str()) || CREATED.contains(&plain.as_str());
             let known =
                 |field: &FieldDoc| !fakes::is_anything(field) && !fakes::is_made_by(field, "image_url");
-            !moment && self.field(&found.name, name).is_none_or(known)
+            // Nobody becomes somebody else.
+            let own = changes
+                && is_person
+                && self
+                    .field(&found.name, name)
+                    .is_some_and(|field| PERSONAL.iter().any(|own| fakes::is_made_by(field, own)));
+            !moment && !own && self.field(&found.name, name).is_none_or(known)
         };
         let body = self.api.parameters.iter().filter(|(name, doc)| {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);

@@ -22,6 +22,9 @@ const LIMITS: [&str; 10] =
     ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
 const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
 
+/// Verbs of reads, which paths end with.
+const DEEDS: [&str; 6] = ["search", "find", "lookup", "query", "resolve", "sync"];
+
 /// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
 /// those whose name starts with the search term`.
 fn matches_by(doc: &FieldDoc, display: &str) -> bool {
@@ -56,7 +59,11 @@ impl Act<'_> {
             && list(self.operation, &self.parts)
                 .and_then(|(_, item)| self.places.said_by(item))
                 .is_some_and(|said| said != found.noun);
-        if !strange {
+        // What a path is called by may be what is done there: `/threads/search` of `ThreadSearch` has no searches.
+        let does = matches!(self.parts.last(), Some(Part::Text(text)) if !is_plural(text)
+            && (DEEDS.contains(&text.as_str()) || phrases::is_verb(text))
+            && words(&self.api.name).last() == Some(text));
+        if !strange && !does && !DEEDS.contains(&found.label.split(' ').next().unwrap_or_default()) {
             let nouns = self.nouns(found, elsewhere);
             self.api.phrases = phrases::list(if mine { "my" } else { "" }, &nouns, &arguments);
         }

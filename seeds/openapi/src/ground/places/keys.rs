@@ -26,12 +26,14 @@ impl Places {
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
                 // A path's parameter may say more of keys than the member that shows them.
+                let said = found.key_shape.description.take().or_else(|| shape.description.clone());
                 let told = shape.pattern.is_some() || shape.format.is_some() || !shape.samples.is_empty();
                 if told
                     || std::mem::discriminant(&shape.kind) != std::mem::discriminant(&found.key_shape.kind)
                 {
                     found.key_shape = shape;
                 }
+                found.key_shape.description = said;
             } else if found.item.is_none() && !found.made {
                 found.key = hidden;
             } else {
