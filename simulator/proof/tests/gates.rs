@@ -1,19 +1,28 @@
 //! Each gate on candidates written by hand over worlds of `tests/worlds`: those that must fail, for the right typed
 //! reason, and near ones that must pass all six.
+//!
+//! What was made of each is kept as a whole beside the verdict, so that a gate that tries less than before, or derives an
+//! argument from somewhere else, is seen where the verdict stays.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end this way")]
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use diorama_proof::candidate::Candidate;
+use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Gate, Premises, Survey};
+use diorama_proof::{Gate, GateReport, Premises, Survey, ground, prove};
+use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::materialise::Source;
+use diorama_seeds::task::{ArgumentSource, Derivation};
 use diorama_seeds::world;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
+use rand::SeedableRng as _;
+use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -48,10 +57,90 @@ impl World {
         Self { vocabulary: Vocabulary::new(&base), survey: Survey::new(base.world()), base }
     }
 
-    fn check(&self, candidate: Candidate) -> Verdicts {
+    const fn premises(&self) -> Premises<'_> {
         let Self { base, vocabulary, survey } = self;
-        check(Premises { base, vocabulary, survey }, candidate).unwrap()
+        Premises { base, vocabulary, survey }
     }
+
+    fn check(&self, candidate: Candidate) -> Verdicts {
+        check(self.premises(), candidate).unwrap()
+    }
+
+    /// What was made of a candidate: where everything in it comes from; what the gates found, or else what they tried.
+    fn made_of(&self, candidate: Candidate, verdicts: &Verdicts) -> String {
+        let grounded = ground(self.premises(), candidate).unwrap();
+        let mut text = derived(&grounded);
+        for gate in &verdicts.gates {
+            for finding in &gate.findings {
+                writeln!(text, "  ! {}: {}", gate.gate.name(), finding.message).unwrap();
+            }
+        }
+        if verdicts.passes {
+            let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
+            let report = prove(self.premises(), &grounded, &mut rng).unwrap();
+            text.push_str(&tried(&report));
+        }
+        text
+    }
+}
+
+/// Where the arguments come from, what brings out a held-back detail, when a stage opens, and what is said again over the
+/// replies of another run.
+fn derived(grounded: &Grounded) -> String {
+    let mut text = String::new();
+    for (number, call) in grounded.gold.iter().enumerate() {
+        let sources =
+            call.sources.iter().map(|(name, source)| format!(" {name}: {}", place(source, grounded)));
+        writeln!(text, "  {number} {}{}", call.api, sources.collect::<String>()).unwrap();
+    }
+    for (stage, script) in grounded.stages.iter().zip(&grounded.script.stages) {
+        if let Some(when) = &script.when {
+            writeln!(text, "  when {}", serde_json::to_string(when).unwrap()).unwrap();
+        }
+        for held in &script.knows {
+            writeln!(text, "  knows {}, asked for as {:?}", held.about, held.words).unwrap();
+        }
+        let parts = stage.parts.iter().map(|part| match part {
+            AnswerPart::Text(text) => text.clone(),
+            other => serde_json::to_string(other).unwrap(),
+        });
+        writeln!(text, "  says {:?}", parts.collect::<String>()).unwrap();
+        if let (Some(class), by) = (stage.refusal, stage.refused_by) {
+            writeln!(text, "  refused as {class:?} by {by:?}").unwrap();
+        }
+    }
+    text
+}
+
+/// A source with the words that it stands for.
+fn place(source: &ArgumentSource, grounded: &Grounded) -> String {
+    match source {
+        ArgumentSource::User { turn, start, end, by } => {
+            let words = &grounded.user_turns[*turn as usize][*start as usize..*end as usize];
+            let by = if *by == Derivation::Verbatim { String::new() } else { format!(" by {by:?}") };
+            format!("`{words}` of turn {turn}{by}")
+        }
+        ArgumentSource::Reply { call, path } => format!("{call} {path}"),
+        ArgumentSource::Arithmetic { operation, of } => {
+            let of: Vec<String> = of.iter().map(|part| place(part, grounded)).collect();
+            format!("{operation} ({})", of.join(", "))
+        }
+        other => serde_json::to_string(other).unwrap(),
+    }
+}
+
+/// What the gates tried of a candidate that passes.
+fn tried(report: &GateReport) -> String {
+    let GateReport { gold_calls, no_op, damage, alternatives, determined, grounded } = report;
+    let mut text = format!("  {gold_calls} calls, {no_op} ways of doing nothing\n");
+    for (fault, tally) in damage {
+        writeln!(text, "  {fault}: {} killed, {} equivalent", tally.killed, tally.equivalent).unwrap();
+    }
+    for (way, passed) in alternatives {
+        writeln!(text, "  {way}: {passed}").unwrap();
+    }
+    writeln!(text, "  {determined} settled, {grounded} derived").unwrap();
+    text
 }
 
 /// What a case came to, where it is not what was expected.
@@ -78,14 +167,19 @@ fn run(file: &str) {
     let cases: Vec<Case> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     let mut worlds: HashMap<String, World> = HashMap::new();
     let mut misjudged = Vec::new();
+    let mut made = String::new();
     let count = cases.len();
     for case in cases {
         let name = case.candidate.world.clone().unwrap();
         let world = worlds.entry(name.clone()).or_insert_with(|| World::named(&name));
         let verdicts = world.check(case.candidate.clone());
         misjudged.extend(wrong(&case, &verdicts));
+        writeln!(made, "{}\n{}", case.name, world.made_of(case.candidate, &verdicts)).unwrap();
     }
     assert!(misjudged.is_empty(), "{} of {count} misjudged:\n{}", misjudged.len(), misjudged.join("\n"));
+    insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+        insta::assert_snapshot!(file.trim_end_matches(".json"), made);
+    });
 }
 
 macro_rules! gates {

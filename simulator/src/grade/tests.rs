@@ -11,6 +11,7 @@ use crate::engine::tests::{base, call};
 use crate::session::{Session, SessionOptions};
 
 mod changes;
+mod mentions;
 mod outcomes;
 mod stages;
 mod structured;
@@ -255,6 +256,26 @@ fn computed_values_and_empty_replies_are_evidence() {
         check(&none, &[r#"ListAppointments {"status": "booked"}"#], "There are no completed appointments."),
         "no_evidence"
     );
+}
+
+#[test]
+fn a_count_is_told_by_the_lines_of_a_list() {
+    let two = json!([{
+        "outcome": "done",
+        "answer": [{
+            "about": "number of appointments",
+            "fact": {"kind": "count", "value": 2},
+            "evidence": [{"kind": "computed", "api": "ListAppointments", "path": "total", "value": "2"}]
+        }]
+    }]);
+    let check = |answer: &str| {
+        let calls = &[r#"ListAppointments {"patient": "Eva Dias"}"#];
+        verdict(&two, Episode { calls, answer, user: "How many has Eva Dias?", ..Episode::default() })
+    };
+    assert_eq!(check("- 5 March at 14:30\n- 6 March at 10:00"), "ok");
+    assert_eq!(check("| day | time |\n|---|---|\n| 5 March | 14:30 |\n| 6 March | 10:00 |"), "ok");
+    assert_ne!(check("- 5 March at 14:30"), "ok");
+    assert_ne!(check("- 5 March\n- at 14:30\n- 6 March at 10:00"), "ok");
 }
 
 #[test]

@@ -185,14 +185,13 @@ fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
     if let Some(span) = named {
         return (prose.is_denied(span) != value).then_some(Found { span, by });
     }
-    let mut words = prose.words();
-    let plain = words.find(|(word, _)| {
-        let word = word.to_lowercase();
-        if value {
-            matches!(&*word, "yes" | "on" | "true" | "please")
-        } else {
-            matches!(&*word, "no" | "off" | "not" | "false" | "without")
-        }
+    let denies = |word: &str| matches!(word, "no" | "off" | "not" | "false" | "without");
+    let denied = prose.words().any(|(word, _)| denies(&word.to_lowercase()));
+    let plain = prose.words().find(|(word, _)| match word.to_lowercase().as_str() {
+        "yes" | "on" | "true" => value,
+        // `Please.` is a yes, but `please turn it off` is none.
+        "please" => value && !denied,
+        word => !value && denies(word),
     });
     plain.map(|(_, span)| Found { span, by })
 }

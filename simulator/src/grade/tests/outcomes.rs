@@ -201,3 +201,28 @@ fn questions_that_need_an_answer_are_told_from_offers() {
         reads(text, "d");
     }
 }
+
+#[test]
+fn what_no_tool_does_is_declined_without_a_call() {
+    let variants = json!([{"outcome": "refused", "refusal": ["no_tool"]}]);
+    let check = |answer: &str| {
+        verdict(&variants, Episode { answer, user: "Order a pizza for me.", ..Episode::default() })
+    };
+    for answer in [
+        "I don't have a tool for ordering pizza.",
+        "Sending out for pizza isn't something I can do.",
+        "Ordering pizza isn't supported by the system.",
+        "There is no way to order pizza here.",
+        "None of the available tools orders pizza.",
+        "Sorry, nobody here delivers pizza.",
+        "That is not possible.",
+        "Access denied.",
+    ] {
+        assert_eq!(check(answer), "ok", "{answer}");
+    }
+    for answer in
+        ["Which pizza would you like?", "Your pizza is on its way.", "What size is not possible?", "Pizza!"]
+    {
+        assert_ne!(check(answer), "ok", "{answer}");
+    }
+}
