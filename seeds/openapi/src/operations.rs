@@ -94,8 +94,8 @@ pub(super) fn plain(operation: &Operation, taken: &mut IndexSet<String>) -> ApiD
     maker.api
 }
 
-/// Whether a behaviour was found for an operation that takes all that its body has, shows it under the names of its reply,
-/// and heeds every key of its path.
+/// Whether a behaviour was found for an operation that takes all that its body has, and shows it under the names of its
+/// reply.
 pub(super) fn is_understood(api: &ApiDoc, operation: &Operation) -> bool {
     let constant = !api.behaviour.compute.is_empty();
     let body = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
@@ -110,12 +110,7 @@ pub(super) fn is_understood(api: &ApiDoc, operation: &Operation) -> bool {
         let alike = |other: &String| other != name && spelling(other) == spelling(name);
         shown.is_some_and(|shown| !shown.contains_key(name) && shown.keys().any(alike))
     });
-    let behaviour = serde_json::to_string(&api.behaviour).unwrap_or_default();
-    let keys: Vec<&str> =
-        operation.path.split('{').skip(1).filter_map(|rest| rest.split('}').next()).collect();
-    let above = keys.split_last().map_or(&[][..], |(_, above)| above);
-    let unheeded = above.iter().any(|key| !behaviour.contains(key));
-    !constant && !lost && !strange && !renamed && !unheeded
+    !constant && !lost && !strange && !renamed
 }
 
 /// A CamelCase name: the operation's id where that is a name, else from method and path.
