@@ -253,7 +253,7 @@ fn documented(
         let of_state = ["state", "status"].iter().any(|state| parameter.name.to_lowercase().ends_with(state));
         let first = first_state(values.iter().map(|value| &**value), &[]);
         let is_set = |value: &str| {
-            !is_passing(value) && !is_gone(value) && !(of_state && values.len() > 2 && first == Some(value))
+            !(is_passing(value) || is_gone(value) || of_state && values.len() > 2 && first == Some(value))
         };
         if value.as_str().is_some_and(|value| !is_set(value)) {
             let set = values.iter().filter(|value| is_set(value));
