@@ -46,14 +46,17 @@ pub fn provider_of_field(name: &str, whole: bool) -> Option<&'static str> {
     if whole { names::of_whole_field(&words) } else { names::of_field(&words) }
 }
 
-/// The provider of what the records of a resource are called: that of its name, or of things that people work on.
+/// The provider of names of whatever people work on.
+pub const ANY_NAME: &str = "work_title";
+
+/// The provider of what the records of a resource are called: that of its name, or [`ANY_NAME`].
 #[must_use]
 pub fn provider_of_name(resource: &str) -> &'static str {
     let words = split_identifier(resource);
     match names::of_resource(&words) {
         Some(provider) => provider,
         None if names::is_person(&words) => "person_name",
-        None => "work_title",
+        None => ANY_NAME,
     }
 }
 

@@ -34,7 +34,7 @@ use super::world::UnitWorld;
 pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
 /// Attempts at a slot before it is given up.
-const ATTEMPTS: u32 = 400;
+pub(super) const ATTEMPTS: u32 = 400;
 /// Attempts with the same kind of task before another kind is drawn.
 const SAME_SHAPE: u32 = 20;
 /// Attempts with the same API before another one is taken.

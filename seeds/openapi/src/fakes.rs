@@ -4,7 +4,7 @@
 //! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
 
 use diorama_seeds::doc::FieldDoc;
-use diorama_seeds::materialise::{provider_of_field, provider_of_name};
+use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
@@ -321,7 +321,7 @@ fn name_of(name: &str) -> Option<&'static str> {
     match provider_of_name(&of.join("_")) {
         // Of what may be a file or not, nobody knows which it is.
         "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANYTHING),
-        made if made == provider_of_name("") => {
+        ANY_NAME => {
             let made = provider_of_field(&of.join("_"), false)?;
             (!made.ends_with("url")).then_some(made)
         }
@@ -330,7 +330,7 @@ fn name_of(name: &str) -> Option<&'static str> {
 }
 
 /// The provider for texts that nothing tells anything about. Nobody asks for them, and nobody says them.
-const ANYTHING: &str = "words";
+pub(super) const ANYTHING: &str = "words";
 
 /// Whether what a field holds is anything at all.
 pub(super) fn is_anything(doc: &FieldDoc) -> bool {

@@ -199,5 +199,5 @@ pub(super) fn of_field(
     }
     let maker = super::defaults::maker(schema, doc, place);
     let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
-    Ok(Maker::rule("work_title").filter(|_| few).unwrap_or(maker))
+    Ok(Maker::rule(super::ANY_NAME).filter(|_| few).unwrap_or(maker))
 }

@@ -20,13 +20,10 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::lines::{Kind, UserLines, kinds};
-use crate::synthesis::pipeline::{Agents, Author, ability, shape, share};
+use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, ability, shape, share};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
 use crate::synthesis::world::UnitWorld;
-
-/// Proposals of the offline planner before an attempt goes without a plan.
-const PROPOSALS: u32 = 400;
 
 /// A proven conversation whose words are to be written by a model.
 #[derive(Clone, Debug)]
@@ -57,7 +54,7 @@ pub fn plan(
     let author = Author::of(world, ability);
     let mut kind = shape(ability, reads_only, &mut stream);
     let mut drawn = stream.random();
-    for proposal in 0..PROPOSALS {
+    for proposal in 0..ATTEMPTS {
         if proposal > 0 && proposal % author.patience() == 0 {
             kind = shape(ability, reads_only, &mut stream);
             drawn = author.another(ability, drawn, stream.random());

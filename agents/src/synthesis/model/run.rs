@@ -179,7 +179,7 @@ impl Flow<'_> {
     fn start(&mut self, written: usize) {
         let slots_per_unit =
             self.units.first().map_or(1, |unit| unit.slots.end - unit.slots.start).max(1) as usize;
-        let window = written + AHEAD * self.concurrency.div_ceil(slots_per_unit) + AHEAD;
+        let window = written + AHEAD * (self.concurrency.div_ceil(slots_per_unit) + 1);
         while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
             let Some((at, number)) = self.slots.get(self.started).copied().filter(|(at, _)| *at < window)
             else {

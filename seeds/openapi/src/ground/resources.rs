@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{ME, Schemas, Side, first_state, is_gone, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
-use diorama_seeds::materialise::{provider_of_field, provider_of_name};
+use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -329,7 +329,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         {
             made.fake = Some(json!(provider_of_name(&found.noun_words())));
             doc.display = Some(field.clone());
-        } else if is_person && fakes::is_made_by(&made, provider_of_name("")) {
+        } else if is_person && fakes::is_made_by(&made, ANY_NAME) {
             // Whatever else a person is called is a person's name.
             made.fake = Some(json!("person_name"));
         }
@@ -337,7 +337,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if ["paragraph", "sentence"].iter().any(|prose| fakes::is_made_by(&made, prose))
             && !phrases::tells(name, &found.noun_words())
         {
-            made.fake = Some(json!("words"));
+            made.fake = Some(json!(fakes::ANYTHING));
         }
         if made.kind.as_deref() == Some("string")
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::doc::{ApiDoc, PhrasesDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
 
 use super::named;
 
@@ -30,20 +30,18 @@ pub(crate) fn tell_apart(apis: &mut [ApiDoc]) {
 /// What a phrase asks for: its verb and object, and the kinds of what its path names, whatever else is said.
 fn request(api: &ApiDoc, phrase: &str) -> String {
     let head = phrase.split(['{', '[', '"']).next().unwrap_or_default();
-    let head = [" with ", " called "].iter().filter_map(|joint| head.split_once(joint)).map(|(head, _)| head);
-    let head = head
-        .min_by_key(|head| head.len())
-        .unwrap_or(phrase.split(['{', '[', '"']).next().unwrap_or_default());
-    let words = head.split_whitespace().map(|word| match word {
-        "remove" => "delete",
-        "create" => "add",
-        "overwrite" => "update",
-        word => word,
-    });
+    let end = [" with ", " called "].iter().filter_map(|joint| head.find(joint)).min();
+    let words =
+        head.get(..end.unwrap_or(head.len())).unwrap_or_default().split_whitespace().map(|word| match word {
+            "remove" => "delete",
+            "create" => "add",
+            "overwrite" => "update",
+            word => word,
+        });
     let words: Vec<&str> = words
         .filter(|word| !["a", "an", "the", "new", "to", "of", "for", "in", "from"].contains(word))
         .collect();
-    let in_path = |doc: &diorama_seeds::doc::FieldDoc| doc.place.as_deref() == Some("path");
+    let in_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
     let mut kinds: Vec<String> = api
         .parameters
         .iter()

@@ -63,15 +63,15 @@ impl Act<'_> {
             // What the server writes, and what nothing tells anything about, is in nobody's mouth.
             let plain = plain(name);
             let moment = UPDATED.contains(&plain.as_str()) || CREATED.contains(&plain.as_str());
-            let known =
-                |field: &FieldDoc| !fakes::is_anything(field) && !fakes::is_made_by(field, "image_url");
-            // Nobody becomes somebody else.
-            let own = changes
-                && is_person
-                && self
-                    .field(&found.name, name)
-                    .is_some_and(|field| PERSONAL.iter().any(|own| fakes::is_made_by(field, own)));
-            !moment && !own && self.field(&found.name, name).is_none_or(known)
+            let is_made_by = |field: &FieldDoc, providers: &[&str]| {
+                providers.iter().any(|provider| fakes::is_made_by(field, provider))
+            };
+            let known = |field: &FieldDoc| {
+                // Nobody becomes somebody else.
+                let own = changes && is_person && is_made_by(field, &PERSONAL);
+                !own && !is_made_by(field, &[fakes::ANYTHING, "image_url"])
+            };
+            !moment && self.field(&found.name, name).is_none_or(known)
         };
         let body = self.api.parameters.iter().filter(|(name, doc)| {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
