@@ -7,6 +7,7 @@ use diorama_seeds::world::api_path::{Piece, segments, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::examples;
 use super::levels;
 use super::routes::{Places, Route};
 use super::security::{self, Needs};
@@ -327,7 +328,7 @@ fn operation<'a>(
     let octets = written.is_none() && request.is_some_and(|request| request.get("content").is_some());
     let form = written.is_some() && request.is_some_and(|request| true_json(request).is_none());
     let success = success_response(node).and_then(|(_, response)| unfolder.resolve(response));
-    let promise = success.and_then(true_json).and_then(|media| media.get("schema").cloned());
+    let promise = success.and_then(true_json).and_then(|media| examples::promise(unfolder.root(), media));
     let declares =
         |status: &str| node.get("responses").is_some_and(|responses| responses.get(status).is_some());
     let refusal = if !declares("400") && declares("422") { 422 } else { 400 };
@@ -483,15 +484,7 @@ fn media<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
         return None;
     };
     let mut shape = media.get("schema").map(|schema| unfolder.shape(schema)).unwrap_or_default();
-    let named =
-        media.get("examples").and_then(Json::as_object).into_iter().flat_map(|examples| examples.values());
-    let examples: Vec<&Json> = media
-        .get("example")
-        .into_iter()
-        .chain(named.filter_map(|example| example.get("value")))
-        .take(8)
-        .collect();
-    for example in examples {
+    for example in &examples::of_media(unfolder.root(), media) {
         if shape.kind == Kind::Any {
             shape = super::shape::infer(example, 0);
         } else {

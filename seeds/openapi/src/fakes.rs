@@ -44,6 +44,10 @@ pub(super) fn display(noun: &str, person: bool) -> Json {
 /// Type and values of a field, from all sights of it.
 pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldDoc {
     let mut doc = typed(name, shape, depth);
+    // Records hold what their samples look like; callers may send any text.
+    if let (Kind::String, Some(moment)) = (&shape.kind, moment(name, shape)) {
+        doc.kind = Some(moment.to_owned());
+    }
     if depth > 8 {
         return doc;
     }
@@ -128,7 +132,7 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
             doc.values = values.iter().filter(|value| !value.trim().is_empty()).cloned().collect();
             if doc.values.is_empty() { "string" } else { "" }
         }
-        Kind::String => moment(name, shape).unwrap_or("string"),
+        Kind::String => declared_moment(shape).unwrap_or("string"),
         Kind::Array(item) if depth < 8 => {
             doc.items = Some(Box::new(typed(&super::words::singular(name), item, depth + 1)));
             "list"
@@ -167,14 +171,20 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
     doc
 }
 
-/// `date`, `date-time` or `time`, when a string is one.
+/// `date`, `date-time` or `time`, when a string is declared as one.
+fn declared_moment(shape: &Shape) -> Option<&'static str> {
+    match shape.format.as_deref()? {
+        "date" => Some("date"),
+        "date-time" | "datetime" => Some("date-time"),
+        "time" => Some("time"),
+        _ => None,
+    }
+}
+
+/// `date`, `date-time` or `time`, when a string is declared as one, or its samples or its name tell it.
 pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
-    match shape.format.as_deref() {
-        Some("date") => return Some("date"),
-        Some("date-time" | "datetime") => return Some("date-time"),
-        Some("time") => return Some("time"),
-        Some(_) => return None,
-        None => {}
+    if shape.format.is_some() {
+        return declared_moment(shape);
     }
     let samples: Vec<&str> =
         shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();

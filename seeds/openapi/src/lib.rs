@@ -24,6 +24,7 @@ mod dates;
 mod document;
 mod entities;
 mod errors;
+mod examples;
 mod fakes;
 mod ground;
 mod levels;

@@ -258,7 +258,8 @@ impl Maker<'_> {
             }
             shape.nullable = false;
             let mut doc = fakes::typed(&parameter.name, &shape, 0);
-            if doc.kind.as_deref() == Some("string") && dated_filter(&parameter.name) {
+            let inferred = !self.model.entities.is_empty();
+            if inferred && doc.kind.as_deref() == Some("string") && dated_filter(&parameter.name) {
                 doc.kind = Some("date".to_owned());
             }
             doc.place = Some(

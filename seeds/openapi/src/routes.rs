@@ -356,17 +356,18 @@ pub(super) fn is_paging(name: &str) -> bool {
 
 /// What a paging member shows: `page`, `pages`, `total`, `limit`, `offset`, `next`; `other` for the rest.
 pub(super) fn paging_role(name: &str) -> Option<&'static str> {
-    let joined = words(name).join("_");
-    Some(match joined.as_str() {
+    let words = words(name);
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(&word.as_str()));
+    Some(match words.join("_").as_str() {
         "page" | "current_page" | "page_number" | "page_index" => "page",
         "total_pages" | "pages" | "page_count" | "num_pages" | "last_page" => "pages",
         "total" | "total_results" | "count" | "total_count" | "total_items" | "total_elements"
         | "total_records" | "num_results" | "result_count" => "total",
         "limit" | "per_page" | "page_size" | "size" => "limit",
         "offset" | "skip" | "start" => "offset",
-        "next" | "next_page" | "next_cursor" | "next_page_token" | "cursor" | "next_offset" => "next",
-        "previous" | "prev" | "has_more" | "has_next" | "first" | "last" | "links" | "meta"
-        | "pagination" | "paging" => "other",
+        "first" | "last" | "links" | "meta" | "has_next" => "other",
+        _ if has(&["next", "cursor", "marker", "continuation"]) => "next",
+        _ if has(&["previous", "prev", "more", "truncated", "pagination", "paging"]) => "other",
         _ => return None,
     })
 }

@@ -82,6 +82,11 @@ impl<'a> Unfolder<'a> {
         Self { root, open: Vec::new(), budget, levels, cut: false, problems: Vec::new() }
     }
 
+    /// The whole document.
+    pub(super) const fn root(&self) -> &'a Json {
+        self.root
+    }
+
     /// Follows `$ref`s of anything that is not a schema (parameters, responses), at most 16 in a row.
     pub(super) fn resolve(&mut self, mut node: &'a Json) -> Option<&'a Json> {
         for _ in 0..16 {

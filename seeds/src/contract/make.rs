@@ -156,10 +156,18 @@ impl Schemas {
     /// The valid value of a schema that shows the facts.
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
-        let mut maker = Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
-        let place =
-            Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
-        maker.value(schema, &place, &Scope::Record(facts.known.clone()))
+        let value = |known: Rc<Known>| {
+            let mut maker =
+                Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
+            let place = Place { name: "", inside: "", seed: known.seed, depth: 0, found: None, beside: None };
+            maker.value(schema, &place, &Scope::Record(known))
+        };
+        let said = value(facts.known.clone());
+        // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.
+        if facts.known.is_new && said.as_object().is_some_and(Map::is_empty) {
+            return value(Rc::new(Known { is_new: false, ..(*facts.known).clone() }));
+        }
+        said
     }
 }
 
@@ -310,6 +318,8 @@ impl Maker<'_> {
         let keyed = matches!(&scope, Scope::Record(known) if properties.into_iter().flatten().any(|(name, _)| {
             !known.key.is_null() && known.members.get(&plain(name)) == Some(&known.key)
         }));
+        // A record is the same wherever it is shown.
+        let seed = if let Scope::Record(known) = &scope { known.seed } else { place.seed };
         let mut out = Map::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
@@ -318,7 +328,7 @@ impl Maker<'_> {
             if unneeded && !self.is_found(name, &scope) {
                 continue;
             }
-            let here = place.below(name, &inside, sample::mix(place.seed, &plain(name)));
+            let here = place.below(name, &inside, sample::mix(seed, &plain(name)));
             let here = Place { beside: properties, ..here };
             let holds = match (is_object, objects) {
                 (false, _) => Holds::NoObject,
@@ -581,11 +591,13 @@ impl Maker<'_> {
             && plain(&list.name) == plain(place.name)
         {
             self.listed = true;
+            let of_keys = ["string", "integer"].contains(&kind_of(&self.schemas.flat(item).members, None));
             let mut items = Vec::with_capacity(list.items.len());
             for known in list.items.iter().take(most) {
                 self.steps = 0;
-                let here =
-                    Place { name: "", inside: "", seed: known.seed, depth: 1, found: None, beside: None };
+                // Items that are no objects are the keys.
+                let found = Some(&known.key).filter(|_| of_keys && !known.key_name.is_empty());
+                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found, beside: None };
                 let mut value = self.value(item, &here, &Scope::Record(known.clone()));
                 self.show_key(item, known, &mut value);
                 items.push(value);

@@ -58,7 +58,28 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     for (what, value) in given.iter().filter_map(|(name, value)| Some((of_file(name)?, value))) {
         members.entry(what).or_insert_with(|| value.clone());
     }
-    Ok(members)
+    Ok(unwrapped(&api.path, members))
+}
+
+/// What a body says of a record: what it has in a member called as the record is (`{"user": {...}}`), or as JSON:API writes
+/// it (`{"data": {"attributes": {...}}}`).
+fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
+    let mut texts = path.rsplit('/').filter(|segment| !segment.starts_with('{'));
+    let called = texts.next().and_then(|last| last.split('.').next()).map(noun).unwrap_or_default();
+    let is_object = |inner: &Json, name: &str| inner.get(name).is_some_and(Json::is_object);
+    let wraps = |(name, inner): (&String, &Json)| {
+        inner.is_object() && (noun(name) == called || (name == "data" && is_object(inner, "attributes")))
+    };
+    if members.len() == 1
+        && members.iter().next().is_some_and(wraps)
+        && let Some((_, Json::Object(inner))) = std::mem::take(&mut members).into_iter().next()
+    {
+        members = inner;
+        if let Some(Json::Object(attributes)) = members.remove("attributes") {
+            members.extend(attributes);
+        }
+    }
+    members
 }
 
 /// What the steps of a JSON Patch (RFC 6902) put into members of a body.

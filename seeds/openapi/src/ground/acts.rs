@@ -125,6 +125,8 @@ impl<'a> Act<'a> {
         let last = self.parts.last().cloned();
         match (method, last) {
             ("GET", _) if self.places.is_list(&self.parts) => self.place(method),
+            ("DELETE", _) if self.clears() => self.clear(),
+            (_, Some(Part::Key(_))) if self.places.all.contains_key(&form(&self.parts)) => self.view(method),
             (_, Some(Part::Key(_))) if self.own().is_some() => self.record(method),
             ("GET" | "PUT" | "PATCH", Some(Part::Text(word)))
                 if ME.contains(&word.as_str()) && self.own().is_some() =>
@@ -294,6 +296,27 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// Whether a removal names a whole list, and nothing that would choose among its records.
+    fn clears(&self) -> bool {
+        let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
+        let chooses = self.operation.request.is_some()
+            || self.api.parameters.values().any(|doc| doc.place.as_deref() == Some("query"));
+        own.is_some_and(|own| !self.collection(own).single && self.collection(own).listed) && !chooses
+    }
+
+    /// Removes all records of a place.
+    fn clear(&mut self) {
+        let Some(found) = self.places.all.get(&form(&self.parts)) else { return };
+        self.require(&found.above);
+        let conditions = self.conditions("item", &found.above, 0);
+        self.api.behaviour.action = Some("none".to_owned());
+        self.api.behaviour.also.push(EffectDoc {
+            delete: Some(found.name.clone()),
+            condition: Some(if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") }),
+            ..EffectDoc::default()
+        });
+    }
+
     /// The record of whoever asks.
     fn mine(&mut self) {
         let Some(index) = self.own() else { return };
@@ -313,6 +336,17 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// What is done at a path that shows something of a record which another place keeps: only that one can be removed.
+    fn view(&mut self, method: &str) {
+        let above = self.places.all.get(&form(&self.parts)).and_then(|found| found.above.last()).cloned();
+        match above.and_then(|above| Some((above.of?, above))) {
+            Some((of, above)) if method == "DELETE" && self.is_stored(of) => {
+                self.same_record(method, of, &above)
+            }
+            _ => self.place(method),
+        }
+    }
+
     /// What is done at a path that ends with a word.
     fn place(&mut self, method: &str) {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
@@ -323,6 +357,7 @@ impl<'a> Act<'a> {
         };
         let joins = method == "PUT" && own.is_some_and(|own| shows_key(self.collection(own)));
         let listed = list(self.operation, &self.parts);
+        let keys = self.places.keys_listed(self.operation, &self.parts);
         let same = listed.as_ref().and_then(|(_, item)| self.places.listed_of(&self.parts, item));
         let same = same.filter(|same| self.is_stored(*same));
         match (method, own.map(|own| (own, self.collection(own)))) {
@@ -334,6 +369,7 @@ impl<'a> Act<'a> {
                 let name = listed.map(|(name, _)| name).unwrap_or_default();
                 self.list(own, name, false);
             }
+            ("GET", Some((own, _))) if keys.is_some() => self.list(own, keys.unwrap_or_default(), false),
             (_, Some((_, found))) if found.single && self.above_shown(found).is_some() => {
                 let (of, known) = self.above_shown(found).unwrap_or_default();
                 self.same_record(method, of, &known);

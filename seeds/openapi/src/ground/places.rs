@@ -21,6 +21,7 @@ use crate::words::{identifier, is_id, is_plural, label, singular, words};
 mod keys;
 mod qualified;
 mod values;
+mod views;
 
 /// A part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub(super) struct Collection {
     pub(super) key_shape: Shape,
     /// What a record looks like.
     pub(super) record: Option<Shape>,
+    /// What callers send to make one.
+    pub(super) sent: Option<Shape>,
     pub(super) listed: bool,
     pub(super) opened: bool,
     pub(super) made: bool,
@@ -218,6 +221,18 @@ fn shown(operation: &Operation) -> Option<&Shape> {
     }
 }
 
+/// A record with the members that it shows inside `attributes`, as JSON:API has it.
+fn whole(record: &Shape) -> Shape {
+    let mut record = record.clone();
+    let inner = record.member("attributes").and_then(Shape::members).cloned().unwrap_or_default();
+    if let (Kind::Object(members), false) = (&mut record.kind, inner.is_empty()) {
+        for (name, member) in inner {
+            members.entry(name).or_insert(member);
+        }
+    }
+    record
+}
+
 /// What a list is called whose path ends with words that tell of which things they are: `threads/archived/public`.
 fn described(parts: &[Part]) -> Option<String> {
     let mut said = Vec::new();
@@ -264,6 +279,7 @@ impl Places {
         let gone: Vec<String> =
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
+        places.find_views();
         values::find(&mut places, operations);
         places.call_by_keys(operations);
         places.tell_apart(operations);
@@ -362,6 +378,24 @@ impl Places {
         self.lists.contains(&form(parts))
     }
 
+    /// The member (empty for the body) in which a reply lists nothing but the keys of what lies below its path.
+    pub(super) fn keys_listed(&self, operation: &Operation, parts: &[Part]) -> Option<String> {
+        let opens = self.opened.contains(&format!("{}/{{}}", form(parts)));
+        let reply = operation.reply.as_ref().filter(|_| opens)?;
+        let of_keys = |shape: &Shape| {
+            shape.items().is_some_and(|item| matches!(item.kind, Kind::String | Kind::Integer))
+        };
+        if of_keys(reply) {
+            return Some(String::new());
+        }
+        let members = reply.members()?;
+        let mut arrays = members.iter().filter(|(_, member)| of_keys(&member.shape));
+        let (name, _) = arrays.next()?;
+        let others = members.keys().filter(|other| *other != name);
+        let only = arrays.next().is_none() && others.into_iter().all(|other| routes::is_paging(other));
+        only.then(|| name.clone())
+    }
+
     /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
     /// `/projects/{}`).
     fn exact(&self, path: &str) -> Option<usize> {
@@ -408,6 +442,7 @@ impl Places {
             key: String::new(),
             key_shape: Shape::of(Kind::String),
             record: None,
+            sent: None,
             listed: false,
             opened: false,
             made: false,
@@ -420,11 +455,11 @@ impl Places {
     fn see(&mut self, operation: &Operation) {
         let parts = self.parts(operation);
         let get = operation.method == "GET";
-        let lists = get && self.is_list(&parts);
+        let lists = self.is_list(&parts);
         match parts.split_last() {
             Some((Part::Key(name), before)) if !before.is_empty() && !lists => {
                 let key_shape = operation.path_parameter(name).map(|known| known.shape.clone());
-                let record = shown(operation).cloned();
+                let record = shown(operation).map(whole);
                 let found = self.entry(before);
                 found.item.get_or_insert_with(|| name.clone());
                 // A path may be seen before the one of its records.
@@ -441,10 +476,12 @@ impl Places {
                 }
             }
             Some(_) if get => {
-                let items = list(operation, &parts).map(|(name, item)| (name, item.clone()));
+                let items = list(operation, &parts).map(|(name, item)| (name, whole(item)));
+                let keys = self.keys_listed(operation, &parts);
                 let record = shown(operation).cloned();
                 let found = self.entry(&parts);
                 match items {
+                    _ if keys.is_some() => found.listed = true,
                     Some((name, item)) => {
                         found.listed = true;
                         if let Some(label) = described(&parts) {
@@ -478,6 +515,7 @@ impl Places {
         let record = shown(operation);
         let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
         if let Some(found) = self.all.get_mut(&form(&parts)) {
+            found.sent = operation.body.as_ref().map(|body| body.first_object().clone());
             let key = found.item.as_deref().map(plain);
             found.joined = sent.is_some_and(|sent| sent.keys().any(|name| Some(plain(name)) == key));
         }
@@ -641,6 +679,16 @@ impl Places {
             .map(|(index, _)| index)
     }
 
+    /// The only shown collection whose records' paths have a key of that name, where the name says whose it is.
+    fn by_item(&self, key: &str, but: usize) -> Option<usize> {
+        let fits = |(index, found): &(usize, &Collection)| {
+            *index != but && self.is_shown(*index) && found.item.as_deref() == Some(key)
+        };
+        let mut all = self.all.values().enumerate().filter(fits);
+        let (index, _) = all.next().filter(|_| !values::ANY.contains(&&*plain(key)))?;
+        all.next().is_none().then_some(index)
+    }
+
     fn find_above(&mut self, index: usize) {
         let Some((_, found)) = self.all.get_index(index) else { return };
         let above = self.above(&found.parts, index);
@@ -684,13 +732,12 @@ impl Places {
             let is_first = self.is_first_part(parts, position);
             let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
             let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
-            let elsewhere = || {
-                let named = stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
-                named.or_else(|| self.by_noun(&before, but, parts, name))
-            };
-            // What only chooses a list is no record of it.
+            // What only chooses a list is no record of it, unless it is an id.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));
-            let of = exact.or_else(|| if chooses { None } else { elsewhere() });
+            let stem = stem.filter(|_| !chooses || is_id(name));
+            let named = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
+            let listed = || (!chooses).then(|| self.by_noun(&before, but, parts, name)).flatten();
+            let of = exact.or_else(named).or_else(listed).or_else(|| self.by_item(name, but));
             if let Some(found) = exact {
                 // What that record stands below is told by it.
                 let told = &self.all[found].above;

@@ -280,7 +280,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let field = identifier(name);
         let known =
             doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
-        let refers = is_id(name)
+        // A record that goes by another key has its own id beside it.
+        let own = ["id", "uuid"].contains(&name.as_str())
+            && *name != found.key
+            && !found.single
+            && found.uses.is_none();
+        let refers = !own && is_id(name)
             || key_name(name).is_some_and(|(_, ending)| ending == "sid")
             || places.keyed.contains(&plain(name));
         let scalar = member.shape.is_scalar()

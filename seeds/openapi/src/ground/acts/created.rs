@@ -149,6 +149,7 @@ impl Act<'_> {
             self.api.behaviour.set.insert(known.field.clone(), key);
         }
         self.require(above);
+        self.require_named();
     }
 
     /// What the path names is made a member where it is none yet.

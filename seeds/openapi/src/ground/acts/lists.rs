@@ -40,6 +40,7 @@ impl Act<'_> {
         let found = self.collection(index);
         let above = self.scope(index, elsewhere);
         self.require(&above);
+        self.require_named();
         self.require_values(index, &above);
         let conditions = self.conditions("item", &above, 0);
         self.api.behaviour.list = Some(found.name.clone());

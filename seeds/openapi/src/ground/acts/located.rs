@@ -157,6 +157,12 @@ impl<'a> Act<'a> {
         }
     }
 
+    /// Whatever records the path names must be there, whether or not they say which others are meant.
+    pub(super) fn require_named(&mut self) {
+        let above = self.places.above(&self.parts, usize::MAX);
+        self.require(&above);
+    }
+
     /// A record must have the values that the path names.
     pub(super) fn require_values(&mut self, index: usize, above: &[Above]) {
         let found = self.collection(index);
@@ -170,10 +176,13 @@ impl<'a> Act<'a> {
     /// A record must be there.
     pub(super) fn require_one(&mut self, of: usize, key: &str) {
         let other = self.collection(of);
-        self.api.behaviour.require.push(RequireDoc {
+        let required = RequireDoc {
             that: format!("{}.exists({key})", other.name),
             otherwise: RefusalDoc { status: 404, message: format!("there is no such {}", other.label) },
-        });
+        };
+        if !self.api.behaviour.require.contains(&required) {
+            self.api.behaviour.require.push(required);
+        }
     }
 
     /// What a variable has in the fields that hold what it stands below.

@@ -19,10 +19,10 @@ impl Places {
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            let member = found
-                .record
-                .as_ref()
-                .and_then(|record| key_member(record, &param, &found.key_shape, &found.noun));
+            // What no record shows may be what callers call it by.
+            let records = found.record.iter().chain(&found.sent);
+            let member =
+                records.filter_map(|record| key_member(record, &param, &found.key_shape, &found.noun)).next();
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
                 // A path's parameter may say more of keys than the member that shows them.
@@ -39,8 +39,10 @@ impl Places {
             } else {
                 found.key = identifier(&param);
             }
-            if !matches!(found.key_shape.kind, Kind::Integer | Kind::String) {
-                found.key_shape.kind = Kind::String;
+            match found.key_shape.kind {
+                Kind::Integer | Kind::String => {}
+                Kind::Number => found.key_shape.kind = Kind::Integer,
+                _ => found.key_shape.kind = Kind::String,
             }
             let clash = found.above.iter().any(|above| above.field == found.key);
             for above in found.above.iter_mut().filter(|_| clash) {
@@ -83,20 +85,22 @@ impl Collection {
 fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<(String, Shape)> {
     let members = record.members()?;
     let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
-    let mut names = vec![plain(param), ending.to_owned()];
+    let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer | Kind::Number);
+    let member = |wanted: &String, fits: &dyn Fn(&Shape) -> bool| {
+        let found = members.iter().find(|(name, member)| plain(name) == *wanted && fits(&member.shape));
+        found.map(|(name, member)| (name.clone(), member.shape.clone()))
+    };
+    // A member of the very name is it, a number or a text; of other names one of the same kind is likelier.
+    let exact = member(&plain(param), &scalar);
+    let mut names = vec![ending.to_owned()];
     for noun in [stem.as_str(), noun] {
         names.push(format!("{noun}{ending}"));
     }
     names.extend(["id", "sid", "uuid", "guid"].map(str::to_owned));
     names.push(format!("{noun}id"));
     names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
-    let scalar = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Integer);
-    let member = |wanted: &String, fits: &dyn Fn(&Shape) -> bool| {
-        let found = members.iter().find(|(name, member)| plain(name) == *wanted && fits(&member.shape));
-        found.map(|(name, member)| (name.clone(), member.shape.clone()))
-    };
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
     let named = names.iter().filter(|_| !is_id(param)).find_map(|wanted| member(wanted, &alike));
-    named.or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
+    exact.or(named).or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
 }

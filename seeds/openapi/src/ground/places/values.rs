@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::{Collection, Part, Places, form};
 use crate::document::Operation;
 use crate::shape::{Kind, Shape};
-use crate::words::{identifier, label, singular};
+use crate::words::{identifier, label, singular, words};
 
 /// Names of keys that say nothing of whose they are.
 pub(super) const ANY: [&str; 12] =
@@ -70,12 +70,13 @@ fn tells(told: &HashSet<String>, name: &str, stem: &str) -> bool {
 
 /// A collection whose records nothing shows but members that hold their keys.
 fn only_named(name: &str, stem: &str, shape: Shape) -> Collection {
-    let words = identifier(name);
-    let words = key_name(name).and_then(|(_, ending)| words.strip_suffix(ending)).unwrap_or(&words);
+    let mut words = words(name);
+    words.pop_if(|_| key_name(name).is_some());
+    let words = words.join("_");
     Collection {
         noun: stem.to_owned(),
-        label: label(&singular(words.trim_end_matches('_'))),
-        parts: vec![Part::Text(words.trim_end_matches('_').to_owned())],
+        label: label(&singular(&words)),
+        parts: vec![Part::Text(words)],
         item: Some(name.to_owned()),
         key_shape: shape,
         listed: true,
@@ -126,6 +127,7 @@ impl Places {
         let named = |wanted: &str| self.by_noun(wanted, usize::MAX, parts, name).is_some();
         self.exact(&path).is_some_and(|found| self.is_shown(found))
             || key_name(name).is_some_and(|(stem, _)| !stem.is_empty() && named(&stem))
+            || self.by_item(name, usize::MAX).is_some()
             || (!self.lists.contains(&format!("{path}/{{}}")) && before.is_some_and(|before| named(&before)))
     }
 

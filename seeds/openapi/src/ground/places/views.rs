@@ -1,0 +1,60 @@
+//! Paths that show something of records which other places list or make: `/metrics/services/{service_id}`.
+
+use diorama_seeds::contract::{key_name, noun, plain};
+
+use super::{Collection, Part, Places, form};
+use crate::shape::Shape;
+use crate::words::label;
+
+impl Places {
+    /// What opens by a key that only another place's records show is one record below each of those.
+    pub(super) fn find_views(&mut self) {
+        let alone = |found: &Collection| {
+            let shown = found.listed || found.made || found.joined || found.single;
+            found.opened && !shown && matches!(found.parts.last(), Some(Part::Text(_)))
+        };
+        let paths = self.all.iter().filter(|(_, found)| alone(found));
+        let paths: Vec<String> = paths.map(|(path, _)| path.clone()).collect();
+        for path in paths {
+            let Some(at) = self.all.get_index_of(&path) else { continue };
+            let Some(key) = self.all[at].item.clone() else { continue };
+            let Some(of) = self.shown_elsewhere(at, &key) else { continue };
+            self.all[of].item.get_or_insert_with(|| key.clone());
+            let Some(mut view) = self.all.shift_remove(&path) else { continue };
+            view.parts.push(Part::Key(key));
+            (view.single, view.item) = (true, None);
+            if let Some(title) = view.record.as_ref().and_then(|record| record.title.clone()) {
+                view.label = label(&title);
+            }
+            self.all.insert(form(&view.parts), view);
+        }
+    }
+
+    /// The collection that lists or makes what a key names, where its records are others than those that the key opens.
+    fn shown_elsewhere(&self, at: usize, key: &str) -> Option<usize> {
+        let stem = key_name(key).map_or_else(|| noun(key), |(stem, _)| stem);
+        let own = &self.all[at];
+        let wanted = if stem.is_empty() { &own.noun } else { &stem };
+        let shows = |found: &Collection| {
+            let member = |record: &Shape| {
+                let mut names = record.members().into_iter().flatten().map(|(name, _)| plain(name));
+                names.any(|name| name == plain(key))
+            };
+            found.item.is_some() || found.record.as_ref().is_some_and(member)
+        };
+        // Members that show their user stand for users: they are none.
+        let stands_for = |found: &Collection| {
+            let mut members = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
+            members.any(|(name, member)| noun(name) == *wanted && member.shape.members().is_some())
+        };
+        self.shortest(|index, found| {
+            index != at
+                && found.noun == *wanted
+                && !found.single
+                && (found.listed || found.made)
+                && shows(found)
+                && !stands_for(found)
+                && !self.is_alike(Some(at), found)
+        })
+    }
+}
