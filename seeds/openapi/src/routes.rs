@@ -390,8 +390,10 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
         Kind::Object(members) => {
             let arrays: Vec<_> = members
                 .iter()
-                .filter(|(_, member)| {
-                    member.shape.items().is_some_and(|item| item.first_object().members().is_some())
+                // What comes with a record of JSON:API is not listed.
+                .filter(|(name, member)| {
+                    let item = member.shape.items().filter(|_| *name != "included");
+                    item.is_some_and(|item| item.first_object().members().is_some())
                 })
                 .collect();
             let others = members.iter().filter(|(_, member)| member.shape.items().is_none());

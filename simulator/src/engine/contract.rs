@@ -18,6 +18,8 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::{Body, Origin};
 use super::run::Run;
 
+/// The field of a record that stands for one of another resource: the key of that one.
+const OF: &str = "of";
 /// Records that stand above one another are followed so far.
 const MAX_LEVELS: usize = 8;
 
@@ -307,6 +309,10 @@ impl Run<'_> {
             named.push(Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false });
             let name = &resource.field(resource.key).name;
             key_name = reserved(name).unwrap_or(name).to_owned();
+        } else if let Some(of) = resource.fields.iter().position(|field| &*field.name == OF)
+            && let Some(key) = record.get(of).map(|key| key.to_json(self.zone()))
+        {
+            named.push(Named { noun: own.clone(), name: String::new(), key, sure: false });
         }
         self.name_above(resource, record, &mut named, 0);
         Known {

@@ -54,7 +54,7 @@ impl Places {
                 && (found.listed || found.made)
                 && shows(found)
                 && !stands_for(found)
-                && !self.is_alike(Some(at), found)
+                && !self.is_alike(Some(index), own)
         })
     }
 }
