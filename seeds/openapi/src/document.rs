@@ -347,7 +347,8 @@ fn operation<'a>(
         form,
         octets,
         promise,
-        answers: success.is_some_and(|success| success.get("content").is_some()),
+        answers: success
+            .is_some_and(|success| success.get("content").is_some() && true_json(success).is_none()),
         refusal,
         security: Needs::new(),
         route: Route::default(),

@@ -43,7 +43,7 @@ pub(super) fn promise(root: &Json, media: &Json) -> Option<Json> {
 }
 
 /// Whether a schema says what is in its values.
-fn tells(root: &Json, schema: &Json) -> bool {
+pub(super) fn tells(root: &Json, schema: &Json) -> bool {
     let schema = resolved(root, schema);
     let container = schema.get("type").is_none_or(|kind| kind == "object" || kind == "array");
     let words = ["properties", "items", "additionalProperties", "allOf", "anyOf", "oneOf", "enum", "const"];

@@ -30,7 +30,7 @@ pub(super) struct Ground {
 
 /// Where a document does not say what a change answers, it answers with the record as its own path shows it: a key that
 /// nobody is told is of no use.
-fn show_changes(apis: &mut [ApiDoc], operations: &[Operation]) {
+fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
     let shown: IndexMap<String, Json> = apis
         .iter()
         .filter_map(|api| Some((api.behaviour.get.clone()?, api.contract.as_ref()?.reply.clone()?)))
@@ -40,9 +40,7 @@ fn show_changes(apis: &mut [ApiDoc], operations: &[Operation]) {
         let changed = behaviour.create.as_ref().or(behaviour.replace.as_ref()).or(behaviour.patch.as_ref());
         let promise = changed.and_then(|name| shown.get(name));
         if let (Some(contract), Some(promise)) = (&mut api.contract, promise)
-            && contract.reply.is_none()
-            && !operation.answers
-            && !matches!(operation.status, 204 | 205)
+            && unsaid::is_silent(root, operation)
         {
             contract.reply = Some(promise.clone());
         }
@@ -51,7 +49,7 @@ fn show_changes(apis: &mut [ApiDoc], operations: &[Operation]) {
 
 /// Makes it.
 pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<Note>) -> Ground {
-    unsaid::say(operations);
+    unsaid::say(root, operations);
     let operations = &*operations;
     let places = Places::of(operations);
     let mut resources = resources::resources(&places);
@@ -67,7 +65,7 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
         notes.extend(more.into_iter().map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
-    show_changes(&mut apis, operations);
+    show_changes(root, &mut apis, operations);
     phrases::tell_apart(&mut apis);
     if silent > 0 {
         notes.push(Note::on_all(Severity::Less.says(format!(

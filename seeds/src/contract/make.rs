@@ -156,18 +156,19 @@ impl Schemas {
     /// The valid value of a schema that shows the facts.
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
-        let value = |known: Rc<Known>| {
-            let mut maker =
-                Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
-            let place = Place { name: "", inside: "", seed: known.seed, depth: 0, found: None, beside: None };
-            maker.value(schema, &place, &Scope::Record(known))
-        };
-        let said = value(facts.known.clone());
-        // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.
-        if facts.known.is_new && said.as_object().is_some_and(Map::is_empty) {
-            return value(Rc::new(Known { is_new: false, ..(*facts.known).clone() }));
+        let maker = || Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
+        let place =
+            Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
+        let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));
+        if facts.known.is_new {
+            // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.
+            if value.as_object().is_some_and(Map::is_empty) {
+                let any = Rc::new(Known { is_new: false, ..(*facts.known).clone() });
+                value = maker().value(schema, &place, &Scope::Record(any));
+            }
+            maker().show_key(schema, &facts.known, &mut value);
         }
-        said
+        value
     }
 }
 

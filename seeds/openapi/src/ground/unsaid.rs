@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::places::{Part, form, parts};
 use crate::document::Operation;
+use crate::examples;
 use crate::shape::{Kind, Member, Shape};
 
 /// A record as those who write it send it: its schema and shape.
@@ -16,7 +17,7 @@ struct Written {
 
 /// Gives reads that promise nothing the records that are written at their paths: one where the path ends with a key, a
 /// list where such a path lies below, or where records of that noun have paths elsewhere.
-pub(super) fn say(operations: &mut [Operation]) {
+pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
     let mut bodies: IndexMap<String, Written> = IndexMap::new();
     let mut shown: IndexMap<String, Written> = IndexMap::new();
@@ -45,11 +46,11 @@ pub(super) fn say(operations: &mut [Operation]) {
         }
     }
     for operation in operations.iter_mut() {
-        let silent =
-            operation.promise.is_none() && !operation.answers && !matches!(operation.status, 204 | 205);
-        if operation.method != "GET" || !silent {
+        if operation.method != "GET" || !is_silent(root, operation) {
             continue;
         }
+        let is_object =
+            operation.promise.as_ref().is_some_and(|_| operation.reply.as_ref().is_some_and(is_object));
         let parts = parts(operation);
         let one = matches!(parts.last(), Some(Part::Key(_)));
         let place = form(if one { parts.split_last().map_or(&[][..], |(_, before)| before) } else { &parts });
@@ -62,10 +63,29 @@ pub(super) fn say(operations: &mut [Operation]) {
             Some(Written { schema, shape }) => Written { schema: schema.clone(), shape: shape.clone() },
             None => record(key, bodies.get(place)),
         };
-        let listed = |shape| Shape::of(Kind::Array(Box::new(shape)));
-        operation.promise = Some(if one { schema } else { json!({"type": "array", "items": schema}) });
-        operation.reply = Some(if one { shape } else { listed(shape) });
+        let (mut schema, mut shape) = (schema, shape);
+        if !one {
+            schema = json!({"type": "array", "items": schema});
+            shape = Shape::of(Kind::Array(Box::new(shape)));
+        }
+        // What must be an object holds the list under the path's own word.
+        if let (false, true, Some(Part::Text(word))) = (one, is_object, parts.last()) {
+            schema = json!({"type": "object", "properties": {word: schema}});
+            let member = Member { shape, required: false };
+            shape = Shape::of(Kind::Object(IndexMap::from_iter([(word.clone(), member)])));
+        }
+        (operation.promise, operation.reply) = (Some(schema), Some(shape));
     }
+}
+
+/// Whether nothing says what an operation that may answer with JSON does answer.
+pub(super) fn is_silent(root: &Json, operation: &Operation) -> bool {
+    let told = operation.promise.as_ref().is_some_and(|promise| examples::tells(root, promise));
+    !told && !operation.answers && !matches!(operation.status, 204 | 205)
+}
+
+fn is_object(shape: &Shape) -> bool {
+    matches!(shape.kind, Kind::Object(_))
 }
 
 /// The noun that a path ends with.
