@@ -377,9 +377,11 @@ fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Paramete
             return None;
         }
     };
-    if place == Place::Header
-        && ["content-type", "accept", "authorization"].contains(&written.to_lowercase().as_str())
-    {
+    let is_http = |name: &str| {
+        let named = ["authorization", "cookie", "host", "user-agent", "connection"].contains(&name);
+        named || name.starts_with("accept") || name.starts_with("content-")
+    };
+    if place == Place::Header && is_http(&written.to_lowercase()) {
         return None;
     }
     let sayable = place != Place::Path || is_identifier(written);

@@ -17,7 +17,7 @@ pub(super) fn of_media(root: &Json, media: &Json) -> Vec<Json> {
 }
 
 /// What a chain of references leads to.
-fn resolved<'a>(root: &'a Json, mut node: &'a Json) -> &'a Json {
+pub(super) fn resolved<'a>(root: &'a Json, mut node: &'a Json) -> &'a Json {
     for _ in 0..32 {
         match node.get("$ref").and_then(Json::as_str).and_then(|pointer| lookup(root, pointer)) {
             Some(target) => node = target,

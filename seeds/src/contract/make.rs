@@ -343,7 +343,12 @@ impl Maker<'_> {
         self.more(members, &scope, place, &mut out);
         for name in required.iter().filter_map(Json::as_str) {
             if !out.contains_key(name) && properties.is_none_or(|known| !known.contains_key(name)) {
-                out.insert(name.to_owned(), Json::String(sample::words(sample::mix(place.seed, name))));
+                let told = match &scope {
+                    Scope::Record(known) => known.members.get(&plain(name)).cloned(),
+                    _ => None,
+                };
+                let made = || Json::String(sample::words(sample::mix(seed, name)));
+                out.insert(name.to_owned(), told.unwrap_or_else(made));
             }
         }
         Json::Object(out)

@@ -731,7 +731,8 @@ impl Places {
             // The first part of a key of two is no key by itself.
             let is_first = self.is_first_part(parts, position);
             let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
-            let stem = key_name(name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
+            let stem = Some(stem).filter(|stem| !stem.is_empty());
             // What only chooses a list is no record of it, unless it is an id.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));
             let stem = stem.filter(|_| !chooses || is_id(name));

@@ -229,19 +229,21 @@ fn code_of(pattern: &str) -> Option<String> {
     }
     let schema = json!({"type": "string", "pattern": pattern});
     let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();
-    // Numbers as text, with any or with many digits.
-    ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"]
-        .into_iter()
-        .map(str::to_owned)
-        .find(|code| {
-            let with = |digit: char, letter: char| -> String {
-                let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
-                spelt.replace(['x', 'A'], &letter.to_string())
-            };
-            let upper = code.contains('A');
-            let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
-            fits(&with('0', low)) && fits(&with('9', high))
-        })
+    // Numbers as text, with any or with many digits, and as many digits or letters as the pattern counts.
+    let some = ["1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}"].map(str::to_owned);
+    let counts = pattern.split(['{', '}', ',']).filter_map(|count| count.parse::<usize>().ok());
+    let counted = counts.filter(|count| (4..=64).contains(count)).flat_map(|count| {
+        ["#".repeat(count), format!("{{{}}}", "x".repeat(count)), format!("{{{}}}", "A".repeat(count))]
+    });
+    some.into_iter().chain(counted).find(|code| {
+        let with = |digit: char, letter: char| -> String {
+            let spelt = code.replace('#', &digit.to_string()).replace(['{', '}'], "");
+            spelt.replace(['x', 'A'], &letter.to_string())
+        };
+        let upper = code.contains('A');
+        let (low, high) = if upper { ('B', 'Y') } else { ('0', 'f') };
+        fits(&with('0', low)) && fits(&with('9', high))
+    })
 }
 
 /// Members by which people call a record, the likeliest first.

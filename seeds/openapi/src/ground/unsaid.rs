@@ -4,7 +4,7 @@ use diorama_seeds::contract::noun;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::places::{Part, form, parts};
+use super::places::{Part, form, list, parts};
 use crate::document::Operation;
 use crate::examples;
 use crate::shape::{Kind, Member, Shape};
@@ -21,6 +21,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
     let mut bodies: IndexMap<String, Written> = IndexMap::new();
     let mut shown: IndexMap<String, Written> = IndexMap::new();
+    let mut listed: IndexMap<String, Written> = IndexMap::new();
     for operation in operations.iter() {
         let parts = parts(operation);
         let place = match parts.split_last() {
@@ -34,10 +35,17 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         };
         if let (true, Some(schema), Some(shape)) =
             (operation.method == "GET", &operation.promise, &operation.reply)
-            && place != form(&parts)
+            && !is_silent(root, operation)
         {
-            let one = || Written { schema: schema.clone(), shape: shape.clone() };
-            shown.entry(place.clone()).or_insert_with(one);
+            if place != form(&parts) {
+                let one = || Written { schema: schema.clone(), shape: shape.clone() };
+                shown.entry(place.clone()).or_insert_with(one);
+            } else if let Some((name, shape)) = list(operation, &parts)
+                && let Some(schema) = items(root, schema, &name)
+            {
+                let one = || Written { schema: schema.clone(), shape: shape.clone() };
+                listed.entry(place.clone()).or_insert_with(one);
+            }
         }
         let body = operation.body.as_ref().map(Shape::first_object).filter(|body| body.members().is_some());
         if let (Some(schema), Some(shape)) = (&operation.request, body) {
@@ -59,7 +67,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         let Some((place, key)) = keys.get_key_value(&place).or_else(|| keys.get_key_value(same()?)) else {
             continue;
         };
-        let Written { schema, shape } = match shown.get(place) {
+        let Written { schema, shape } = match shown.get(place).or_else(|| listed.get(place)) {
             Some(Written { schema, shape }) => Written { schema: schema.clone(), shape: shape.clone() },
             None => record(key, bodies.get(place)),
         };
@@ -82,6 +90,18 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
 pub(super) fn is_silent(root: &Json, operation: &Operation) -> bool {
     let told = operation.promise.as_ref().is_some_and(|promise| examples::tells(root, promise));
     !told && !operation.answers && !matches!(operation.status, 204 | 205)
+}
+
+/// The schema of the items that a reply lists in a member; of the body's own where it has no name.
+fn items<'a>(root: &'a Json, schema: &'a Json, name: &str) -> Option<&'a Json> {
+    let schema = examples::resolved(root, schema);
+    if name.is_empty() {
+        return schema.get("items");
+    }
+    let own = schema.get("properties").and_then(|properties| properties.get(name));
+    let parts = schema.get("allOf").and_then(Json::as_array).into_iter().flatten();
+    own.and_then(|own| items(root, own, ""))
+        .or_else(|| parts.take(32).find_map(|part| items(root, part, name)))
 }
 
 fn is_object(shape: &Shape) -> bool {

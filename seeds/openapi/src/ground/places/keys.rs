@@ -6,7 +6,7 @@ use diorama_seeds::contract::{key_name, plain};
 
 use super::{Collection, Places, values};
 use crate::shape::{Kind, Shape};
-use crate::words::{identifier, is_id};
+use crate::words::identifier;
 
 impl Places {
     /// Finds the members that show the keys.
@@ -101,6 +101,7 @@ fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<
     names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
-    let named = names.iter().filter(|_| !is_id(param)).find_map(|wanted| member(wanted, &alike));
+    let is_id = ["id", "sid", "uuid", "guid"].contains(&ending);
+    let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
     exact.or(named).or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::{Collection, Part, Places, form};
 use crate::document::Operation;
 use crate::shape::{Kind, Shape};
-use crate::words::{identifier, label, singular, words};
+use crate::words::{identifier, is_id, label, singular, words};
 
 /// Names of keys that say nothing of whose they are.
 pub(super) const ANY: [&str; 12] =
@@ -41,7 +41,10 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
                 continue;
             }
             let shape = operation.path_parameter(name).map(|known| known.shape.clone()).unwrap_or_default();
-            if let Some(member) = places.member_below(&path, name) {
+            // An id that stands in an object of its own is that object's.
+            let inside = |stem: String| told.contains(&format!("{stem}.id"));
+            let is_own = is_id(name) && stem(name).is_some_and(inside);
+            if let Some(member) = places.member_below(&path, name).filter(|_| !is_own) {
                 let picks = picks(name, &shape);
                 places.values.insert(path, (identifier(&member), picks));
             } else if let Some(stem) = stem(name).filter(|stem| tells(&told, name, stem)) {
@@ -92,6 +95,7 @@ fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, depth: u32) {
                 let name = plain(name);
                 if member.shape.is_scalar() {
                     told.insert(format!("{inside}{name}"));
+                    told.insert(format!("{inside}.{name}"));
                     told.insert(name);
                 } else {
                     names(&member.shape, &noun(&name), told, depth + 1);

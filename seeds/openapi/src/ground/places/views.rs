@@ -38,7 +38,7 @@ impl Places {
         let shows = |found: &Collection| {
             let member = |record: &Shape| {
                 let mut names = record.members().into_iter().flatten().map(|(name, _)| plain(name));
-                names.any(|name| name == plain(key))
+                names.any(|name| name == plain(key) || name == "id")
             };
             found.item.is_some() || found.record.as_ref().is_some_and(member)
         };
