@@ -279,6 +279,7 @@ impl Places {
         let gone: Vec<String> =
             places.all.iter().filter(|(_, found)| elsewhere(found)).map(|(path, _)| path.clone()).collect();
         places.all.retain(|path, _| !gone.contains(path));
+        places.find_changed();
         places.find_views();
         values::find(&mut places, operations);
         places.call_by_keys(operations);
@@ -398,7 +399,7 @@ impl Places {
 
     /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
     /// `/projects/{}`).
-    fn exact(&self, path: &str) -> Option<usize> {
+    pub(super) fn exact(&self, path: &str) -> Option<usize> {
         self.all.get_index_of(path).or_else(|| {
             let ends = |(_, known): &(usize, &String)| known.len() > path.len() && known.ends_with(path);
             let mut found = self.all.keys().enumerate().filter(ends);
@@ -692,9 +693,15 @@ impl Places {
     fn find_above(&mut self, index: usize) {
         let Some((_, found)) = self.all.get_index(index) else { return };
         let above = self.above(&found.parts, index);
-        let stem = found.item.as_deref().and_then(key_name).map(|(stem, _)| stem).unwrap_or_default();
         let shown = self.is_shown(index);
         let key = found.item.as_deref().unwrap_or_default();
+        // What shows a name under the parameter's own word has that name itself.
+        let named = |record: &Shape| {
+            !is_id(key)
+                && record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
+        };
+        let stem = key_name(key).filter(|_| !found.record.as_ref().is_some_and(named));
+        let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts, key),
             // Who puts the key of a user here means that user.

@@ -94,6 +94,8 @@ impl<'a> Act<'a> {
     pub(super) fn own(&self) -> Option<usize> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
         let own = self.places.all.get_index_of(&form(before)).or_else(|| self.places.same_elsewhere(before));
+        let own =
+            own.or_else(|| self.places.exact(&form(before)).filter(|own| !self.collection(*own).single));
         own.filter(|own| self.is_stored(*own))
     }
 

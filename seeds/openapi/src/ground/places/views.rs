@@ -7,6 +7,31 @@ use crate::shape::Shape;
 use crate::words::label;
 
 impl Places {
+    /// What is only changed at a path of its own is what another place lists or makes: `/apps/{id}` beside
+    /// `/accounts/{account_id}/apps`.
+    pub(super) fn find_changed(&mut self) {
+        let only_changed = |found: &Collection| {
+            let shown = found.opened || found.listed || found.made || found.joined || found.single;
+            !shown && found.item.is_some()
+        };
+        let paths = self.all.iter().filter(|(_, found)| only_changed(found));
+        let paths: Vec<String> = paths.map(|(path, _)| path.clone()).collect();
+        for path in paths {
+            let end = |(other, found): &(&String, &Collection)| {
+                **other != path
+                    && other.ends_with(&path)
+                    && found.item.is_none()
+                    && (found.listed || found.made)
+            };
+            let mut ends = self.all.iter().filter(end).map(|(other, _)| other.clone());
+            let (Some(other), None) = (ends.next(), ends.next()) else { continue };
+            let item = self.all.shift_remove(&path).and_then(|found| found.item);
+            if let Some(found) = self.all.get_mut(&other) {
+                found.item = item;
+            }
+        }
+    }
+
     /// What opens by a key that only another place's records show is one record below each of those.
     pub(super) fn find_views(&mut self) {
         let alone = |found: &Collection| {
