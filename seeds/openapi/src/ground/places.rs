@@ -549,11 +549,13 @@ impl Places {
             return None;
         }
         let (wanted, known) = (noun(last), keys(parts));
+        // Featured playlists are playlists, where they look like them.
+        let kind = own.and_then(|_| words(last).last().map(|word| noun(word))).unwrap_or_default();
         self.shortest(|index, other| {
             // Records that are changed here and shown there have the same key.
             (item.is_none() || item == other.item.as_ref())
                 && self.is_alike(own, other)
-                && other.noun == wanted
+                && (other.noun == wanted || other.noun == kind)
                 && matches!(other.parts.last(), Some(Part::Text(_)))
                 && other.opened
                 && other.item.is_some()

@@ -28,12 +28,18 @@ impl Act<'_> {
         };
         let body = self.operation.body.as_ref();
         let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
-        if self.operation.octets || (scalar && self.operation.request.is_some()) {
+        let members = body.map(union).unwrap_or_default();
+        // A member that has the name of something in the query is another thing: the body is taken as a whole.
+        let in_query = |name: &String| {
+            self.api.parameters.get(name).is_some_and(|doc| doc.place.as_deref() == Some("query"))
+        };
+        let twice = members.keys().any(in_query);
+        if self.operation.octets || ((scalar || twice) && self.operation.request.is_some()) {
             let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
             self.api.parameters.insert(name.to_owned(), any());
             return Some(name.to_owned());
         }
-        for (name, member) in union(body?) {
+        for (name, member) in members {
             if self.api.parameters.contains_key(&name)
                 || !diorama_seeds::world::is_member_name(&name)
                 || member.shape.read_only
