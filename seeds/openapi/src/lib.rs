@@ -206,9 +206,7 @@ fn fill(
     notes: &mut Vec<Note>,
 ) -> Result<(), Report> {
     let mut said = Vec::new();
-    if let Some(mut inferred) =
-        inferred(operations, options, doc, &mut said).filter(|_| std::env::var_os("OLD").is_some())
-    {
+    if let Some(mut inferred) = inferred(operations, options, doc, &mut said) {
         errors::declare(root, &mut inferred);
         if mend::mend(&mut inferred, operations, &mut said).is_ok() {
             mend::settle(&mut inferred, operations, &mut said);
