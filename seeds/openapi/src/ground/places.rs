@@ -385,8 +385,9 @@ impl Places {
             match parts.last() {
                 Some(Part::Key(_)) => {
                     let path = form(&parts);
-                    let below = listed && self.forms.contains(&format!("{path}/{{}}"));
-                    if below {
+                    let whole = operation.reply.as_ref().is_some_and(|reply| reply.items().is_some());
+                    let below = self.forms.contains(&format!("{path}/{{}}"));
+                    if listed && (below || whole) {
                         self.lists.insert(path)
                     } else {
                         self.opened.insert(path)
@@ -667,6 +668,10 @@ impl Places {
     /// Whether the records of a collection show the one that a path is about, if it is about one.
     fn tells_owner(&self, found: &Collection, parts: &[Part]) -> bool {
         let Some(at) = parts.iter().rposition(|part| matches!(part, Part::Key(_))) else { return true };
+        // What nothing shows has nothing of its own.
+        if !self.all.contains_key(&form(parts.get(..at).unwrap_or_default())) {
+            return true;
+        }
         let Some(Part::Text(owner)) = at.checked_sub(1).and_then(|before| parts.get(before)) else {
             return false;
         };

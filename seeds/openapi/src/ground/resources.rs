@@ -402,7 +402,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
 }
 
 /// Whether an object has only values, none of which is a key.
-fn is_plain_object(shape: &Shape) -> bool {
+pub(super) fn is_plain_object(shape: &Shape) -> bool {
     let members = shape.members().filter(|members| !members.is_empty() && !shape.map);
     members.is_some_and(|members| {
         members.iter().all(|(name, member)| {

@@ -108,7 +108,7 @@ impl Act<'_> {
         let Some(known) = self.resources.get(&found.name) else { return };
         for (field, doc) in &known.fields {
             let many = doc.items.as_ref().is_some_and(|item| item.reference.is_some());
-            let always = doc.on_delete.as_deref() == Some("cascade");
+            let always = doc.on_delete.as_deref() != Some("clear");
             let value = match &doc.reference {
                 Some(target) if always && *target != found.name => {
                     let Some(key) = self.resources.get(target).map(|target| &target.key) else { continue };
