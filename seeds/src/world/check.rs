@@ -62,10 +62,14 @@ pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     for (position, part) in Part::all(doc).iter().enumerate() {
         let here = part.path();
         let section = here.name("resources");
+        // A world has its resources in another order than its document may.
+        let all = resource..resource + part.resources.len();
         for (name, doc) in part.resources {
             let path = section.name(name);
-            let id = ResourceId(resource as u16);
-            if let Some(model) = world.resources.get(resource) {
+            let of =
+                all.clone().find(|of| world.resources.get(*of).is_some_and(|model| *model.name == **name));
+            let id = ResourceId(of.unwrap_or(resource) as u16);
+            if let Some(model) = world.resources.get(id.index()) {
                 check_reach(world, id, model, doc, shown.contains(&id), &path, &mut findings);
                 check_enums(world, model, doc, &path, &mut findings);
                 phrases::check_fields(doc, &path, &mut findings);
@@ -198,7 +202,7 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     }
     let section = path.name("parameters");
     for (index, parameter) in api.parameters.iter().enumerate() {
-        let known = doc.parameters.get_index(index).map(|(_, doc)| doc);
+        let known = doc.parameters.get(&*parameter.name);
         // Bodies are kept as they are sent.
         let kept =
             doc.behaviour.keep.is_some() && known.is_some_and(|doc| doc.place.as_deref() == Some("body"));

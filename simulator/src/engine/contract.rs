@@ -334,8 +334,10 @@ impl Run<'_> {
                 }
             }
         }
-        // What was sent is shown as it was sent.
-        tell(&mut members, kept.unwrap_or_default());
+        // What was sent is shown as it was sent, until something else changes it.
+        let mut kept = kept.unwrap_or_default();
+        kept.retain(|name, sent| self.is_so_still(resource, record, name, sent));
+        tell(&mut members, kept);
         // Who is a member shows who that is.
         if let Some(of) = self.stands_for(resource, record) {
             for (name, value) in of.members {
@@ -368,6 +370,18 @@ impl Run<'_> {
             members,
             named,
             lists: self.lists_of(resource, record),
+        }
+    }
+
+    /// Whether the field that took what was sent still has it.
+    fn is_so_still(&self, resource: &Resource, record: &Record, name: &str, sent: &Json) -> bool {
+        let Some((field, declared)) = field_of(resource, name) else { return true };
+        let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
+        // Moments are written by the server, and shown as they were sent.
+        let refers = matches!(declared.kind, Type::Reference { .. } | Type::List(_) | Type::DateTime);
+        match (value, declared.parse_json(sent, self.zone())) {
+            (Some(value), Ok(sent)) if !refers => *value == sent || !declared.allows(&sent),
+            _ => true,
         }
     }
 

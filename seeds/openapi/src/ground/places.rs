@@ -127,6 +127,11 @@ pub(super) fn parts(operation: &Operation) -> Vec<Part> {
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
         let found = pieces(segment).unwrap_or_default();
         let keyed = found.iter().any(|piece| matches!(piece, Piece::Parameter(_)));
+        // Two values in one segment are no key.
+        if found.iter().filter(|piece| matches!(piece, Piece::Parameter(_))).count() > 1 {
+            parts.push(Part::Text(format!("{{{segment}}}")));
+            continue;
+        }
         for piece in found {
             match piece {
                 Piece::Parameter(name) => {
@@ -770,12 +775,12 @@ impl Places {
         let above = self.above(&found.parts, index);
         let shown = self.is_shown(index);
         let key = found.item.as_deref().unwrap_or_default();
-        // What shows a name under the parameter's own word has that name itself.
+        // What shows a name under the parameter's own word has that name itself, unless others are put there.
         let named = |record: &Shape| {
             !is_id(key)
                 && record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
         };
-        let stem = key_name(key).filter(|_| !found.record.as_ref().is_some_and(named));
+        let stem = key_name(key).filter(|_| found.joined || !found.record.as_ref().is_some_and(named));
         let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts, key),

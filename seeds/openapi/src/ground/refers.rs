@@ -42,7 +42,12 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
                 doc.records = RecordsDoc::default();
                 doc.each.push(EachDoc { of, by, min: 3, max: 4, set: IndexMap::new() });
             }
-            doc.fields.entry(reference.field).or_insert(new);
+            // A code of another record is more than a text.
+            if reference.field != doc.key
+                && doc.fields.get(&reference.field).is_none_or(|known| known.reference.is_none())
+            {
+                doc.fields.insert(reference.field, new);
+            }
         }
     }
 }

@@ -46,9 +46,11 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     for index in 0..places.all.len() {
         count(places, index, &mut counts, 0);
     }
-    let all = places.all.values().enumerate().filter(|(_, found)| stored(found));
+    // A list of members has no records of its own.
+    let own = |found: &&Collection| stored(found) && places.join(&found.parts).is_none();
+    let all = places.all.values().filter(own);
     let mut all: IndexMap<String, ResourceDoc> =
-        all.map(|(_, found)| (found.name.clone(), resource(places, found, &counts))).collect();
+        all.map(|found| (found.name.clone(), resource(places, found, &counts))).collect();
     refers::add(places, &mut all);
     name_above(&mut all);
     all

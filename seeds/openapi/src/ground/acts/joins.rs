@@ -81,7 +81,10 @@ impl Act<'_> {
             self.used.insert(position.clone());
         }
         let Some(known) = self.api.parameters.get_mut(name) else { return };
-        let many = known.kind.as_deref() == Some("list");
+        let in_query = self.operation.parameters.iter().find(|known| known.name == name);
+        let in_body = || self.operation.body.as_ref()?.first_object().member(name);
+        let shape = in_query.map(|known| &known.shape).or_else(in_body);
+        let many = shape.is_some_and(|shape| shape.items().is_some());
         let doc = FieldDoc {
             place: known.place.take(),
             optional: known.optional,
