@@ -16,7 +16,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 pub use check::{Side, Wrong};
-pub use make::{Facts, Known, List, Lookup, Named};
+pub use make::{Facts, Known, List, Listed, Lookup, Named};
 
 use crate::english::{singular, split_identifier, stem};
 use crate::model::ParameterId;

@@ -178,7 +178,7 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
     let owned = !ends.alternatives.is_empty();
     for (name, reference) in &entity.references {
         if *name != entity.key {
-            doc.fields.insert(name.clone(), reference_field(model, entity, &ends, name, reference));
+            doc.fields.insert(name.clone(), reference_field(model, entity, &ends, reference));
         }
     }
     if let Some(nest) = &entity.nest {
@@ -304,7 +304,6 @@ fn reference_field(
     model: &Model,
     entity: &Entity,
     ends: &Ends,
-    name: &str,
     reference: &super::entities::Reference,
 ) -> FieldDoc {
     let to = FieldDoc { reference: Some(reference.target.clone()), ..FieldDoc::default() };
@@ -321,16 +320,10 @@ fn reference_field(
             kind: Some("list".to_owned()),
             items: Some(Box::new(to)),
             fake: Some(json!({"provider": "list", "min": min, "max": max})),
-            on_delete: Some("clear".to_owned()),
             ..FieldDoc::default()
         };
     }
     let mut doc = FieldDoc { nullable: reference.nullable, ..to };
-    // Parts go with their whole. What may lack the record loses it, and what must have it keeps it from being deleted.
-    let part = entity.nest.as_ref().is_some_and(|nest| nest.parent == reference.target);
-    if part || (ends.hub.is_none() && ends.alternatives.contains_key(&reference.target)) {
-        doc.on_delete = Some("cascade".to_owned());
-    }
     let ancestors = model.ancestors(&entity.name);
     if let Some(nest) = &entity.nest
         && ancestors.contains(&reference.target)
@@ -345,36 +338,18 @@ fn reference_field(
         });
         doc.fake = part.and_then(|part| through(model, entity, part, &reference.target));
         if doc.fake.is_none() {
-            doc.default = Some(Json::Null);
-            // A default is for records that callers create; made-up ones are null by their provider.
             doc.fake = Some(json!({"provider": "pick", "of": [null]}));
         }
     } else if reference.nullable {
         doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
-    } else if may_lack(entity, name, reference) {
+    } else if reference.target == entity.name {
+        // Nothing in a circle can have come first.
         doc.optional = !ends.alternatives.contains_key(&reference.target);
         if doc.optional {
             doc.fake = Some(json!({"provider": "chance", "share": 0.4}));
         }
     }
-    if doc.on_delete.is_none() {
-        // Only a whole that callers delete is kept by what refers to it, and only where callers make the reference or
-        // can delete what has it: a refusal that nobody can do anything about is none.
-        let whole = |target: &Entity| target.owners.is_empty() && target.nest.is_none();
-        let kept = model.deletable.contains(&reference.target)
-            && model.entity(&reference.target).is_some_and(whole)
-            && (entity.given.contains(name) || model.deletable.contains(&entity.name));
-        let rule = if doc.nullable || doc.optional { Some("clear") } else { (!kept).then_some("cascade") };
-        doc.on_delete = rule.map(str::to_owned);
-    }
     doc
-}
-
-/// Whether a record can do without a reference: whoever makes a record cannot give it, or it leads to another of the same
-/// resource, and nothing in a circle can have come first.
-pub(super) fn may_lack(entity: &Entity, name: &str, reference: &super::entities::Reference) -> bool {
-    reference.target == entity.name
-        || (!entity.given.is_empty() && !entity.given.contains(name) && !reference.required)
 }
 
 /// The reference of the record behind another reference.
@@ -382,16 +357,6 @@ fn through(model: &Model, entity: &Entity, by: &str, target: &str) -> Option<Jso
     let field = model.reference_to(&entity.name, by)?;
     let inner = model.reference_to(by, target)?;
     Some(json!({"provider": "expr", "of": format!("{by}.get(record.{field}).{inner}")}))
-}
-
-/// The members of a constant that a field has.
-fn kept_of(value: Json, doc: &FieldDoc) -> Json {
-    let Json::Object(members) = value else { return value };
-    let kept = members.into_iter().filter_map(|(name, value)| {
-        let inner = doc.fields.get(&name)?;
-        Some((name, kept_of(value, inner)))
-    });
-    Json::Object(kept.collect())
 }
 
 /// `original_title` repeats `title`.
@@ -448,9 +413,7 @@ fn field(
             _ => fakes::display(&entity.name, person),
         });
         (doc.min_length, doc.max_length) = (None, None);
-        // Who writes names may give one twice.
-        let written = entity.given.contains(&identifier(name));
-        doc.unique = entity.nest.is_none() && !owned && !entity.singleton && !written;
+        doc.unique = entity.nest.is_none() && !owned && !entity.singleton;
     } else if let Some(display) = original_of(name, display) {
         doc.fake =
             Some(json!({"provider": "template", "text": format!("{{field:{}}}", identifier(display))}));
@@ -468,23 +431,6 @@ fn field(
         doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": share, "of": of}));
     } else if partial {
         doc.nullable = true;
-    }
-    if fact.optional() {
-        doc.optional = true;
-        doc.fake = doc.fake.map(|of| json!({"provider": "chance", "share": 0.9, "of": of}));
-    } else if fact.needs_default() && doc.default.is_none() {
-        doc.default = Some(super::constants::value(&shape, 0));
-    } else if matches!(shape.kind, Kind::Object(_))
-        && !entity.given.is_empty()
-        && !entity.given.contains(&identifier(name))
-        && doc.default.is_none()
-        && !fact.nullable()
-    {
-        // Who makes a record cannot give it, and no expression can make an object.
-        match fact.promised {
-            true => doc.default = Some(kept_of(super::constants::value(&shape, 0), &doc)),
-            false => doc.optional = true,
-        }
     }
     if ["paragraph", "sentence"].iter().any(|long| doc.fake.as_ref() == Some(&json!(long))) {
         doc.free_text = true;

@@ -9,7 +9,6 @@ use super::document::{Operation, Place};
 use super::entities::Model;
 use super::fakes;
 use super::operations::Maker;
-use super::replies::quoted;
 use super::routes::Route;
 use super::shape::{Kind, Shape};
 
@@ -39,7 +38,6 @@ pub(super) fn api(operation: &Operation, name: &str, bare: bool) -> ApiDoc {
         }
     }
     maker.fallback();
-    maker.without_body();
     if bare && maker.api.behaviour.action.is_none() {
         maker.api.behaviour.compute = IndexMap::from([("ok".to_owned(), "true".to_owned())]);
     }
@@ -142,4 +140,9 @@ fn body(shape: &Shape) -> IndexMap<String, Json> {
         .flatten()
         .map(|(name, member)| (name.clone(), value(&member.shape, 0)))
         .collect()
+}
+
+/// A string literal of the expression language.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

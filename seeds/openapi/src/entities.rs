@@ -7,8 +7,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use super::document::{Operation, Parameter};
-use super::members;
-use super::routes::{self, List, Route, StepKind, View, is_generic, is_paging, push_noun};
+use super::routes::{self, List, Route, View, is_generic, is_paging, push_noun};
 use super::shape::{Kind, Member, Shape};
 use super::words::{identifier, is_id, snake, words};
 
@@ -17,8 +16,6 @@ mod discover;
 mod meaning;
 
 pub(super) use meaning::{display_member, is_taxonomy, key_member, looks_like_person, polymorphic};
-
-use meaning::overlap;
 
 /// What an object of a document stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,14 +59,10 @@ pub(super) struct Entity {
     pub(super) summary: Option<Shape>,
     /// Exactly one record.
     pub(super) singleton: bool,
-    /// A path that begins with it leads to one record.
-    pub(super) top: bool,
     /// Shape seen as a whole record.
     pub(super) root: Option<Shape>,
     /// Names of all members seen on its own records.
     pub(super) members: IndexSet<String>,
-    /// For records that callers make: the members they give. Empty when nobody makes any.
-    pub(super) given: IndexSet<String>,
 }
 
 /// A member, as seen in all places.
@@ -81,10 +74,6 @@ pub(super) struct Fact {
     /// For links: the lists in which the member stands; empty when it stands in the record itself.
     pub(super) groups: IndexSet<String>,
     pub(super) everywhere: bool,
-    /// A reply that shows records promises it.
-    pub(super) promised: bool,
-    /// Who makes a record may leave it out.
-    may_lack: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -92,8 +81,6 @@ pub(super) struct Reference {
     pub(super) target: String,
     pub(super) many: bool,
     pub(super) nullable: bool,
-    /// A reply promises it.
-    pub(super) required: bool,
 }
 
 /// A place inside a parent, by number.
@@ -117,16 +104,6 @@ impl Fact {
     pub(super) fn nullable(&self) -> bool {
         self.sights > 0 && self.sights == self.nullable_sights
     }
-
-    /// Whether records may lack it: callers may leave it out, and no reply promises it.
-    pub(super) fn optional(&self) -> bool {
-        self.may_lack && !self.promised && !self.nullable()
-    }
-
-    /// Whether callers may leave it out although replies promise it, so that it needs a default.
-    pub(super) fn needs_default(&self) -> bool {
-        self.may_lack && self.promised && !self.nullable()
-    }
 }
 
 /// All resources of a document.
@@ -135,12 +112,6 @@ pub(super) struct Model {
     pub(super) entities: IndexMap<String, Entity>,
     /// Paths that list something.
     pub(super) listed_paths: IndexSet<String>,
-    /// Paths that put something somewhere and take it away, without ever giving or showing what it is.
-    pub(super) member_paths: IndexSet<String>,
-    /// Resources whose records callers delete.
-    pub(super) deletable: IndexSet<String>,
-    /// What is being taken in comes from a request: it promises nothing about replies.
-    reading_body: bool,
 }
 
 impl Model {
@@ -153,7 +124,6 @@ impl Model {
             operation.reply.as_ref().is_some_and(|reply| matches!(view(reply), View::List(_)))
         });
         model.listed_paths = lists.map(|operation| operation.path.clone()).collect();
-        model.member_paths = members::paths(operations);
         // Resources found on the way (genres) give meaning to members read before them (genre_ids), and kinship
         // needs whole records; so the document is read until nothing new appears.
         for _ in 0..4 {
@@ -171,10 +141,6 @@ impl Model {
                 break;
             }
         }
-        let deletes =
-            operations.iter().filter(|known| known.method == "DELETE" && known.route.tail.is_empty());
-        let deleted = deletes.filter(|operation| members::of(&model, operation).is_none());
-        model.deletable = deleted.filter_map(|known| Some(known.route.subject()?.entity.clone())).collect();
         model.settle();
         model.drop_known_by_links();
         model
@@ -189,18 +155,6 @@ impl Model {
 
     pub(super) fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.get(name)
-    }
-
-    /// The resource whose record a write makes or changes.
-    pub(super) fn written(&self, route: &Route) -> Option<String> {
-        if let Some(last) = route.tail.last() {
-            let mut hints = Vec::new();
-            push_noun(&mut hints, last);
-            if let Some(name) = hints.into_iter().find(|hint| self.entities.contains_key(hint)) {
-                return Some(name);
-            }
-        }
-        route.subject().map(|step| step.entity.clone())
     }
 
     /// Whether `inner` is a numbered part of `outer`, at any depth.

@@ -5,7 +5,9 @@
 //! to behaviours). Nothing here depends on what names mean beyond keys, pages and lists.
 
 mod acts;
+mod counts;
 mod places;
+mod refers;
 mod resources;
 mod unsaid;
 
@@ -65,6 +67,7 @@ pub(super) fn ground(root: &Json, operations: &mut [Operation], notes: &mut Vec<
         notes.extend(more.into_iter().map(|reason| Note::on(&operation.route(), reason)));
         apis.push(api);
     }
+    counts::add(&mut resources, &mut apis);
     show_changes(root, &mut apis, operations);
     phrases::tell_apart(&mut apis);
     if silent > 0 {

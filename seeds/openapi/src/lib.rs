@@ -8,6 +8,7 @@
 //! The way is `document` (text to operations) to `entities` (operations to resources) to `build`, `operations`
 //! and `replies` (resources and operations to the world format).
 
+use diorama_seeds::contract::ME;
 use diorama_seeds::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use diorama_seeds::english::capitalised;
 use diorama_seeds::world::{Finding, Report};
@@ -28,7 +29,6 @@ mod examples;
 mod fakes;
 mod ground;
 mod levels;
-mod members;
 mod mend;
 mod mixed;
 mod operations;
@@ -42,7 +42,6 @@ mod shape;
 mod source;
 mod swagger;
 mod words;
-mod writes;
 
 /// How a document is imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,26 +223,26 @@ fn fill(
     mend::mend(doc, operations, notes)
 }
 
-/// The world that inference makes, if it understands the document: every operation is about resources, and every
-/// member of a body goes somewhere.
+/// The world that inference makes of a document that only reads, and for nobody in particular, if it understands all of
+/// its operations.
 fn inferred(
     operations: &[document::Operation],
     options: &ImportOptions,
     doc: &WorldDoc,
     notes: &mut Vec<Note>,
 ) -> Option<WorldDoc> {
+    let reads = |operation: &document::Operation| {
+        operation.method == "GET" && !operation.path.split('/').any(|segment| ME.contains(&segment))
+    };
+    if !operations.iter().all(reads) {
+        return None;
+    }
     let model = entities::Model::infer(operations);
     let mut doc = doc.clone();
     doc.resources = build::resources(&model, options.records);
     doc.apis = operations::apis(&model, operations, &mut doc.resources, notes);
-    let unsure =
-        doc.apis.iter().zip(operations).filter(|(api, operation)| !operations::is_understood(api, operation));
-    let unsure = unsure.count();
-    (unsure * TRUSTED <= operations.len()).then_some(doc)
+    doc.apis.iter().all(operations::is_understood).then_some(doc)
 }
-
-/// Inference is believed where it understands all but one of so many operations.
-const TRUSTED: usize = 20;
 
 /// A world's name from a document's file name.
 fn identifier(name: &str) -> String {

@@ -12,10 +12,6 @@ use super::document::Operation;
 use super::words::label;
 use super::{Note, Severity};
 
-mod give;
-
-pub(super) use give::text;
-
 /// Most parts that a record gets so that each value of an enum occurs among them.
 const MOST_FOR_VALUES: usize = 8;
 /// Rounds in which a document is made simpler before it is given up.
@@ -75,7 +71,7 @@ fn simpler(
 ) -> bool {
     let Some(place) = Place::of(&finding.path) else { return false };
     if let Place::Api(index) = place
-        && (without_limit(doc, index, &finding.path) || give::give(doc, index, &finding.message))
+        && without_limit(doc, index, &finding.path)
     {
         return true;
     }

@@ -11,12 +11,13 @@ use serde_json::{Value as Json, json};
 
 use super::build;
 use super::constants;
+use super::constants::quoted;
 use super::document::Place;
 use super::entities::{Entity, Model};
 use super::fakes;
 use super::operations::{Maker, argument};
 use super::phrases;
-use super::replies::{named, quoted};
+use super::replies::named;
 use super::routes::{List, entity_name};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, label, plural};

@@ -1,29 +1,24 @@
 //! Operations to APIs: which behaviour an operation has, its parameters, its reply.
 
-use diorama_seeds::contract::plain as spelling;
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc,
-    ResourceDoc,
+    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
 };
 use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::constants;
+use super::constants::quoted;
 use super::document::{Operation, Place};
 use super::entities::{Entity, Meaning, Model, has_page};
 use super::fakes;
 use super::phrases;
 use super::queries;
-use super::replies::{Replies, quoted};
-use super::routes::{self, List, Route, StepKind, View};
+use super::replies::Replies;
+use super::routes::{self, List, Route, View};
 use super::shape::Shape;
 use super::words::{camel, identifier, is_identifier, label, sentence, words};
-use super::writes;
 use super::{Note, Remark, Severity};
-
-/// The resource that says who is signed in.
-const SIGNED_IN: &str = "signed_in";
 
 /// Makes one API.
 pub(super) struct Maker<'m> {
@@ -94,23 +89,9 @@ pub(super) fn plain(operation: &Operation, taken: &mut IndexSet<String>) -> ApiD
     maker.api
 }
 
-/// Whether a behaviour was found for an operation that takes all that its body has, and shows it under the names of its
-/// reply.
-pub(super) fn is_understood(api: &ApiDoc, operation: &Operation) -> bool {
-    let constant = !api.behaviour.compute.is_empty();
-    let body = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
-    let taken = |name: &String| {
-        api.parameters.get(name).is_some_and(|doc| !doc.ignored)
-            || api.behaviour.set.contains_key(&identifier(name))
-    };
-    let lost = body.into_iter().flatten().any(|(name, member)| !member.shape.read_only && !taken(name));
-    let strange = operation.octets || operation.request.is_some() && body.is_none();
-    let shown = operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
-    let renamed = body.into_iter().flatten().any(|(name, _)| {
-        let alike = |other: &String| other != name && spelling(other) == spelling(name);
-        shown.is_some_and(|shown| !shown.contains_key(name) && shown.keys().any(alike))
-    });
-    !constant && !lost && !strange && !renamed
+/// Whether a behaviour was found for an operation, which is more than constants.
+pub(super) fn is_understood(api: &ApiDoc) -> bool {
+    api.behaviour.compute.is_empty()
 }
 
 /// A CamelCase name: the operation's id where that is a name, else from method and path.
@@ -184,25 +165,13 @@ impl Maker<'_> {
 
     fn make(&mut self) {
         self.begin();
-        if self.operation.method == "GET" {
-            self.read();
-        } else {
-            writes::write(self);
-        }
+        self.read();
         if self.api.behaviour == BehaviourDoc::default() {
             self.fallback();
         }
-        // What makes a record answers 201 where nothing else is said.
-        let usual = if self.api.behaviour.create.is_some() { 201 } else { 200 };
-        if self.api.reply.status.is_none() && ![usual, 204, 205].contains(&self.operation.status) {
+        if ![200, 204, 205].contains(&self.operation.status) {
             self.api.reply.status = Some(self.operation.status);
         }
-        if matches!(self.operation.status, 204 | 205)
-            || (self.operation.reply.is_none() && self.operation.method == "DELETE")
-        {
-            self.api.reply.status = Some(200);
-        }
-        self.without_body();
         self.page_by_offset();
         if self.operation.deprecated {
             self.api.phrases = PhrasesDoc { unasked: true, ..PhrasesDoc::default() };
@@ -219,23 +188,6 @@ impl Maker<'_> {
             let reason = format!("has no effect on the made-up records: {}", unused.join(", "));
             self.notes.push(Severity::Less.says(reason));
         }
-    }
-
-    /// An operation that promises 204 shows nothing, and over HTTP answers 204.
-    pub(super) fn without_body(&mut self) {
-        if !matches!(self.operation.status, 204 | 205) || self.operation.reply.is_some() {
-            return;
-        }
-        let behaviour = &mut self.api.behaviour;
-        if !behaviour.compute.is_empty() {
-            behaviour.compute.clear();
-            behaviour.action = Some("none".to_owned());
-        }
-        if behaviour.get.is_some() || behaviour.list.is_some() || behaviour.members.is_some() {
-            return;
-        }
-        let on_record = behaviour.action.as_deref() != Some("none");
-        self.api.reply = ReplyDoc { fields: on_record.then(Vec::new), ..ReplyDoc::default() };
     }
 
     /// The operation's parameters; behaviours refine them.
@@ -307,9 +259,6 @@ impl Maker<'_> {
     pub(super) fn key_expression(&mut self, depth: usize) -> Option<String> {
         let step = self.route.chain.get(depth)?.clone();
         let entity = self.model.entity(&step.entity)?;
-        if step.kind != StepKind::Key {
-            return Some(self.only(entity, step.kind));
-        }
         self.used.insert(step.parameter.clone());
         let argument = argument(&step.parameter);
         let Some(nest) = &entity.nest else { return Some(argument) };
@@ -328,28 +277,6 @@ impl Maker<'_> {
             number,
             entity.key
         ))
-    }
-
-    /// The key of the only record, or of the signed-in user among several.
-    fn only(&mut self, entity: &Entity, kind: StepKind) -> String {
-        if entity.singleton {
-            return format!("{}.first(x, true).{}", entity.name, entity.key);
-        }
-        let field = format!("{}_id", entity.name);
-        let name = match kind {
-            StepKind::Me => SIGNED_IN.to_owned(),
-            _ => format!("current_{}", entity.name),
-        };
-        let who = FieldDoc { reference: Some(entity.name.clone()), ..FieldDoc::default() };
-        self.more.entry(name.clone()).or_insert_with(|| ResourceDoc {
-            key: format!("{name}_id"),
-            label: (kind == StepKind::Me).then(|| "signed-in user".to_owned()),
-            singleton: true,
-            fields: IndexMap::from([(field.clone(), who)]),
-            records: RecordsDoc::Count(1),
-            ..ResourceDoc::default()
-        });
-        format!("{name}.first(x, true).{field}")
     }
 
     /// A page size alone needs a way to the rest: the world adds the offset that the document lacks.
@@ -410,7 +337,6 @@ impl Maker<'_> {
             self.act_on(entity, key);
         }
         self.api.phrases = match what {
-            _ if keys.is_empty() => phrases::own(entity, &self.route),
             Some(what) => phrases::view(entity, &keys, &what),
             None if entity.nest.is_some() => phrases::view(entity, &keys, "details"),
             None => phrases::details(entity, keys.last().map_or("id", String::as_str)),
@@ -538,9 +464,6 @@ impl Maker<'_> {
 
     /// The 404 of a list below a record that does not exist.
     pub(super) fn must_exist(&mut self, entity: &Entity, key: &str) {
-        if self.route.subject().is_some_and(|step| step.kind != StepKind::Key) {
-            return;
-        }
         let that = format!("{}.exists({key})", entity.name);
         self.api.behaviour.require.push(RequireDoc {
             that,

@@ -282,21 +282,6 @@ fn is_person(noun: &str) -> bool {
     provider_of_name(noun) == "person_name"
 }
 
-/// How people ask for what is theirs, or the only one of its kind.
-pub(super) fn own(entity: &Entity, route: &super::routes::Route) -> PhrasesDoc {
-    let mine = route.is_mine();
-    let noun = if route.is_me() { "profile".to_owned() } else { label(&entity.name) };
-    let noun = match route.tail.last() {
-        Some(what) => format!("{} of {} {noun}", label(what), if mine { "my" } else { "the" }),
-        None => noun,
-    };
-    let article = if mine && route.tail.is_empty() { "my" } else { "the" };
-    PhrasesDoc {
-        imperative: vec![format!("show me {article} {noun}"), format!("look up {article} {noun}")],
-        ..PhrasesDoc::default()
-    }
-}
-
 /// How people ask for a view of a record: its credits, its pictures.
 pub(super) fn view(entity: &Entity, keys: &[String], what: &str) -> PhrasesDoc {
     let noun = label(&entity.name);

@@ -5,13 +5,13 @@ use serde_json::{Value as Json, json};
 
 use super::Severity;
 use super::build;
+use super::constants::quoted;
 use super::document::{Parameter, Place};
 use super::entities::{Entity, Meaning, Model, list_hints};
 use super::fakes::{self, moment};
 use super::operations::{Maker, argument};
 use super::phrases;
-use super::replies::quoted;
-use super::routes::{self, List, StepKind, entity_name, paging_role};
+use super::routes::{self, List, entity_name, paging_role};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, is_identifier, label, plural, words};
 
@@ -68,18 +68,8 @@ pub(super) fn list(maker: &mut Maker<'_>, list: &List<'_>, owner: Option<&Entity
         maker.api.behaviour.condition = Some(condition);
     }
     maker.list_reply(entity, list);
-    let mut nouns = plural(&label(&entity.name));
-    if let Some(step) = maker.route.subject().filter(|step| step.kind != StepKind::Key) {
-        let what = match (step.kind, maker.route.tail.last()) {
-            (StepKind::Single, Some(last)) => format!("in the {}", label(last)),
-            _ => String::new(),
-        };
-        let mine = maker.route.is_mine();
-        let group: Vec<String> =
-            maker.route.tail.iter().rev().skip(1).rev().map(|segment| label(segment)).collect();
-        let words = [if mine { "my".to_owned() } else { "the".to_owned() }, group.join(" "), nouns, what];
-        nouns = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    } else if let Some(step) = maker.route.subject() {
+    let nouns = plural(&label(&entity.name));
+    if let Some(step) = maker.route.subject() {
         let parameter = step.parameter.clone();
         arguments.insert(
             0,

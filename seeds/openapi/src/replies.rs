@@ -4,8 +4,8 @@ use diorama_seeds::doc::{ReplyFieldDoc, ReplyMemberDoc};
 use serde_json::Value as Json;
 
 use super::build::{self, computed};
-use super::constants;
-use super::entities::{Entity, Fact, Meaning, Model, polymorphic};
+use super::constants::{self, quoted};
+use super::entities::{Entity, Meaning, Model, polymorphic};
 use super::routes::{entity_name, is_generic, push_noun};
 use super::shape::{Kind, Member, Shape};
 use super::words::identifier;
@@ -34,7 +34,7 @@ impl Replies<'_> {
                 continue;
             }
             let shown = self.member(entity, shape, name, &member.shape, depth);
-            out.push(shorten(kept(entity, shown, member)));
+            out.push(shorten(shown));
         }
         out
     }
@@ -121,9 +121,8 @@ impl Replies<'_> {
             Kind::String if !by_name => named(name, |doc| doc.expr = Some(format!("string(record.{field})"))),
             Kind::Integer | Kind::Number if by_name => {
                 let known = entity.references.get(field);
-                let sure = known.is_some_and(|known| {
-                    !known.many && !known.nullable && !build::may_lack(entity, field, known)
-                });
+                let sure =
+                    known.is_some_and(|known| !known.many && !known.nullable && known.target != entity.name);
                 let number = other.number_behind(&format!("record.{field}"));
                 match number.filter(|_| sure || shape.nullable) {
                     Some(number) => named(name, |doc| doc.expr = Some(number)),
@@ -340,30 +339,6 @@ impl Replies<'_> {
     }
 }
 
-/// A member that a schema requires, where records may lack the field, since only a view of them requires it: an empty
-/// value stands for it.
-fn kept(entity: &Entity, shown: ReplyMemberDoc, member: &Member) -> ReplyMemberDoc {
-    let lacking = member.required && entity.fields.get(&shown.name).is_some_and(Fact::optional);
-    let Some(field) = shown.field.as_ref().filter(|_| lacking && member.shape.is_scalar()) else {
-        return shown;
-    };
-    let moment = super::fakes::moment(&shown.name, &member.shape);
-    let empty = match (&member.shape.kind, moment) {
-        _ if member.shape.nullable => "null".to_owned(),
-        (Kind::Integer | Kind::Number, _) => "0".to_owned(),
-        (Kind::Boolean, _) => "false".to_owned(),
-        (_, Some("date-time")) => "string(now)".to_owned(),
-        (_, Some("date")) => "string(today)".to_owned(),
-        (Kind::Enum(values), _) => quoted(values.first().map_or("", String::as_str)),
-        _ => "''".to_owned(),
-    };
-    let value = match moment {
-        Some(_) => format!("string(record.{field})"),
-        None => format!("record.{field}"),
-    };
-    named(&shown.name, |doc| doc.expr = Some(format!("coalesce({value}, {empty})")))
-}
-
 /// Whether a record stores a member as a whole, as the schema has it.
 fn whole_fits(entity: &Entity, name: &str, shape: &Shape) -> bool {
     let fact = entity.fields.get(name).filter(|fact| build::storable(&fact.shape));
@@ -416,9 +391,4 @@ fn shorten(member: ReplyMemberDoc) -> ReplyFieldDoc {
         Some(field) if *field == member.name => ReplyFieldDoc::Field(field.clone()),
         _ => ReplyFieldDoc::Member(Box::new(member)),
     }
-}
-
-/// A string literal of the expression language.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }

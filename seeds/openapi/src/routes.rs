@@ -26,35 +26,15 @@ pub(super) struct Route {
 pub(super) struct Step {
     /// Name of the resource.
     pub(super) entity: String,
-    /// Name of the parameter; empty when none names the record.
+    /// Name of the parameter.
     pub(super) parameter: String,
-    /// How the path names the record.
-    pub(super) kind: StepKind,
     /// The static segments before it.
     pub(super) path: Vec<String>,
-}
-
-/// How a path names a record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum StepKind {
-    /// By a key: `/movie/{movie_id}`.
-    #[default]
-    Key,
-    /// As the signed-in user: `/me`.
-    Me,
-    /// As the only one of its kind: `/me/player`.
-    Single,
 }
 
 /// Static segments of a document's paths that stand for a record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
-    /// The resource of the signed-in user.
-    user: String,
-    /// Whether `/user` is the signed-in one, beside `/users/{id}`.
-    user_is_me: bool,
-    /// Paths of records of which there is one.
-    singles: HashSet<String>,
     /// Paths that end with a key and show the record behind it.
     shown: HashSet<String>,
     /// Paths that end with one parameter and go on with another.
@@ -66,34 +46,8 @@ pub(super) struct Places {
 impl Places {
     /// Finds them in all operations.
     pub(super) fn of(operations: &[Operation]) -> Self {
-        let keyed: Vec<String> = operations
-            .iter()
-            .filter_map(|operation| operation.path.split_once("/{")?.0.rsplit('/').next().map(entity_name))
-            .collect();
-        let people = ["user", "account", "member", "customer", "profile", "person", "listener", "employee"];
-        let found = people.iter().find(|name| keyed.iter().any(|keyed| keyed == *name));
-        let user = (*found.unwrap_or(&"user")).to_owned();
-        let user_is_me = keyed.iter().any(|keyed| keyed == "user");
-        let mut places = Self { user_is_me, user, ..Self::default() };
+        let mut places = Self::default();
         places.find_keys(operations);
-        for operation in operations.iter().filter(|operation| operation.method == "GET") {
-            let path = operation.path.as_str();
-            let Some(last) = path.rsplit('/').next().filter(|last| !last.starts_with('{')) else { continue };
-            let plain = !words(last).iter().any(|word| MODIFIERS.contains(&word.as_str()))
-                && words(last).last().is_some_and(|last| !words::is_plural(last));
-            let below = format!("{path}/");
-            let used = operations
-                .iter()
-                .any(|other| other.path.starts_with(&below) || (other.path == path && other.method != "GET"));
-            let mine = path.split('/').any(|segment| places.is_me(segment, path));
-            let record = operation
-                .reply
-                .as_ref()
-                .is_some_and(|reply| matches!(view(reply, true, false), View::Record { .. }));
-            if plain && record && !path.contains('{') && (used || mine) && !places.is_me(last, path) {
-                places.singles.insert(path.to_owned());
-            }
-        }
         places
     }
 
@@ -150,12 +104,6 @@ impl Places {
         let known = plain || self.shown.contains(path);
         let role = elsewhere.filter(|_| !known);
         role.cloned().unwrap_or_else(|| entity_name(noun))
-    }
-
-    fn is_me(&self, segment: &str, path: &str) -> bool {
-        let first = path.split('/').find(|segment| !segment.is_empty() && !is_version(segment));
-        ["me", "self", "@me"].contains(&segment)
-            || (segment == "user" && self.user_is_me && first == Some("user"))
     }
 }
 
@@ -230,16 +178,6 @@ const MODIFIERS: [&str; 40] = [
 ];
 
 impl Route {
-    /// Whether it leads to what is the signed-in user's, or to the user.
-    pub(super) fn is_mine(&self) -> bool {
-        self.chain.iter().any(|step| step.kind == StepKind::Me)
-    }
-
-    /// Whether it leads to the signed-in user.
-    pub(super) fn is_me(&self) -> bool {
-        self.subject().is_some_and(|step| step.kind == StepKind::Me)
-    }
-
     pub(super) fn of(operation: &Operation, places: &Places) -> Self {
         let mut route = Self::default();
         let segments: Vec<&str> = operation.path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -248,15 +186,6 @@ impl Route {
         for segment in segments {
             so_far.push('/');
             so_far.push_str(segment);
-            let me = places.is_me(segment, &operation.path);
-            if me || places.singles.contains(&so_far) {
-                let kind = if me { StepKind::Me } else { StepKind::Single };
-                let entity = if me { places.user.clone() } else { entity_name(segment) };
-                let path = std::mem::take(&mut route.tail);
-                route.chain.push(Step { entity, parameter: String::new(), kind, path });
-                noun = None;
-                continue;
-            }
             let (parameters, verb) = named(segment);
             let Some((parameter, others)) = parameters.split_first() else {
                 let segment = without_ending(segment);
@@ -289,7 +218,6 @@ impl Route {
                     route.chain.push(Step {
                         entity: places.behind(noun, parameter, &so_far),
                         parameter: parameter.to_owned(),
-                        kind: StepKind::Key,
                         path: std::mem::take(&mut route.tail),
                     });
                 }
@@ -320,7 +248,7 @@ impl Route {
 
     /// The parameters that name records, outermost first.
     pub(super) fn keys(&self) -> impl DoubleEndedIterator<Item = &String> {
-        self.chain.iter().filter(|step| step.kind == StepKind::Key).map(|step| &step.parameter)
+        self.chain.iter().map(|step| &step.parameter)
     }
 
     /// The words of the tail that choose or order: `top_rated`, `similar`.

@@ -18,6 +18,8 @@ const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 60_000;
 /// Alternatives of `oneOf` that are tried.
 const MAX_WAYS: usize = 24;
+/// Parts of a record that one list inside it shows.
+const MAX_PARTS: usize = 100;
 /// Members that hold whoever made a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 /// What callers call the entries of maps.
@@ -51,12 +53,29 @@ pub struct Known {
     pub key_name: String,
     /// The record's noun.
     pub noun: String,
+    /// Of which resource it is, as whoever looks records up counts them.
+    pub of: Option<usize>,
     /// A caller made it: what nobody has said of it is not made up.
     pub is_new: bool,
     /// Members by plain name.
     pub members: HashMap<String, Json>,
-    /// The records that it stands below, and itself, by the names that members give them.
+    /// The records that it stands below or refers to, and itself, by the names that members give them.
     pub named: Vec<Named>,
+    /// The lists of records that it refers to.
+    pub lists: Vec<Listed>,
+}
+
+/// The records that a list of references holds.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The noun by which a member shows them: `tag` for `tag_ids`.
+    pub role: String,
+    /// The noun of what they are.
+    pub noun: String,
+    /// Of which resource they are.
+    pub of: Option<usize>,
+    /// Their keys.
+    pub keys: Vec<Json>,
 }
 
 /// A value that members name: the conversation of a message.
@@ -64,6 +83,10 @@ pub struct Known {
 pub struct Named {
     /// The noun of what it is the key of.
     pub noun: String,
+    /// The noun by which a member shows it: `owner` for the user of `owner_id`.
+    pub role: String,
+    /// Of which resource its record is, where that is known.
+    pub of: Option<usize>,
     /// The plain name of the parameter that gave it, which a member may have, too.
     pub name: String,
     /// The key.
@@ -85,11 +108,14 @@ pub trait Lookup {
     /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
     fn record(&self, noun: &str, seed: u64) -> Option<Known>;
 
-    /// The record of what a noun names that has this key.
-    fn at(&self, noun: &str, key: &Json) -> Option<Known>;
+    /// The record that has this key: of a resource where one is given, else of what a noun names.
+    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known>;
 
     /// A record of the resource whose key has a plain name that no other key has.
     fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
+
+    /// The records of what a noun names that belong to a record; nothing where none could.
+    fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>>;
 
     /// The record of whoever asks, where some path shows it.
     fn caller(&self) -> Option<Known>;
@@ -204,7 +230,13 @@ impl Known {
             return None;
         }
         let stem = if stem.is_empty() { inside } else { &stem };
-        self.named.iter().find(|named| !stem.is_empty() && named.noun == stem)
+        self.meant(stem)
+    }
+
+    /// What a noun of members means: a role before what records are.
+    fn meant(&self, noun: &str) -> Option<&Named> {
+        let by = |of: fn(&Named) -> &String| self.named.iter().find(|named| of(named) == noun);
+        by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())
     }
 }
 
@@ -473,6 +505,13 @@ impl Maker<'_> {
                 return nothing.filter(|_| must || !scope.is_said());
             }
         }
+        if told.is_none()
+            && list.is_none()
+            && let Some(value) = self.related(part, here, scope)
+        {
+            self.told += 1;
+            return Some(value);
+        }
         let inner = self.inner(part, &name, holds, scope);
         if told.is_some() {
             self.told += 1;
@@ -484,6 +523,50 @@ impl Maker<'_> {
         }
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
         (must || self.schemas.fits(part, &value)).then_some(value)
+    }
+
+    /// A member that shows the record that a record refers to, or those that it lists, or its parts.
+    fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let meant = noun(here.name);
+        if here.depth > FULL_DEPTH || self.is_open(part) {
+            return None;
+        }
+        let value = if self.is_object(part) {
+            let named = known.meant(&meant).filter(|named| meant != known.noun || named.role == meant)?;
+            let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+            self.value(part, here, &Scope::Record(Rc::new(record)))
+        } else {
+            let flat = self.schemas.flat(part).members;
+            let item = flat.get("items").filter(|item| self.is_object(item) && !self.is_open(item))?;
+            let all = self.listed(known, &meant)?;
+            let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
+            let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
+                let here = here.below(&meant, "", here.seed.wrapping_add(index as u64));
+                self.value(item, &here, &Scope::Record(Rc::new(part)))
+            });
+            Json::Array(items.collect())
+        };
+        self.schemas.fits(part, &value).then_some(value)
+    }
+
+    /// The records of a noun that a record lists, or that are its parts.
+    fn listed(&self, known: &Known, meant: &str) -> Option<Vec<Known>> {
+        let lists = || known.lists.iter();
+        let found =
+            lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));
+        match found {
+            Some(list) => Some(
+                list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
+            ),
+            // What a record has none of, what it stands below may have.
+            None => self.facts.lookup.parts(meant, known).or_else(|| {
+                known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
+                    let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+                    self.facts.lookup.parts(meant, &whole)
+                })
+            }),
+        }
     }
 
     /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,
@@ -552,7 +635,7 @@ impl Maker<'_> {
             };
         }
         let meant = noun(name);
-        let named = known.named.iter().find(|named| named.noun == meant);
+        let named = known.meant(&meant);
         let above = named.is_some();
         if let Some(kind) = self.kind_said(part).filter(|kind| *kind != known.noun && !above)
             && let Some(record) = self.facts.lookup.record(&kind, sample::mix(known.seed, name))
@@ -567,7 +650,7 @@ impl Maker<'_> {
         }
         if let Some(named) = named {
             // What a record stands below is shown as itself.
-            let record = self.facts.lookup.at(&meant, &named.key);
+            let record = self.facts.lookup.at(named.of, &named.noun, &named.key);
             return record
                 .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
         }
@@ -625,9 +708,9 @@ impl Maker<'_> {
             return Json::Array(items);
         }
         let least = number(members, "minItems").unwrap_or(0.0) as usize;
-        let shown = usize::from(place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item));
         let one = noun(place.name);
         let known = scope.known();
+        let shown = usize::from(place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item));
         let mut items: Vec<Json> = Vec::new();
         for index in 0..least.max(shown).min(most).min(64) {
             let seed = sample::mix(place.seed, &index.to_string());
@@ -699,7 +782,7 @@ impl Maker<'_> {
         let stem = key_name(place.name).filter(|(_, ending)| KEYS.contains(ending)).map(|(stem, _)| stem);
         let stem = stem.map(|stem| if stem.is_empty() { place.inside.to_owned() } else { stem });
         if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {
-            let own = known.named.iter().find(|named| named.noun == stem).map(|named| named.key.clone());
+            let own = known.meant(&stem).map(|named| named.key.clone());
             let other = || Some(self.facts.lookup.record(&stem, sample::mix(known.seed, &stem))?.key);
             if let Some(key) = own.or_else(other) {
                 return Some(key);

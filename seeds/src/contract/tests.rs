@@ -12,11 +12,15 @@ impl Lookup for Nobody {
         None
     }
 
-    fn at(&self, _: &str, _: &Json) -> Option<Known> {
+    fn at(&self, _: Option<usize>, _: &str, _: &Json) -> Option<Known> {
         None
     }
 
     fn keyed(&self, _: &str, _: u64) -> Option<Known> {
+        None
+    }
+
+    fn parts(&self, _: &str, _: &Known) -> Option<Vec<Known>> {
         None
     }
 
@@ -91,6 +95,8 @@ fn replies_show_what_is_known_under_any_spelling_and_are_valid_for_the_rest() {
         "first": {"$ref": "#/schemas/Node"}, "secret": {"type": "string", "writeOnly": true}}});
     let named = Named {
         noun: "conversation".to_owned(),
+        role: "conversation".to_owned(),
+        of: None,
         name: "conversationsid".to_owned(),
         key: json!("CH1"),
         sure: true,
@@ -187,7 +193,14 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
         "object": {"enum": ["message"]}, "note": {"type": "string"}, "thread": {"type": "object", "properties": {"id": {"type": "string"}}},
         "content": {"type": "array", "items": part}, "about": {"type": "object", "properties": {"thread_id": {"type": "string"}}}}});
     let told = json!({"id": "m1", "content": "hello", "created_at": "2026-02-02T02:40:00Z"});
-    let thread = Named { noun: "thread".to_owned(), name: String::new(), key: json!("t1"), sure: false };
+    let thread = Named {
+        noun: "thread".to_owned(),
+        role: "thread".to_owned(),
+        of: None,
+        name: String::new(),
+        key: json!("t1"),
+        sure: false,
+    };
     let old = known(told, vec![thread]);
     let new = Rc::new(Known { is_new: true, ..(*old).clone() });
     let content = json!([{"type": "text", "text": {"value": "hello"}}]);

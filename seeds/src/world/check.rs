@@ -171,8 +171,10 @@ fn check_enums(
                 }
             }
         };
-        // The only record of its kind cannot have them all.
-        if resource.singleton {
+        // The only record of its kind cannot have them all, nor those whose provider picks others.
+        let fake = doc.fields.get(&*field.name).and_then(|field| field.fake.as_ref());
+        let fake = fake.map(|fake| fake.get("of").filter(|of| of.is_object()).unwrap_or(fake));
+        if resource.singleton || fake.is_some_and(|fake| fake["provider"] == "pick") {
             continue;
         }
         let here = here.name("enum");
@@ -196,7 +198,11 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     }
     let section = path.name("parameters");
     for (index, parameter) in api.parameters.iter().enumerate() {
-        let ignored = doc.parameters.get_index(index).is_some_and(|(_, doc)| doc.ignored);
+        let known = doc.parameters.get_index(index).map(|(_, doc)| doc);
+        // Bodies are kept as they are sent.
+        let kept =
+            doc.behaviour.keep.is_some() && known.is_some_and(|doc| doc.place.as_deref() == Some("body"));
+        let ignored = kept || known.is_some_and(|doc| doc.ignored);
         if !uses.parameters.contains(&index) && !ignored {
             findings.warning(
                 section.name(&parameter.name),

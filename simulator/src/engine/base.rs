@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
-use super::contract::{caller, keyed, nouns};
+use super::contract::{Parts, caller, keyed, nouns, parts};
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
@@ -31,6 +31,8 @@ pub struct Base {
     pub(super) tools: ToolIndex,
     /// The resources that members of replies refer to, by noun.
     pub(super) nouns: HashMap<String, ResourceId>,
+    /// The resources that lists inside records show, by noun and whole.
+    pub(super) parts: Parts,
     /// Those whose keys have a name of their own, by it.
     pub(super) keyed: HashMap<String, ResourceId>,
     /// The resource of whoever asks, for members of replies.
@@ -164,6 +166,7 @@ impl Base {
             tools: ToolIndex::new(&world),
             nouns: nouns(&world.resources),
             keyed: keyed(&world.resources),
+            parts: parts(&world.resources),
             caller: caller(&world.apis),
             search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,

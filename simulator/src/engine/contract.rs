@@ -4,9 +4,11 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, Lookup, ME, Named, Side, key_name, noun, plain};
+use diorama_seeds::contract::{
+    Contract, Facts, Known, List, Listed, Lookup, ME, Named, Side, key_name, noun, plain,
+};
 use diorama_seeds::model::{
-    Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter,
+    Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter, Source,
 };
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
@@ -162,7 +164,12 @@ impl Run<'_> {
             let Some((field, declared)) = field_of(resource, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };
-            if matches!(declared.kind, Type::Reference { .. }) {
+            // What a record refers to is for the behaviour to say.
+            let item = match &declared.kind {
+                Type::List(item) => &item.kind,
+                kind => kind,
+            };
+            if matches!(item, Type::Reference { .. }) {
                 continue;
             }
             let parsed = declared.parse_json(json, self.zone()).ok().filter(|value| declared.allows(value));
@@ -183,8 +190,15 @@ impl Run<'_> {
     }
 
     /// The body that shows one record, or none, by the API's contract.
-    pub(super) fn promised_one(&self, contract: &Contract, record: Option<(ResourceId, &Record)>) -> Body {
-        let Some(schema) = &contract.reply else { return Body::Object(Vec::new()) };
+    ///
+    /// # Errors
+    /// What its computed members refuse.
+    pub(super) fn promised_one(
+        &mut self,
+        contract: &Contract,
+        record: Option<(ResourceId, &Record)>,
+    ) -> Outcome<Body> {
+        let Some(schema) = &contract.reply else { return Ok(Body::Object(Vec::new())) };
         let mut known = match record {
             Some((id, record)) => self.known_of(id, record),
             None => Known { seed: seed_of(&self.api.name, ""), ..Known::default() },
@@ -196,36 +210,56 @@ impl Run<'_> {
         if let Some((id, record)) = record {
             let resource = self.resource(id);
             known.members.insert(shown(&resource.field(resource.key).name), self.key_json(resource, record));
+            self.tell_computed(id, record, &mut known)?;
         }
         self.name_path(&mut known);
         let json = self.reply_of(contract, schema, Rc::new(known), None);
-        match record {
+        Ok(match record {
             Some((id, record)) => self.traced(&json, "", &self.leaves_of(id, record)),
             None => Body::from_json(&json),
+        })
+    }
+
+    /// Adds what the API's reply computes of a record, or gathers around it.
+    fn tell_computed(&mut self, id: ResourceId, record: &Record, known: &mut Known) -> Outcome<()> {
+        let api = self.api;
+        for member in api.reply.members.iter().filter(|member| !matches!(member.source, Source::Field(_))) {
+            if let Some(body) = self.show_source(&member.source, id, record)? {
+                known.members.insert(plain(&member.name), body.json_tree(self.zone()));
+            }
         }
+        Ok(())
     }
 
     /// The body that shows a page of records by the API's contract.
+    ///
+    /// # Errors
+    /// What the computed members of its items refuse.
     pub(super) fn promised_list(
-        &self,
+        &mut self,
         contract: &Contract,
         id: ResourceId,
         page: &[Record],
         total: usize,
         window: &Window,
-    ) -> Body {
-        let Some(schema) = &contract.reply else { return Body::Object(Vec::new()) };
-        let json = self.list_json(contract, schema, id, page, total, window);
+    ) -> Outcome<Body> {
+        let Some(schema) = &contract.reply else { return Ok(Body::Object(Vec::new())) };
+        let mut items = Vec::with_capacity(page.len());
+        for record in page {
+            let mut known = self.known_of(id, record);
+            self.tell_computed(id, record, &mut known)?;
+            items.push(known);
+        }
+        let json = self.list_json(contract, schema, (id, page, items), total, window);
         let records: Vec<_> = page.iter().map(|record| self.leaves_of(id, record)).collect();
-        self.traced_list(&json, &self.api.reply.items, "", &records)
+        Ok(self.traced_list(&json, &self.api.reply.items, "", &records))
     }
 
     fn list_json(
         &self,
         contract: &Contract,
         schema: &Json,
-        id: ResourceId,
-        page: &[Record],
+        (id, page, known): (ResourceId, &[Record], Vec<Known>),
         total: usize,
         window: &Window,
     ) -> Json {
@@ -238,8 +272,7 @@ impl Run<'_> {
         });
         around.members = window.told(&self.api.name, &path, total, &keys, self.page_parameter());
         self.name_path(&mut around);
-        let items = page.iter().map(|record| {
-            let mut known = self.known_of(id, record);
+        let items = known.into_iter().map(|mut known| {
             self.name_path(&mut known);
             Rc::new(known)
         });
@@ -263,7 +296,8 @@ impl Run<'_> {
         let shows = |record: &&Record| {
             let row = self.api.contract.as_ref().and_then(|contract| {
                 let page = [(**record).clone()];
-                Some(self.list_json(contract, contract.reply.as_ref()?, id, &page, found.len(), window))
+                let of = (id, &page[..], vec![self.known_of(id, record)]);
+                Some(self.list_json(contract, contract.reply.as_ref()?, of, found.len(), window))
             });
             row.is_some_and(|row| has_leaf(&row, &wanted))
         };
@@ -302,17 +336,26 @@ impl Run<'_> {
         }
         // What was sent is shown as it was sent.
         tell(&mut members, kept.unwrap_or_default());
+        // Who is a member shows who that is.
+        if let Some(of) = self.stands_for(resource, record) {
+            for (name, value) in of.members {
+                members.entry(name).or_insert(value);
+            }
+        }
         members.insert(shown(&resource.field(resource.key).name), key.clone());
         // What only stands for another is called by the other's key.
         let (mut named, mut key_name) = (Vec::new(), String::new());
         if !is_hidden(resource) {
-            named.push(Named { noun: own.clone(), name: String::new(), key: key.clone(), sure: false });
+            let (noun, role) = (own.clone(), own.clone());
+            let name = String::new();
+            named.push(Named { noun, role, of: Some(id.index()), name, key: key.clone(), sure: false });
             let name = &resource.field(resource.key).name;
             key_name = reserved(name).unwrap_or(name).to_owned();
         } else if let Some(of) = resource.fields.iter().position(|field| &*field.name == OF)
             && let Some(key) = record.get(of).map(|key| key.to_json(self.zone()))
         {
-            named.push(Named { noun: own.clone(), name: String::new(), key, sure: false });
+            let (noun, role) = (own.clone(), own.clone());
+            named.push(Named { noun, role, of: None, name: String::new(), key, sure: false });
         }
         self.name_above(resource, record, &mut named, 0);
         Known {
@@ -320,10 +363,35 @@ impl Run<'_> {
             key,
             key_name,
             noun: own,
+            of: Some(id.index()),
             is_new: record.get(resource.key.index()).is_some_and(|key| self.base.find(id, key).is_none()),
             members,
             named,
+            lists: self.lists_of(resource, record),
         }
+    }
+
+    /// The record that a record with a hidden key stands for: the user that a member is.
+    fn stands_for(&self, resource: &Resource, record: &Record) -> Option<Known> {
+        let of = resource.fields.iter().position(|field| &*field.name == "of" && is_hidden(resource))?;
+        let Type::Reference { resource: target, .. } = resource.fields.get(of)?.schema.kind else {
+            return None;
+        };
+        let found = self.draft.record(target, record.get(of)?)?;
+        Some(self.known_of(target, found)).filter(|_| !is_hidden(self.resource(target)))
+    }
+
+    /// The lists of records that a record refers to.
+    fn lists_of(&self, resource: &Resource, record: &Record) -> Vec<Listed> {
+        let lists = resource.fields.iter().zip(record.iter()).filter_map(|(field, value)| {
+            let (Type::List(item), Value::List(keys)) = (&field.schema.kind, value) else { return None };
+            let Type::Reference { resource: target, .. } = &item.kind else { return None };
+            let role = field.name.strip_suffix("_ids").map_or_else(|| noun(&field.name), noun);
+            let keys = keys.iter().map(|key| key.to_json(self.zone())).collect();
+            let of = Some(target.index());
+            Some(Listed { role, noun: noun(&self.resource(*target).label), of, keys })
+        });
+        lists.collect()
     }
 
     /// The records that a record stands below.
@@ -335,10 +403,15 @@ impl Run<'_> {
             };
             let meant = self.resource(*target);
             let (noun, name) = (noun(&meant.label), shown(&field.name));
-            if !named.iter().any(|known| known.noun == noun) {
-                named.push(Named { noun, name, key: value.to_json(self.zone()), sure: false });
-                self.name_above(meant, above, named, level + 1);
+            let stem = key_name(&name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            // What is nearer, and who plays a part of its own, is told apart from what stands above.
+            let role = stem.filter(|_| level == 0).unwrap_or_else(|| noun.clone());
+            if named.iter().any(|known| known.role == role || (level > 0 && known.noun == noun)) {
+                continue;
             }
+            let (of, key) = (Some(target.index()), value.to_json(self.zone()));
+            named.push(Named { noun, role, of, name, key, sure: false });
+            self.name_above(meant, above, named, level + 1);
         }
     }
 
@@ -358,7 +431,8 @@ impl Run<'_> {
             let noun = stem.unwrap_or_else(|| before.clone());
             let own = noun == known.noun && known.key != key;
             if !own && !known.named.iter().any(|known| known.noun == noun && known.name == plain(name)) {
-                known.named.insert(0, Named { noun, name: plain(name), key, sure: true });
+                let role = noun.clone();
+                known.named.insert(0, Named { noun, role, of: None, name: plain(name), key, sure: true });
             }
         }
     }
@@ -451,8 +525,11 @@ impl Lookup for Run<'_> {
         self.any_of(*self.base.nouns.get(noun)?, seed)
     }
 
-    fn at(&self, noun: &str, key: &Json) -> Option<Known> {
-        let id = *self.base.nouns.get(noun)?;
+    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known> {
+        let id = match of {
+            Some(of) => ResourceId(u16::try_from(of).ok()?),
+            None => *self.base.nouns.get(noun)?,
+        };
         let resource = self.resource(id);
         let key = resource.field(resource.key).schema.parse_json(key, self.zone()).ok()?;
         Some(self.known_of(id, self.draft.record(id, &key)?))
@@ -460,6 +537,16 @@ impl Lookup for Run<'_> {
 
     fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.keyed.get(name)?, seed)
+    }
+
+    fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>> {
+        let whole_id = ResourceId(u16::try_from(whole.of?).ok()?);
+        let (part, field) = *self.base.parts.get(noun)?.get(&whole_id)?;
+        let above = self.resource(whole_id);
+        let key = above.field(above.key).schema.parse_json(&whole.key, self.zone()).ok()?;
+        let all =
+            self.draft.state.iter(self.base, part).filter(|record| record.get(field.index()) == Some(&key));
+        Some(all.map(|record| self.known_of(part, record)).collect())
     }
 
     fn caller(&self) -> Option<Known> {
@@ -500,6 +587,28 @@ pub(super) fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
         }
     }
     nouns
+}
+
+/// By noun and whole: the resource whose records belong to those of another, and the field that says so.
+pub(super) type Parts = HashMap<String, HashMap<ResourceId, (ResourceId, FieldId)>>;
+
+/// Finds parts: a resource that refers once to another, and is the only one of its noun that does.
+pub(super) fn parts(resources: &[Resource]) -> Parts {
+    let mut found: HashMap<String, HashMap<ResourceId, Option<(ResourceId, FieldId)>>> = HashMap::new();
+    for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
+        for (field, declared) in resource.fields.iter().enumerate() {
+            let Type::Reference { resource: whole, .. } = &declared.schema.kind else { continue };
+            if whole.index() != index && &*declared.name != "of" {
+                let part = (ResourceId(index as u16), FieldId(field as u16));
+                let of_noun = found.entry(noun(&resource.label)).or_default();
+                of_noun.entry(*whole).and_modify(|known| *known = None).or_insert(Some(part));
+            }
+        }
+    }
+    let sure = |all: HashMap<ResourceId, Option<(ResourceId, FieldId)>>| {
+        all.into_iter().filter_map(|(whole, part)| Some((whole, part?))).collect()
+    };
+    found.into_iter().map(|(noun, all)| (noun, sure(all))).collect()
 }
 
 /// Names of keys that say nothing of whose they are.

@@ -16,7 +16,7 @@ impl Run<'_> {
     /// The body that shows one record.
     pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return Ok(self.promised_one(contract, Some((resource, record))));
+            return self.promised_one(contract, Some((resource, record)));
         }
         let shown = self.show(&self.api.reply.members, resource, record)?;
         let outer = self.bind_record(resource, record);
@@ -34,7 +34,7 @@ impl Run<'_> {
         window: &Window,
     ) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return Ok(self.promised_list(contract, resource, page, total, window));
+            return self.promised_list(contract, resource, page, total, window);
         }
         let mut items = Vec::with_capacity(page.len());
         for record in page {
@@ -73,7 +73,7 @@ impl Run<'_> {
     /// An object with the reply's `with` members added, in its envelope.
     pub(super) fn show_members(&mut self, mut members: Members) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return Ok(self.promised_one(contract, None));
+            return self.promised_one(contract, None);
         }
         for (name, expr) in &self.api.reply.with {
             let body = self.show_expr(expr)?;
@@ -100,7 +100,7 @@ impl Run<'_> {
     }
 
     /// A member's body; none when the field is absent.
-    fn show_source(
+    pub(super) fn show_source(
         &mut self,
         source: &Source,
         resource: ResourceId,

@@ -52,7 +52,7 @@ fn the_clinic_creates_changes_and_deletes_records() {
     let other = clinic.get("/owners", json!({"q": "nolan"}));
     let other = array(&other, "items").iter().find(|owner| owner["name"] == "Cara Nolan").cloned();
     let other = other.expect("she is found");
-    assert_eq!(clinic.call("DELETE", "/owners/{ownerId}", json!({"ownerId": other["id"]})).0, 200);
+    assert_eq!(clinic.call("DELETE", "/owners/{ownerId}", json!({"ownerId": other["id"]})).0, 204);
     assert_eq!(clinic.call("GET", "/owners/{ownerId}", json!({"ownerId": other["id"]})).0, 404);
 }
 

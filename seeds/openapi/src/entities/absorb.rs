@@ -19,18 +19,6 @@ impl Model {
         }
         for (member_name, member) in members {
             self.absorb_member(name, shape, member_name, member, group);
-            if let Some(fact) =
-                self.entities.get_mut(name).and_then(|found| found.fields.get_mut(member_name))
-            {
-                fact.promised |= member.required && !member.shape.write_only && !self.reading_body;
-            }
-            let field = [identifier(member_name), identifier(&format!("{member_name}_id"))];
-            if let Some(entity) = self.entities.get_mut(name)
-                && let Some(field) = field.iter().find(|field| entity.references.contains_key(*field))
-                && let Some(reference) = entity.references.get_mut(field)
-            {
-                reference.required |= member.required;
-            }
         }
     }
 
@@ -190,7 +178,6 @@ impl Model {
             target: target.to_owned(),
             many,
             nullable,
-            required: false,
         });
         known.nullable &= nullable;
     }

@@ -5,7 +5,6 @@ use super::*;
 impl Model {
     /// Pass one: nouns of paths, and the whole records behind them.
     pub(super) fn name_entities(&mut self, operations: &[Operation]) {
-        let (mut keyed, mut alone) = (IndexSet::new(), IndexSet::new());
         for operation in operations {
             let route = operation.route.clone();
             for (depth, step) in route.chain.iter().enumerate() {
@@ -19,11 +18,6 @@ impl Model {
                     .find(|known| known.name == step.parameter)
                     .map(|known| known.shape.clone());
                 self.declare(step, parent, shape.unwrap_or_default());
-                if let Some(entity) = self.entities.get_mut(&step.entity) {
-                    entity.top |= depth == 0 && step.kind == StepKind::Key;
-                    keyed.extend((step.kind == StepKind::Key).then(|| step.entity.clone()));
-                    alone.extend((step.kind != StepKind::Key).then(|| step.entity.clone()));
-                }
             }
             if let (Some(step), true, Some(reply)) =
                 (route.subject(), route.tail.is_empty(), &operation.reply)
@@ -48,11 +42,6 @@ impl Model {
                 && root.member(last).is_some_and(|member| member.kind == Kind::Integer)
             {
                 nest.number.clone_from(last);
-            }
-        }
-        for name in alone {
-            if let Some(entity) = self.entities.get_mut(&name).filter(|_| !keyed.contains(&name)) {
-                entity.singleton = true;
             }
         }
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
@@ -102,56 +91,8 @@ impl Model {
     /// Pass two, for one operation.
     pub(super) fn read(&mut self, operation: &Operation) {
         let route = operation.route.clone();
-        if let Some(membership) = members::of(self, operation) {
-            self.refer(&membership.owner, &membership.field, &membership.member, true, false);
-            return;
-        }
-        if let (Some(reply), "GET") = (&operation.reply, operation.method.as_str()) {
+        if let Some(reply) = &operation.reply {
             self.read_reply(operation, &route, reply);
-        } else if let Some(reply) = &operation.reply
-            && let View::Record { shape, .. } = routes::view(reply, true, false)
-        {
-            // What a write answers with is a sight of its record when it looks like one.
-            if let Some(name) = self.written(&route) {
-                let fits = self
-                    .entity(&name)
-                    .and_then(|entity| entity.root.as_ref())
-                    .is_none_or(|root| overlap(shape, root) * 2 >= shape.members().map_or(0, IndexMap::len));
-                if fits {
-                    self.absorb(&name, shape, None);
-                }
-            }
-        }
-        if let Some(body) = &operation.body
-            && let Some(name) = self.written(&route)
-            && (matches!(operation.method.as_str(), "PUT" | "PATCH") || route.tail.len() <= 1)
-        {
-            let is_action = operation.method == "POST"
-                && route.subject().is_some()
-                && route.tail.last().is_some_and(|last| routes::is_verb(last));
-            if !is_action {
-                let body = body.first_object();
-                self.reading_body = true;
-                self.absorb(&name, body, None);
-                self.reading_body = false;
-                let partial = operation.method == "PATCH"
-                    || (operation.method == "PUT" && super::super::writes::is_partial(operation));
-                self.note_lacking(&name, body, partial);
-                if let (Some(entity), "POST") = (self.entities.get_mut(&name), operation.method.as_str()) {
-                    entity
-                        .given
-                        .extend(body.members().into_iter().flatten().map(|(name, _)| identifier(name)));
-                }
-            }
-        }
-    }
-
-    /// What a body lets callers leave out.
-    pub(super) fn note_lacking(&mut self, name: &str, body: &Shape, patch: bool) {
-        let Some(entity) = self.entities.get_mut(name) else { return };
-        for (member_name, member) in body.members().into_iter().flatten() {
-            let Some(fact) = entity.fields.get_mut(member_name) else { continue };
-            fact.may_lack |= !patch && !member.required && member.shape.default.is_none();
         }
     }
 

@@ -2,9 +2,14 @@
 
 mod bodies;
 mod created;
+mod filters;
+mod joins;
 mod lists;
 mod located;
 mod scope;
+mod verbs;
+
+pub(super) use joins::is_keys;
 
 use diorama_seeds::contract::{ME, key_name, plain};
 use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, ResourceDoc};
@@ -68,6 +73,7 @@ impl<'a> Act<'a> {
     pub(super) fn make(mut self) -> (ApiDoc, Option<String>, Vec<Remark>) {
         self.whole = self.body();
         self.behave();
+        self.relate();
         self.agree();
         self.refer();
         let status = self.operation.status;
@@ -123,6 +129,9 @@ impl<'a> Act<'a> {
     fn behave(&mut self) {
         let method = self.operation.method.as_str();
         let last = self.parts.last().cloned();
+        if self.join_list() {
+            return;
+        }
         match (method, last) {
             ("GET", _) if self.places.is_list(&self.parts) => self.place(method),
             ("DELETE", _) if self.clears() => self.clear(),
@@ -446,8 +455,23 @@ impl<'a> Act<'a> {
         };
     }
 
+    /// Whether an operation answers with a record of a collection.
+    pub(super) fn shows(&self, found: &Collection) -> bool {
+        let names = |shape: &Shape| -> IndexSet<String> {
+            shape.first_object().members().into_iter().flatten().map(|(name, _)| plain(name)).collect()
+        };
+        let (own, shown) =
+            (found.record.as_ref().map(names).unwrap_or_default(), self.operation.reply.as_ref().map(names));
+        let shown = shown.unwrap_or_default();
+        (found.single || shown.contains(&plain(&found.key)))
+            && shown.intersection(&own).count() * 2 > own.len()
+    }
+
     /// An operation that changes nothing that is known: what its path names must be there, and it answers.
     fn only_answer(&mut self) {
+        if self.act() {
+            return;
+        }
         let above = self.places.above(&self.parts, usize::MAX);
         self.require(&above);
         self.api.behaviour.action = Some("none".to_owned());
@@ -456,21 +480,7 @@ impl<'a> Act<'a> {
         // A verb of a record answers with the record.
         if let Some((known, of)) = nearest {
             let found = self.collection(of);
-            let reply = self.operation.reply.as_ref();
-            let shows = found.uses.is_none()
-                && reply.is_some_and(|reply| {
-                    let names = |shape: &Shape| -> IndexSet<String> {
-                        shape
-                            .first_object()
-                            .members()
-                            .into_iter()
-                            .flatten()
-                            .map(|(name, _)| plain(name))
-                            .collect()
-                    };
-                    let (own, shown) = (found.record.as_ref().map(names).unwrap_or_default(), names(reply));
-                    shown.contains(&plain(&found.key)) && shown.intersection(&own).count() * 2 > own.len()
-                });
+            let shows = found.uses.is_none() && self.shows(found);
             if shows && self.operation.method != "GET" {
                 let key = self.locate(of, known, 0);
                 self.api.behaviour.action = Some(found.name.clone());

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use diorama_seeds::contract::{key_name, noun, plain};
+use diorama_seeds::contract::{ME, key_name, noun, plain};
 use diorama_seeds::english::stem;
 use diorama_seeds::world::api_path::{Piece, pieces};
 use indexmap::IndexMap;
@@ -18,6 +18,7 @@ use crate::routes::{self, View, is_generic};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, is_plural, label, singular, words};
 
+mod joins;
 mod keys;
 mod qualified;
 mod values;
@@ -77,6 +78,15 @@ pub(super) struct Above {
     pub(super) by: Option<String>,
     /// Of a value that is no record's key: some that it has.
     pub(super) picks: Vec<Json>,
+    /// It is whoever asks, and no key names it.
+    pub(super) mine: bool,
+}
+
+/// A list that has records of another place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Join {
+    /// The collection whose records they are.
+    pub(super) member: usize,
 }
 
 /// All places of a document, by the form of their paths.
@@ -103,6 +113,12 @@ pub(super) struct Places {
     pub(super) sent: HashSet<String>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
+    /// Of collections that are listed below records of another: which that is.
+    pub(super) owners: HashMap<usize, usize>,
+    /// By the form of their paths: lists of records of other places that callers put some into.
+    joins: HashMap<String, Join>,
+    /// The path that shows whoever asks, and the path of the collection that they are in.
+    me: Option<(String, String)>,
 }
 
 /// The parts of an operation's path; parameters with a few values are text.
@@ -271,6 +287,7 @@ impl Places {
         for operation in operations.iter().filter(|operation| operation.method == "POST") {
             places.see_made(operation);
         }
+        places.find_me();
         // A list of what another place keeps is none of its own.
         let elsewhere = |found: &Collection| {
             let own = found.single || found.made || (found.item.is_some() && !found.listed);
@@ -292,7 +309,43 @@ impl Places {
             places.find_above(index);
         }
         places.find_keys();
+        places.find_owners(operations);
+        joins::find(&mut places, operations);
         places
+    }
+
+    /// Whoever asks is one of the records that have the same schema (`/me` beside `/users/{id}`).
+    fn find_me(&mut self) {
+        let is_me = |found: &Collection| matches!(found.parts.as_slice(), [Part::Text(text)] if ME.contains(&text.as_str()));
+        let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
+        let Some((path, me)) = self.all.iter().find(|(_, found)| found.single && is_me(found)) else {
+            return;
+        };
+        let same = |found: &&Collection| found.opened && title(me).is_some() && title(found) == title(me);
+        let of = self.all.values().filter(same).min_by_key(|found| found.parts.len());
+        let Some(of) = of.map(|found| form(&found.parts)) else { return };
+        let path = path.clone();
+        self.all.shift_remove(&path);
+        self.me = Some((path, of));
+    }
+
+    /// The collection that whoever asks is in, where a path begins with them.
+    pub(super) fn mine(&self, parts: &[Part]) -> Option<usize> {
+        let (path, of) = self.me.as_ref()?;
+        let begins = parts.first().is_some_and(|first| form(std::slice::from_ref(first)) == *path);
+        self.all.get_index_of(of).filter(|_| begins)
+    }
+
+    /// Finds what is listed below records of another collection than its own path says.
+    fn find_owners(&mut self, operations: &[Operation]) {
+        for operation in operations.iter().filter(|operation| operation.method == "GET") {
+            let parts = self.parts(operation);
+            let Some((_, item)) = list(operation, &parts) else { continue };
+            let Some(listed) = self.listed_of(&parts, item) else { continue };
+            if let Some(owner) = self.above(&parts, listed).last().and_then(|above| above.of) {
+                self.owners.entry(listed).or_insert(owner);
+            }
+        }
     }
 
     /// A place is called by what the keys in its paths say that they are of: `mappings/teams/{mapping_id}` has mappings.
@@ -332,8 +385,9 @@ impl Places {
             match parts.last() {
                 Some(Part::Key(_)) => {
                     let path = form(&parts);
-                    let below = listed && self.forms.contains(&format!("{path}/{{}}"));
-                    if below {
+                    let whole = operation.reply.as_ref().is_some_and(|reply| reply.items().is_some());
+                    let below = self.forms.contains(&format!("{path}/{{}}"));
+                    if listed && (below || whole) {
                         self.lists.insert(path)
                     } else {
                         self.opened.insert(path)
@@ -590,7 +644,9 @@ impl Places {
             let known = keys(parts);
             self.shortest(|_, other| {
                 let schema = other.record.as_ref().is_some_and(|record| record.title.as_ref() == Some(title));
-                let begins = other.parts.first() == parts.first();
+                // Elsewhere only where records say to what they belong, or the list has those of nobody.
+                let begins = other.parts.first() == parts.first()
+                    || (keys(&other.parts).is_empty() && self.tells_owner(other, parts));
                 schema && begins && other.opened && keys(&other.parts).iter().all(|key| known.contains(key))
             })
         };
@@ -607,6 +663,23 @@ impl Places {
             })
         };
         self.same_elsewhere(parts).or_else(same).or_else(said)
+    }
+
+    /// Whether the records of a collection show the one that a path is about, if it is about one.
+    fn tells_owner(&self, found: &Collection, parts: &[Part]) -> bool {
+        let Some(at) = parts.iter().rposition(|part| matches!(part, Part::Key(_))) else { return true };
+        // What nothing shows has nothing of its own.
+        if !self.all.contains_key(&form(parts.get(..at).unwrap_or_default())) {
+            return true;
+        }
+        let Some(Part::Text(owner)) = at.checked_sub(1).and_then(|before| parts.get(before)) else {
+            return false;
+        };
+        let members = found.record.as_ref().and_then(Shape::members);
+        members.into_iter().flatten().any(|(name, member)| {
+            let stem = key_name(name).filter(|_| is_id(name)).map_or_else(|| noun(name), |(stem, _)| stem);
+            member.required && stem == noun(owner)
+        })
     }
 
     /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
@@ -667,7 +740,7 @@ impl Places {
 
     /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
     /// there is one, and the one whose path shares most with a path.
-    fn by_noun(&self, wanted: &str, but: usize, parts: &[Part], key: &str) -> Option<usize> {
+    pub(super) fn by_noun(&self, wanted: &str, but: usize, parts: &[Part], key: &str) -> Option<usize> {
         let fits = |index: usize, found: &Collection| {
             index != but && self.is_shown(index) && found.noun == wanted && found.item.is_some()
         };
@@ -762,7 +835,7 @@ impl Places {
                 let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
                 let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
                 let by = self.all[of].named_by(name);
-                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, picks: Vec::new() });
+                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, ..Above::default() });
             }
             at += 1;
         }

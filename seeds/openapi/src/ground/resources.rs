@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::places::{Above, Collection, Part, Places};
+use super::refers;
 use crate::build;
 use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
@@ -48,6 +49,7 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     let all = places.all.values().enumerate().filter(|(_, found)| stored(found));
     let mut all: IndexMap<String, ResourceDoc> =
         all.map(|(_, found)| (found.name.clone(), resource(places, found, &counts))).collect();
+    refers::add(places, &mut all);
     name_above(&mut all);
     all
 }
@@ -290,7 +292,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let refers = !own && is_id(name)
             || key_name(name).is_some_and(|(_, ending)| ending == "sid")
             || places.keyed.contains(&plain(name));
-        let scalar = member.shape.is_scalar()
+        // Small objects of values, such as an address, are a part of the record.
+        let scalar = (member.shape.is_scalar() || is_plain_object(&member.shape))
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         let touched = says(name, &CREATED) || says(name, &UPDATED);
         // Moments as numbers are kept as moments, and shown as numbers.
@@ -396,6 +399,18 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         doc.fields.insert(field, made);
     }
     leave_out_bookkeeping(places, doc);
+}
+
+/// Whether an object has only values, none of which is a key.
+pub(super) fn is_plain_object(shape: &Shape) -> bool {
+    let members = shape.members().filter(|members| !members.is_empty() && !shape.map);
+    members.is_some_and(|members| {
+        members.iter().all(|(name, member)| {
+            let known =
+                matches!(member.shape.kind, Kind::String | Kind::Integer | Kind::Number | Kind::Boolean);
+            known && key_name(name).is_none_or(|(_, ending)| !["id", "sid", "uuid", "guid"].contains(&ending))
+        })
+    })
 }
 
 /// People ask for what somebody said, for states, amounts, and when something was; for what a service writes down for

@@ -68,6 +68,7 @@ pub(super) fn filter(
                         0,
                     );
                     typed.values.clear();
+                    typed.kind = stored.map(str::to_owned).or(typed.kind);
                     if typed.kind.is_none() {
                         typed.kind = Some("string".to_owned());
                     }
@@ -184,7 +185,8 @@ pub(super) fn filter(
     }
     for candidate in [joined.clone(), stem.clone(), name.to_owned()] {
         let Some(fact) = scalar(&candidate) else { continue };
-        let stored = fakes::typed(&candidate, &fact.shape, 0);
+        let mut stored = fakes::typed(&candidate, &fact.shape, 0);
+        stored.kind = moment(&candidate, &fact.shape).map(str::to_owned).or(stored.kind);
         let known = |value: &String| fact.shape.samples.iter().any(|sample| sample.as_str() == Some(value));
         if let (Kind::Enum(values), true) = (&parameter.shape.kind, stored.values.is_empty())
             && !values.iter().any(known)

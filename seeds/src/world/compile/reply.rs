@@ -34,6 +34,12 @@ impl Builder<'_> {
         self.scope.set_item(None);
         self.scope.set_record(record);
         let members = match (record, &doc.fields) {
+            // What a contract promises of a record's own fields goes without saying.
+            (Some(resource), Some(fields)) if self.doc.contract.is_some() => {
+                let mut members = self.every_field(resource);
+                members.extend(self.members(resource, fields, &path.name("fields"), 0));
+                members
+            }
             (Some(resource), Some(fields)) => self.members(resource, fields, &path.name("fields"), 0),
             (Some(resource), None) => self.every_field(resource),
             (None, Some(_)) => {

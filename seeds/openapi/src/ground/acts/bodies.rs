@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::Act;
 use crate::fakes;
 use crate::ground::places::Collection;
-use crate::ground::resources::{CREATED, UPDATED};
+use crate::ground::resources::{CREATED, UPDATED, is_plain_object};
 use crate::phrases;
 use crate::routes::is_generic;
 use crate::shape::{Kind, Member, Shape};
@@ -46,7 +46,7 @@ impl Act<'_> {
             {
                 continue;
             }
-            let simple = member.shape.is_scalar();
+            let simple = member.shape.is_scalar() || is_plain_object(&member.shape);
             let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { any() };
             (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
             doc.place = Some("body".to_owned());

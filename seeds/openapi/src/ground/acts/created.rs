@@ -23,6 +23,7 @@ impl Act<'_> {
         self.touch(&found.name, &[&UPDATED[..], &CREATED[..]].concat());
         self.come_with(index);
         self.set_above(&above);
+        self.require_named();
         // What a record must stand below, and the path does not say, is the first.
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
         {
@@ -32,6 +33,7 @@ impl Act<'_> {
             };
             self.api.behaviour.set.insert(known.field.clone(), value);
         }
+        self.refer_first(found);
         if let Some(other) = found.uses.filter(|uses| self.is_stored(*uses)) {
             let other = self.collection(other);
             let value = self.api.parameters.keys().find(|name| {
@@ -101,6 +103,24 @@ impl Act<'_> {
         }
     }
 
+    /// What every record refers to, and nobody says of a new one, is the first; lists of others are empty.
+    fn refer_first(&mut self, found: &Collection) {
+        let Some(known) = self.resources.get(&found.name) else { return };
+        for (field, doc) in &known.fields {
+            let many = doc.items.as_ref().is_some_and(|item| item.reference.is_some());
+            let always = doc.on_delete.as_deref() != Some("clear");
+            let value = match &doc.reference {
+                Some(target) if always && *target != found.name => {
+                    let Some(key) = self.resources.get(target).map(|target| &target.key) else { continue };
+                    format!("{target}.first(x, true).{key}")
+                }
+                _ if many => "[]".to_owned(),
+                _ => continue,
+            };
+            self.api.behaviour.set.entry(field.clone()).or_insert(value);
+        }
+    }
+
     /// Who is a member already stays one, as the new body says.
     fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
         if self.api.behaviour.each.is_some() {
@@ -149,7 +169,6 @@ impl Act<'_> {
             self.api.behaviour.set.insert(known.field.clone(), key);
         }
         self.require(above);
-        self.require_named();
     }
 
     /// What the path names is made a member where it is none yet.

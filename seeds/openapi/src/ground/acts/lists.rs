@@ -1,14 +1,11 @@
 //! Lists at places: which records, and by which parameters they are chosen and paged.
 
 use diorama_seeds::contract::{ME, noun, plain};
-use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, PageDoc, ReplyDoc, SortDoc, TextDoc};
-use diorama_seeds::english::stem;
-use indexmap::IndexMap;
+use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, ReplyDoc, SortDoc};
 use serde_json::{Value as Json, json};
 
 use super::Act;
 use crate::Severity;
-use crate::fakes;
 use crate::ground::places::{Collection, Part, keys, list};
 use crate::ground::resources::CREATED;
 use crate::phrases;
@@ -20,19 +17,9 @@ const CURSORS: [&str; 8] =
     ["cursor", "after", "startingafter", "pagetoken", "nexttoken", "marker", "continuationtoken", "before"];
 const LIMITS: [&str; 10] =
     ["limit", "perpage", "pagesize", "size", "count", "maxresults", "first", "take", "top", "maxitems"];
-const SEARCHES: [&str; 6] = ["q", "query", "search", "term", "keyword", "searchterm"];
 
 /// Verbs of reads, which paths end with.
 const DEEDS: [&str; 6] = ["search", "find", "lookup", "query", "resolve", "sync"];
-
-/// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
-/// those whose name starts with the search term`.
-fn matches_by(doc: &FieldDoc, display: &str) -> bool {
-    let said = words(doc.description.as_deref().unwrap_or_default());
-    let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
-    let term = doc.kind.as_deref() == Some("string") && doc.values.is_empty();
-    term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
-}
 
 impl Act<'_> {
     /// Shows the records of a place, which may be kept elsewhere.
@@ -89,7 +76,7 @@ impl Act<'_> {
         }
     }
 
-    fn page(&mut self) {
+    pub(super) fn page(&mut self) {
         let of = |names: &[&str], api: &ApiDoc| {
             names.iter().find_map(|wanted| {
                 let found = api
@@ -146,6 +133,9 @@ impl Act<'_> {
 
     /// What was made first comes first, or last where a parameter says so.
     fn order(&mut self, found: &Collection) {
+        if self.sorted_by(found) {
+            return;
+        }
         let fields = self.resources.get(&found.name).into_iter().flat_map(|known| &known.fields);
         let made = |name: &str, doc: &FieldDoc| {
             doc.kind.as_deref() == Some("date-time") && CREATED.contains(&plain(name).as_str())
@@ -158,60 +148,5 @@ impl Act<'_> {
         let parameter = self.api.parameters.iter().find(|(_, doc)| turns(doc)).map(|(name, _)| name.clone());
         self.used.extend(parameter.clone());
         self.api.behaviour.sort = Some(SortDoc { by: Some(by.clone()), parameter, fields: Vec::new() });
-    }
-
-    /// Filters of parameters that have the name and type of a field, and searches. Gives how they are said.
-    fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
-        let Some(resource) = self.resources.get(&found.name) else { return Vec::new() };
-        // What only a search shows is whatever was searched for.
-        let searched = found.item.is_some() || found.made;
-        let texts: Vec<String> = resource
-            .fields
-            .iter()
-            .filter(|(name, doc)| {
-                **name != resource.key
-                    && doc.kind.as_deref() == Some("string")
-                    && doc.format.is_none()
-                    && doc.optional
-            })
-            .map(|(name, _)| name.clone())
-            .take(4)
-            .collect();
-        let mut said = Vec::new();
-        let optional = self.api.parameters.iter().filter(|(name, doc)| {
-            doc.place.as_deref() == Some("query")
-                && doc.optional
-                && doc.default.is_none()
-                && !self.used.contains(*name)
-        });
-        let mut filters = IndexMap::new();
-        for (name, doc) in optional {
-            let same = resource.fields.iter().find(|(field, _)| plain(field) == plain(name));
-            let fits = |field: &FieldDoc| {
-                let simple =
-                    ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
-                (simple && doc.kind == field.kind) || (!doc.values.is_empty() && doc.values == field.values)
-            };
-            if let Some((field, _)) = same.filter(|(_, field)| field.optional && fits(field)) {
-                filters.insert(name.clone(), FilterDoc::Field(field.clone()));
-                if phrases::is_said(name, doc) && !resource.fields.get(field).is_some_and(fakes::is_anything)
-                {
-                    said.push((name.clone(), format!("with {} {{}}", label(name)), false));
-                }
-            } else if searched
-                && SEARCHES.contains(&plain(name).as_str())
-                && doc.kind.as_deref() == Some("string")
-                && !texts.is_empty()
-            {
-                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: texts.clone() }));
-                said.push((name.clone(), "about {}".to_owned(), false));
-            } else if let Some(display) = resource.display.as_ref().filter(|display| matches_by(doc, display))
-            {
-                filters.insert(name.clone(), FilterDoc::Text(TextDoc { text: vec![display.clone()] }));
-            }
-        }
-        self.used.extend(filters.keys().cloned());
-        self.api.behaviour.filters = filters;
-        said
     }
 }

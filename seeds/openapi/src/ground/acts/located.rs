@@ -93,6 +93,9 @@ impl<'a> Act<'a> {
     /// The collection whose record the path ends with.
     pub(super) fn own(&self) -> Option<usize> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
+        if before.is_empty() {
+            return self.places.mine(&self.parts).filter(|of| self.is_stored(*of));
+        }
         let own = self.places.all.get_index_of(&form(before)).or_else(|| self.places.same_elsewhere(before));
         let own =
             own.or_else(|| self.places.exact(&form(before)).filter(|own| !self.collection(*own).single));
@@ -142,6 +145,7 @@ impl<'a> Act<'a> {
 
     pub(super) fn key_above(&mut self, above: &Above, depth: usize) -> String {
         match above.of {
+            Some(of) if above.mine => self.collection(of).first("x", "true"),
             Some(of) => self.locate(of, above, depth),
             None => self.argument(above.at),
         }
@@ -149,7 +153,7 @@ impl<'a> Act<'a> {
 
     /// The records above must be there.
     pub(super) fn require(&mut self, above: &[Above]) {
-        for known in above {
+        for known in above.iter().filter(|known| !known.mine) {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else {
                 self.argument(known.at);
                 continue;

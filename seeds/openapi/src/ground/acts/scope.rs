@@ -13,7 +13,10 @@ impl Act<'_> {
         if !elsewhere {
             return found.above.clone();
         }
-        let above = all_above(self.places, &self.places.above(&self.parts, index));
+        let mut above = all_above(self.places, &self.places.above(&self.parts, index));
+        if let Some(of) = self.places.mine(&self.parts).filter(|of| self.is_stored(*of)) {
+            above.push(Above { of: Some(of), mine: true, ..Above::default() });
+        }
         let mut scope: Vec<Above> = Vec::new();
         for known in above.clone() {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else { continue };
@@ -26,6 +29,9 @@ impl Act<'_> {
                 continue;
             }
             // Records that come before others cannot stand below them, and the nearest says what is above it.
+            if known.mine {
+                continue;
+            }
             let nearest = above.iter().rposition(|other| other.of == Some(of)) == above.len().checked_sub(1);
             if !nearest || self.stands_below(&other, &found.name, 0) {
                 continue;

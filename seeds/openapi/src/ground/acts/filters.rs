@@ -1,0 +1,395 @@
+//! Filters and orders of lists: which records a parameter lets through, by its name, its type and the fields there are.
+
+use diorama_seeds::contract::{noun, plain};
+use diorama_seeds::doc::{
+    CompareDoc, EachDoc, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, SortDoc, TextDoc,
+};
+use diorama_seeds::english::stem;
+use indexmap::IndexMap;
+
+use super::Act;
+use crate::Severity;
+use crate::fakes;
+use crate::ground::places::Collection;
+use crate::operations::argument;
+use crate::phrases;
+use crate::words::{identifier, is_identifier, label, measured, words};
+
+const SEARCHES: [&str; 8] = ["q", "query", "search", "term", "keyword", "searchterm", "namecontains", "text"];
+/// Names of parameters by which callers choose an order.
+const ORDERS: [&str; 6] = ["sort", "sort_by", "order_by", "sortby", "orderby", "ordering"];
+
+/// Of which fields a filter's name may speak.
+type Said = Option<String>;
+
+/// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
+/// those whose name starts with the search term`.
+fn matches_by(doc: &FieldDoc, display: &str) -> bool {
+    let said = words(doc.description.as_deref().unwrap_or_default());
+    let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
+    let term = doc.kind.as_deref() == Some("string") && doc.values.is_empty();
+    term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
+}
+
+impl Act<'_> {
+    /// Filters of parameters that speak of fields, and searches. Gives how they are said.
+    pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
+        let Some(resource) = self.resources.get(&found.name).cloned() else { return Vec::new() };
+        // What only a search shows is whatever was searched for.
+        let searched = found.item.is_some() || found.made;
+        let names: Vec<String> = self
+            .api
+            .parameters
+            .iter()
+            .filter(|(name, doc)| {
+                doc.place.as_deref() == Some("query")
+                    && doc.default.is_none()
+                    && !self.used.contains(*name)
+                    && is_identifier(&identifier(name))
+            })
+            .map(|(name, _)| name.clone())
+            .collect();
+        let mut said = Vec::new();
+        for name in names {
+            let Some(doc) = self.api.parameters.get(&name).cloned() else { continue };
+            let words = self.search(&resource, &name, &doc, searched).or_else(|| {
+                let joined = words(&name).join("_");
+                self.compares(&resource, &name, &joined)
+                    .or_else(|| self.equals(&resource, &name, &doc))
+                    .or_else(|| self.any_of(&resource, &name, &doc))
+                    .or_else(|| self.on_day(&resource, &name, &doc))
+                    .or_else(|| self.in_year(&resource, &name, &joined))
+                    .or_else(|| self.refers_to(&found.name, &resource, &name, &joined))
+                    .or_else(|| self.inside(&resource, &name, &doc))
+            });
+            let Some(words) = words else { continue };
+            self.used.insert(name.clone());
+            if !words.is_empty() {
+                said.push((name, words, !doc.optional));
+            }
+        }
+        said
+    }
+
+    fn put(&mut self, name: &str, filter: FilterDoc) {
+        self.api.behaviour.filters.insert(name.to_owned(), filter);
+    }
+
+    fn compare(&mut self, name: &str, field: &str, op: &str) {
+        self.put(name, FilterDoc::Compare(CompareDoc { field: field.to_owned(), op: op.to_owned() }));
+    }
+
+    /// A condition that holds where the parameter is not given.
+    fn demand(&mut self, name: &str, condition: &str) {
+        let given = argument(name);
+        let condition = format!("(!given({given}) || {condition})");
+        let known = self.api.behaviour.condition.take();
+        let both = known.map(|known| format!("{known} && {condition}"));
+        self.api.behaviour.condition = Some(both.unwrap_or(condition));
+    }
+
+    /// Words of what records are called, or say.
+    fn search(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc, searched: bool) -> Said {
+        if doc.kind.as_deref() != Some("string") || !doc.values.is_empty() {
+            return None;
+        }
+        if searched && SEARCHES.contains(&plain(name).as_str()) {
+            let text = |(field, doc): (&String, &FieldDoc)| {
+                let own = doc.kind.as_deref() == Some("string") && doc.format.is_none() && doc.optional;
+                (own && *field != resource.key).then(|| field.clone())
+            };
+            let mut texts: Vec<String> = resource.fields.iter().filter_map(text).collect();
+            // Where records have a name, it is what is searched.
+            if let Some(display) = &resource.display {
+                let original = format!("original_{display}");
+                texts.retain(|field| field == display || *field == original);
+            }
+            texts.truncate(4);
+            // What must be searched for has a name.
+            if texts.is_empty() || (!doc.optional && resource.display.is_none()) {
+                return None;
+            }
+            self.put(name, FilterDoc::Text(TextDoc { text: texts }));
+            return Some(if doc.optional { "about {}" } else { "matching {}" }.to_owned());
+        }
+        let display = resource.display.as_ref().filter(|display| matches_by(doc, display))?.clone();
+        self.put(name, FilterDoc::Text(TextDoc { text: vec![display] }));
+        Some(String::new())
+    }
+
+    /// A field of the same name and type.
+    fn equals(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let (field, known) = resource.fields.iter().find(|(field, _)| plain(field) == plain(name))?;
+        if known.reference.is_some() || !known.optional {
+            return None;
+        }
+        let simple = ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
+        let among = !doc.values.is_empty() && doc.values.iter().all(|value| known.values.contains(value));
+        let same = (simple && doc.kind == known.kind) || among;
+        if !same && (known.values.is_empty() || doc.kind.as_deref() != Some("string")) {
+            return None;
+        }
+        if !same && let Some(own) = self.api.parameters.get_mut(name) {
+            (own.kind, own.values) = (None, known.values.clone());
+        }
+        self.put(name, FilterDoc::Field(field.clone()));
+        let sayable = phrases::is_said(name, doc) && !fakes::is_anything(known);
+        Some(if sayable { format!("with {} {{}}", label(name)) } else { String::new() })
+    }
+
+    /// Bounds: `vote_average.gte`, `min_price`, `created_after`.
+    fn compares(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+        let (stem, op) = bound(joined)?;
+        let ordered = |doc: &FieldDoc| {
+            matches!(doc.kind.as_deref(), Some("integer" | "number" | "date" | "date-time" | "time"))
+        };
+        let field = stems(&stem).into_iter().find(|stem| resource.fields.get(stem).is_some_and(ordered))?;
+        let known = resource.fields.get(&field)?;
+        let doc = self.api.parameters.get_mut(name)?;
+        let typed = FieldDoc {
+            kind: known.kind.clone(),
+            unit: known.unit.clone(),
+            place: doc.place.take(),
+            description: doc.description.take(),
+            label: doc.label.take(),
+            optional: doc.optional,
+            ..FieldDoc::default()
+        };
+        *doc = typed;
+        phrases::name(name, doc);
+        let moment = matches!(known.kind.as_deref(), Some("date" | "date-time" | "time"));
+        let noun = measured(&field).map_or_else(|| label(&field), |(what, _)| what);
+        self.compare(name, &field, op);
+        Some(match (moment, op) {
+            // A moment brings its own preposition: "on 5 March".
+            (true, "ge" | "gt") => format!("whose {noun} is {{}} or later"),
+            (true, _) => format!("whose {noun} is {{}} or earlier"),
+            (false, "ge" | "gt") => format!("whose {noun} is at least {{}}"),
+            (false, _) => format!("whose {noun} is at most {{}}"),
+        })
+    }
+
+    /// A list of values, one of which a record has: `status=open,closed`.
+    fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let item = doc.items.as_ref().filter(|_| doc.kind.as_deref() == Some("list"))?;
+        let named = |field: &String| plain(field) == plain(name) || noun(field) == noun(name);
+        let (field, known) = resource.fields.iter().find(|(field, known)| {
+            named(field) && known.optional && known.items.is_none() && known.reference.is_none()
+        })?;
+        let among = item.values.iter().all(|value| known.values.contains(value));
+        if item.kind != known.kind && !among {
+            return None;
+        }
+        self.compare(name, field, "in");
+        Some(format!("whose {} is {{}}", label(field)))
+    }
+
+    /// A day by a name that only says so: `on`, `date`, `day`.
+    fn on_day(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let only_says = ["on", "date", "day", "when"].contains(&plain(name).as_str());
+        if !only_says || doc.kind.as_deref() != Some("date") || resource.fields.contains_key(name) {
+            return None;
+        }
+        let (field, op) =
+            resource.fields.iter().find_map(|(field, known)| match known.kind.as_deref()? {
+                "date" => Some((field.clone(), "eq")),
+                "date-time" => Some((field.clone(), "on")),
+                _ => None,
+            })?;
+        self.compare(name, &field, op);
+        Some("{}".to_owned())
+    }
+
+    /// Years of dates.
+    fn in_year(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+        let stem = joined.strip_suffix("year")?.trim_end_matches('_').to_owned();
+        let is_date = |field: &String| {
+            resource.fields.get(field).is_some_and(|known| known.kind.as_deref() == Some("date"))
+        };
+        let own = stems(&format!("{stem}_date")).into_iter().chain(stems(&stem)).find(is_date);
+        let field = own.or_else(|| date_of(resource))?;
+        let given = argument(name);
+        self.demand(name, &format!("year(item.{field}) == {given}"));
+        Some("from {}".to_owned())
+    }
+
+    /// Records that refer to one: `customer_id`, `with_genres`, `without_genres`.
+    fn refers_to(&mut self, of: &str, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+        let (stem, without) = match joined.strip_prefix("without_") {
+            Some(rest) => (rest, true),
+            None => {
+                (joined.strip_prefix("with_").or(joined.strip_prefix("filter_")).unwrap_or(joined), false)
+            }
+        };
+        let singular = noun(stem.trim_end_matches("_id").trim_end_matches("_ids"));
+        let (field, known) = resource.fields.iter().find(|(field, known)| {
+            let target = known.reference.as_ref().or_else(|| known.items.as_ref()?.reference.as_ref());
+            let base = noun(field.trim_end_matches("_ids").trim_end_matches("_id"));
+            target.is_some_and(|target| {
+                plain(field) == plain(stem)
+                    || base == singular
+                    || noun(target) == singular
+                    || base.ends_with(&singular)
+            })
+        })?;
+        let many = known.items.as_ref().and_then(|item| item.reference.clone());
+        let target = known.reference.clone().or_else(|| many.clone())?;
+        // What must be asked for has to be what new records are told.
+        let told = plain(field) == plain(name) && self.places.sent.contains(&plain(name));
+        if !self.api.parameters.get(name)?.optional && !told {
+            return None;
+        }
+        let doc = self.api.parameters.get_mut(name)?;
+        if doc.kind.as_deref() == Some("list") {
+            return None;
+        }
+        // Whose records must be asked for has some.
+        if let Some(own) = self
+            .resources
+            .get_mut(of)
+            .filter(|own| !doc.optional && own.each.is_empty() && !own.singleton && many.is_none())
+        {
+            own.records = RecordsDoc::default();
+            let (of, by) = (target.clone(), field.clone());
+            own.each.push(EachDoc { of, by, min: 2, max: 3, set: IndexMap::new() });
+        }
+        if doc.description.as_deref().unwrap_or_default().contains("omma") {
+            self.notes.push(Severity::Other.says(format!("`{name}` takes one key, not a list of keys")));
+        }
+        let noun = self.resources.get(&target)?.label.clone().unwrap_or_else(|| label(&target));
+        *doc = FieldDoc {
+            reference: Some(target),
+            place: doc.place.take(),
+            description: doc.description.take(),
+            label: Some(noun.clone()),
+            optional: doc.optional,
+            ..FieldDoc::default()
+        };
+        if without {
+            let given = argument(name);
+            let test = match many {
+                Some(_) => format!("!({given} in item.{field})"),
+                None => format!("item.{field} != {given}"),
+            };
+            self.demand(name, &test);
+            return Some(format!("without the {noun} {{}}"));
+        }
+        self.compare(name, field, if many.is_some() { "has" } else { "eq" });
+        Some(if many.is_some() { format!("with the {noun} {{}}") } else { format!("of the {noun} {{}}") })
+    }
+
+    /// A member of an object inside the record: `city` of its address.
+    fn inside(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+        let text = |doc: &FieldDoc| doc.kind.as_deref() == Some("string");
+        let field = resource.fields.iter().find(|(_, known)| known.fields.get(name).is_some_and(text));
+        let (field, known) = field.filter(|_| text(doc) && is_identifier(name))?;
+        let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
+        let given = argument(name);
+        self.demand(name, &format!("({whole}lower(item.{field}.{name}) == lower({given}))"));
+        Some(format!("whose {} is {{}}", label(name)))
+    }
+
+    /// The order that callers choose, by fields that there are. Whether they can.
+    pub(super) fn sorted_by(&mut self, found: &Collection) -> bool {
+        let Some(resource) = self.resources.get(&found.name) else { return false };
+        let base = |value: &str| {
+            let value = value.strip_prefix('-').unwrap_or(value);
+            value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value).to_owned()
+        };
+        let is_order = |name: &str| ORDERS.contains(&words(name).join("_").as_str());
+        let found =
+            self.api.parameters.iter_mut().find(|(name, doc)| is_order(name) && !doc.values.is_empty());
+        let Some((name, doc)) = found else { return false };
+        let stored = |value: &&String| resource.fields.contains_key(&base(value));
+        let (kept, lost): (Vec<&String>, Vec<&String>) = doc.values.iter().partition(stored);
+        let mut fields: Vec<String> = kept.iter().map(|value| base(value)).collect();
+        fields.dedup();
+        fields.sort();
+        fields.dedup();
+        let kept: Vec<String> = kept.into_iter().cloned().collect();
+        if kept.is_empty() {
+            return false;
+        }
+        if !lost.is_empty() {
+            let lost: Vec<&str> = lost.iter().map(|value| value.as_str()).collect();
+            self.notes.push(Severity::Less.says(format!(
+                "`{name}` leaves out orders by fields that no schema has: {}",
+                lost.join(", ")
+            )));
+        }
+        if doc.default.as_ref().is_some_and(|default| !kept.iter().any(|value| default == value)) {
+            (doc.default, doc.optional) = (None, true);
+        }
+        doc.values = kept;
+        let name = name.clone();
+        self.used.insert(name.clone());
+        let sort = self.api.behaviour.sort.get_or_insert_with(SortDoc::default);
+        (sort.parameter, sort.fields) = (Some(name), fields);
+        true
+    }
+}
+
+/// The date by which records are new or coming.
+pub(super) fn date_of(resource: &ResourceDoc) -> Option<String> {
+    let dates: Vec<&String> = resource
+        .fields
+        .iter()
+        .filter(|(_, known)| known.kind.as_deref() == Some("date"))
+        .map(|(name, _)| name)
+        .collect();
+    let wanted = ["release", "first", "start", "published", "publish", "created", "due", "air"];
+    let named =
+        wanted.iter().find_map(|word| dates.iter().find(|name| words(name).iter().any(|part| part == word)));
+    named.or_else(|| dates.first()).map(|name| (*name).clone())
+}
+
+/// `vote_average_gte` is `vote_average` from below.
+fn bound(joined: &str) -> Option<(String, &'static str)> {
+    const SUFFIXES: [(&str, &str); 16] = [
+        ("_gte", "ge"),
+        ("_lte", "le"),
+        ("_gt", "gt"),
+        ("_lt", "lt"),
+        ("_min", "ge"),
+        ("_max", "le"),
+        ("_from", "ge"),
+        ("_to", "le"),
+        ("_after", "ge"),
+        ("_before", "le"),
+        ("_since", "ge"),
+        ("_until", "le"),
+        ("_start", "ge"),
+        ("_end", "le"),
+        ("_ge", "ge"),
+        ("_le", "le"),
+    ];
+    const PREFIXES: [(&str, &str); 8] = [
+        ("min_", "ge"),
+        ("max_", "le"),
+        ("from_", "ge"),
+        ("to_", "le"),
+        ("minimum_", "ge"),
+        ("maximum_", "le"),
+        ("after_", "ge"),
+        ("before_", "le"),
+    ];
+    let suffix =
+        SUFFIXES.iter().find_map(|(ending, op)| Some((joined.strip_suffix(ending)?.to_owned(), *op)));
+    suffix.or_else(|| {
+        PREFIXES.iter().find_map(|(beginning, op)| Some((joined.strip_prefix(beginning)?.to_owned(), *op)))
+    })
+}
+
+/// Field names that a filter's stem may mean.
+fn stems(stem: &str) -> Vec<String> {
+    let mut out = vec![stem.to_owned()];
+    for prefix in ["with_", "primary_", "original_"] {
+        if let Some(rest) = stem.strip_prefix(prefix) {
+            out.push(rest.to_owned());
+        }
+    }
+    for ending in ["_date", "_at", "d_at", "ed_at"] {
+        out.push(format!("{stem}{ending}"));
+    }
+    out
+}

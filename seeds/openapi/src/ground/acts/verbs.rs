@@ -1,0 +1,238 @@
+//! Verbs at the end of paths: `POST /orders/{id}/cancel` sets the state that the verb names, `PUT /me/player/pause` turns off
+//! what plays, and what is sent beside goes to the fields of its name.
+
+use diorama_seeds::contract::{is_passing, plain};
+use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::english::stem;
+use indexmap::IndexMap;
+
+use super::Act;
+use crate::constants::quoted;
+use crate::ground::places::{Above, Part, form, keys};
+use crate::operations::argument;
+use crate::phrases;
+use crate::words::{is_identifier, words};
+
+impl Act<'_> {
+    /// The record that a path is about which ends with a word: of the key before it, the only one of its kind there, or
+    /// whoever asks.
+    pub(super) fn subject(&mut self) -> Option<(usize, String)> {
+        let before = self.parts.get(..self.parts.len().checked_sub(1)?)?.to_vec();
+        if let Some(Part::Key(_)) = before.last() {
+            let above = self.places.above(&self.parts, usize::MAX);
+            let known = above.last().filter(|known| known.at + 1 == keys(&before).len())?.clone();
+            let of = known.of.filter(|of| self.is_stored(*of))?;
+            let key = self.locate(of, &known, 0);
+            return Some((of, key));
+        }
+        let own = self.places.all.get_index_of(&form(&before));
+        if let Some(own) = own.filter(|own| self.is_stored(*own) && self.collection(*own).single) {
+            let found = self.collection(own);
+            let conditions = self.conditions("a", &found.above, 1);
+            let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") };
+            return Some((own, found.first("a", &condition)));
+        }
+        let of = self.places.mine(&before).filter(|of| before.len() == 1 && self.is_stored(*of))?;
+        let known = Above { of: Some(of), mine: true, ..Above::default() };
+        Some((of, self.key_above(&known, 0)))
+    }
+
+    /// Does what the path's last word says to the record before it, where that is known. Whether it is.
+    pub(super) fn act(&mut self) -> bool {
+        let Some(Part::Text(verb)) = self.parts.last().cloned() else { return false };
+        if self.operation.method == "DELETE" || self.operation.method == "GET" {
+            return false;
+        }
+        let Some((of, key)) = self.subject() else { return false };
+        let found = self.collection(of);
+        if found.uses.is_some() || (self.operation.reply.is_some() && !self.shows(found)) {
+            return false;
+        }
+        // Where it does not show the record, only its verb tells what it is about.
+        let shown = self.operation.reply.is_some();
+        let mut set = if shown { self.given_to(&found.name) } else { IndexMap::new() };
+        let said: Vec<String> = set.keys().cloned().collect();
+        set.extend(self.changed_by(&found.name, &words(&verb)));
+        if set.is_empty() {
+            return false;
+        }
+        self.require(&found.above);
+        let behaviour = &mut self.api.behaviour;
+        (behaviour.patch, behaviour.key) = (Some(found.name.clone()), (!found.single).then(|| key));
+        behaviour.set = set;
+        self.touch(&found.name, &crate::ground::resources::UPDATED);
+        self.phrase_act(of, &verb, &said);
+        true
+    }
+
+    /// The fields of a resource to which parameters of the same name go, as expressions.
+    fn given_to(&mut self, resource: &str) -> IndexMap<String, String> {
+        let Some(known) = self.resources.get(resource) else { return IndexMap::new() };
+        let in_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+        let mut set = IndexMap::new();
+        for (name, doc) in self.api.parameters.iter_mut().filter(|(_, doc)| !in_path(doc)) {
+            let field = known.fields.iter().find(|(field, _)| plain(field) == plain(name));
+            let Some((field, own)) = field.filter(|(field, _)| **field != known.key && is_identifier(name))
+            else {
+                continue;
+            };
+            if own.kind != doc.kind && own.reference.is_none() {
+                continue;
+            }
+            if own.reference.is_some() {
+                refer(doc, own.reference.clone());
+            }
+            let given = argument(name);
+            let value = match doc.optional || doc.default.is_some() {
+                true => format!("given({given}) ? {given} : record.{field}"),
+                false => given,
+            };
+            set.insert(field.clone(), value);
+            self.used.insert(name.clone());
+        }
+        set
+    }
+
+    /// The fields of a resource that say whether something was done, or when, or in which state it is.
+    fn changed_by(&self, resource: &str, verb: &[String]) -> IndexMap<String, String> {
+        let fields = self.resources.get(resource).into_iter().flat_map(|known| &known.fields);
+        let done = |word: &str| verb.iter().any(|spoken| stem(spoken) == stem(word));
+        let value = |(name, doc): (&String, &FieldDoc)| -> Option<String> {
+            if !doc.values.is_empty() {
+                let fits = |value: &&String| words(value).first().is_some_and(|first| done(first));
+                let state = doc.values.iter().filter(|value| !is_passing(value)).find(fits)?;
+                return Some(quoted(state));
+            }
+            match doc.kind.as_deref()? {
+                "boolean" => Some(switched(verb, name)?.to_string()),
+                "date-time" if words(name).first().is_some_and(|first| done(first)) => Some("now".to_owned()),
+                _ => None,
+            }
+        };
+        fields.into_iter().filter_map(|field| Some((field.0.clone(), value(field)?))).collect()
+    }
+
+    fn phrase_act(&mut self, of: usize, verb: &str, said: &[String]) {
+        let found = self.collection(of);
+        let parameters = &self.api.parameters;
+        let named = |optional: bool| -> Vec<String> {
+            let sent = parameters.iter().filter(|(name, doc)| {
+                doc.place.as_deref() != Some("path")
+                    && doc.optional == optional
+                    && said.iter().any(|field| plain(field) == plain(name))
+            });
+            sent.map(|(name, _)| name.clone()).collect()
+        };
+        let (required, optional) = (named(false), named(true));
+        let place = keys(&self.parts).last().map(|name| (*name).to_owned());
+        let summary = &self.operation.summary;
+        self.api.phrases = match place {
+            None if found.single => phrases::act(&self.api.name, summary, parameters, &required, &optional),
+            place => phrases::action(
+                &words(verb),
+                summary,
+                &found.label,
+                place.as_deref(),
+                parameters,
+                (&required, &optional),
+            ),
+        };
+    }
+
+    /// References that a body gives to a record.
+    pub(super) fn relate(&mut self) {
+        let behaviour = &self.api.behaviour;
+        let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
+        let resource = changed.and_then(|name| self.resources.get(name)).filter(|_| behaviour.each.is_none());
+        let new = behaviour.create.is_some();
+        let mut set = IndexMap::new();
+        for (name, field) in resource.into_iter().flat_map(|known| &known.fields) {
+            let many = field.items.as_ref().and_then(|item| item.reference.clone());
+            let known = behaviour.set.get(name);
+            if (field.reference.is_none() && many.is_none()) || known.is_some_and(|set| set.contains("args."))
+            {
+                continue;
+            }
+            let same = |(given, doc): &(&String, &mut FieldDoc)| {
+                plain(given) == plain(name)
+                    && doc.place.as_deref() == Some("body")
+                    && is_identifier(given)
+                    && (doc.kind.as_deref() == Some("list")) == many.is_some()
+            };
+            let Some((given, doc)) = self.api.parameters.iter_mut().find(same) else { continue };
+            let own = argument(given);
+            let otherwise = known.cloned().or_else(|| (!new).then(|| format!("record.{name}")));
+            let value = match (many, &field.reference) {
+                // What need not be said may name anything.
+                (Some(_), _) if doc.optional => continue,
+                (Some(many), _) => {
+                    let item = FieldDoc { reference: Some(many), ..FieldDoc::default() };
+                    doc.items = Some(Box::new(item));
+                    own
+                }
+                (None, Some(target)) if doc.optional => {
+                    let Some(key) = self.resources.get(target).map(|target| &target.key) else { continue };
+                    let named = format!("{target}.get({own}).{key}");
+                    match otherwise {
+                        Some(otherwise) => format!("coalesce({named}, {otherwise})"),
+                        None => named,
+                    }
+                }
+                (None, _) => {
+                    refer(doc, field.reference.clone());
+                    own
+                }
+            };
+            set.insert(name.clone(), value);
+        }
+        self.api.behaviour.set.extend(set);
+    }
+}
+
+/// Makes a parameter the key of a record.
+fn refer(doc: &mut FieldDoc, target: Option<String>) {
+    *doc = FieldDoc {
+        reference: target,
+        place: doc.place.take(),
+        description: doc.description.take(),
+        optional: doc.optional,
+        label: doc.label.take().map(|label| phrases::without_id(&label).to_owned()),
+        ..FieldDoc::default()
+    };
+}
+
+/// Whether a verb turns a flag on or off: `pause` turns `is_playing` off, `archive` turns `archived` on.
+fn switched(verb: &[String], flag: &str) -> Option<bool> {
+    const OFF: [(&str, &str); 12] = [
+        ("pause", "play"),
+        ("stop", "play"),
+        ("stop", "run"),
+        ("pause", "run"),
+        ("disable", "enable"),
+        ("deactivate", "active"),
+        ("disable", "active"),
+        ("close", "open"),
+        ("hide", "visible"),
+        ("disconnect", "connect"),
+        ("reopen", "close"),
+        ("restore", "delete"),
+    ];
+    const ON: [(&str, &str); 4] =
+        [("resume", "play"), ("start", "play"), ("start", "run"), ("activate", "active")];
+    let parts = words(flag);
+    let has = |state: &str| parts.iter().any(|part| part.starts_with(state));
+    let said = |word: &str| verb.iter().any(|spoken| spoken == word);
+    if OFF.iter().any(|(word, state)| said(word) && has(state)) {
+        return Some(false);
+    }
+    if ON.iter().any(|(word, state)| said(word) && has(state)) {
+        return Some(true);
+    }
+    verb.iter().find_map(|word| {
+        let of = |word: &str| parts.iter().any(|part| stem(part) == stem(word));
+        match word.strip_prefix("un").filter(|rest| rest.len() > 2 && of(rest)) {
+            Some(_) => Some(false),
+            None => (word.len() > 2 && of(word)).then_some(true),
+        }
+    })
+}

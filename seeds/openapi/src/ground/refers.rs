@@ -1,0 +1,182 @@
+//! References: members of records that hold the keys of others, or show those records.
+//!
+//! A member's name tells what it refers to (`owner_id`, `artist: {...}`, `tag_ids`), or the name of its schema where the member
+//! only says which part the other plays (`owner: UserRef`), or the form of its values (`depot`, where depots have such codes).
+
+use diorama_seeds::contract::{key_name, noun, plain};
+use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::places::{Collection, Places};
+use super::resources::stored;
+use crate::shape::{Kind, Member, Shape};
+use crate::words::{identifier, is_id, words};
+
+/// A member that refers to the records of a collection.
+struct Reference {
+    field: String,
+    target: usize,
+    many: bool,
+    /// Every reply shows it.
+    always: bool,
+}
+
+/// Gives resources the references that their records show.
+pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>) {
+    for (index, found) in places.all.values().enumerate().filter(|(_, found)| stored(found)) {
+        for reference in references(places, index, found) {
+            let Some((_, target)) = places.all.get_index(reference.target) else { continue };
+            // Who only stands for another is no target, and its key is in no reply.
+            if target.uses.is_some() {
+                continue;
+            }
+            let key =
+                resources.get(&target.name).map(|known| (known.singleton, known.fields.get(&known.key)));
+            let known = key.is_some_and(|(single, key)| !single && key.is_some());
+            let Some(doc) = resources.get_mut(&found.name).filter(|_| known) else { continue };
+            let new = field(&reference, &target.name, target.name == found.name);
+            let owned = places.owners.get(&index) == Some(&reference.target) && !reference.many;
+            if owned && doc.each.is_empty() && !doc.singleton {
+                let (of, by) = (target.name.clone(), reference.field.clone());
+                doc.records = RecordsDoc::default();
+                doc.each.push(EachDoc { of, by, min: 3, max: 4, set: IndexMap::new() });
+            }
+            doc.fields.entry(reference.field).or_insert(new);
+        }
+    }
+}
+
+fn references(places: &Places, index: usize, found: &Collection) -> Vec<Reference> {
+    let members = found.record.as_ref().and_then(Shape::members);
+    let of = |(name, member): (&String, &Member)| reference(places, index, found, name, member);
+    members.into_iter().flatten().filter_map(of).collect()
+}
+
+/// What a member of a collection's records refers to.
+fn reference(
+    places: &Places,
+    index: usize,
+    found: &Collection,
+    name: &str,
+    member: &Member,
+) -> Option<Reference> {
+    let shape = &member.shape;
+    let (item, many) = match shape.items() {
+        Some(item) => (item, true),
+        None => (shape, false),
+    };
+    let own = identifier(name);
+    let (target, field) = if item.is_scalar() {
+        if own == found.key || plain(name) == plain(&found.key) {
+            return None;
+        }
+        let target = by_key(places, index, found, name, item, many)?;
+        (target, own)
+    } else {
+        let object = item.first_object();
+        let target = shown(places, index, found, name, object)?;
+        let stem = if many { noun(name) } else { own };
+        (target, identifier(&format!("{stem}_{}", if many { "ids" } else { "id" })))
+    };
+    // What a record stands below, the path tells; what stands below it is told by that.
+    let above = found.above.iter().any(|above| above.of == Some(target));
+    let below = places.all[target].above.iter().any(|above| above.of == Some(index));
+    let always = member.required && !shape.nullable && target != index;
+    (!above && !below && found.uses != Some(target)).then_some(Reference { field, target, many, always })
+}
+
+/// The collection whose key a scalar member holds.
+fn by_key(
+    places: &Places,
+    index: usize,
+    found: &Collection,
+    name: &str,
+    shape: &Shape,
+    many: bool,
+) -> Option<usize> {
+    let single = if many { crate::words::singular(name) } else { name.to_owned() };
+    let fits = |target: &usize| alike(&places.all[*target].key_shape, shape);
+    if is_id(&single) {
+        let stem = key_name(&single).map(|(stem, _)| stem).filter(|stem| !stem.is_empty())?;
+        let target = places.by_noun(&stem, usize::MAX, &found.parts, name);
+        return target.or_else(|| role(places, index, found, name, &stem)).filter(fits);
+    }
+    // Codes of one form: a scan's `depot` is the code of a depot.
+    let target = places.by_noun(&noun(&single), index, &found.parts, name)?;
+    (shape.pattern.is_some() && places.all[target].key_shape.pattern == shape.pattern).then_some(target)
+}
+
+/// The collection of which a member says only which part its record plays: the sender of a customer's parcels. It has a
+/// list of such records below its own, and no other member tells to whom they belong.
+fn role(places: &Places, index: usize, found: &Collection, name: &str, stem: &str) -> Option<usize> {
+    let owner = places.owners.get(&index).copied()?;
+    let target = &places.all[owner];
+    let members = found.record.as_ref().and_then(Shape::members)?;
+    let shared = target.record.as_ref().is_some_and(|record| record.member(name).is_some());
+    let named = |other: &String| {
+        let other = key_name(other).filter(|_| is_id(other)).map(|(stem, _)| stem);
+        other.is_some_and(|other| other == target.noun)
+    };
+    let is_first = members.iter().find(|(other, member)| {
+        let stem = key_name(other).map(|(stem, _)| stem).unwrap_or_default();
+        member.shape.is_scalar()
+            && is_id(other)
+            && !stem.is_empty()
+            && places.by_noun(&stem, usize::MAX, &found.parts, other).is_none()
+    });
+    let first = is_first.is_some_and(|(other, _)| other == name);
+    (first && !shared && !stem.is_empty() && !members.keys().any(named)).then_some(owner)
+}
+
+/// The collection whose records an object is one of: by its member's name, or by the name of its schema.
+fn shown(places: &Places, index: usize, found: &Collection, name: &str, object: &Shape) -> Option<usize> {
+    let members = object.members()?;
+    let key = |target: usize| {
+        let target = &places.all[target];
+        let named = |(other, member): (&String, &Member)| {
+            (plain(other) == plain(&target.key) || (is_id(other) && words(other).len() == 1))
+                && alike(&target.key_shape, &member.shape)
+        };
+        members.iter().any(named)
+    };
+    let titled = object.title.as_deref().map(words).unwrap_or_default();
+    let by = |wanted: &str| places.by_noun(wanted, usize::MAX, &found.parts, name);
+    let by_title = || titled.iter().rev().find_map(|word| by(&noun(word)));
+    let target = by(&noun(name)).or_else(by_title).filter(|target| key(*target))?;
+    let title = |shape: &Shape| shape.title.clone();
+    let same = places.all[target].record.as_ref().and_then(title);
+    // A version of itself is no other record, unless its schema says so.
+    (target != index || same == object.title).then_some(target)
+}
+
+/// Whether a member can hold the keys of a collection.
+fn alike(key: &Shape, member: &Shape) -> bool {
+    let text = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Enum(_));
+    (text(key) && text(member)) || (key.kind == Kind::Integer && member.kind == Kind::Integer)
+}
+
+/// Some records of a list, of which every record has one.
+pub(super) fn some_of(min: u32, max: u32) -> Json {
+    json!({"provider": "chance", "share": 1.0, "of": {"provider": "list", "min": min, "max": max}})
+}
+
+fn field(reference: &Reference, target: &str, own: bool) -> FieldDoc {
+    let one = FieldDoc { reference: Some(target.to_owned()), ..FieldDoc::default() };
+    if reference.many {
+        return FieldDoc {
+            kind: Some("list".to_owned()),
+            items: Some(Box::new(one)),
+            fake: Some(some_of(1, 3)),
+            on_delete: Some("clear".to_owned()),
+            optional: true,
+            ..FieldDoc::default()
+        };
+    }
+    FieldDoc {
+        optional: true,
+        on_delete: Some(if reference.always { "cascade" } else { "clear" }.to_owned()),
+        fake: Some(json!({"provider": "chance", "share": if own { 0.4 } else { 1.0 }})),
+        ..one
+    }
+}
