@@ -32,8 +32,36 @@ pub struct Shown<'a> {
     pub turns: &'a [Prose],
     /// The calls so far.
     pub entries: &'a [Arc<LogEntry>],
+    /// What their replies show.
+    pub replies: &'a Replies<'a>,
     /// The units and currencies that are visible.
     pub measures: &'a Measures,
+}
+
+/// The leaves of replies, which are looked through again and again.
+#[derive(Debug)]
+pub struct Replies<'a> {
+    /// Of those that say something of the world.
+    of_world: Vec<(&'a Value, &'a Origin)>,
+    /// Of searches for tools.
+    of_tools: Vec<(&'a Value, &'a Origin)>,
+}
+
+impl<'a> Replies<'a> {
+    /// Of these calls.
+    #[must_use]
+    pub fn of(entries: &'a [Arc<LogEntry>]) -> Self {
+        let leaves = |of_tools: bool| {
+            let entries = entries.iter().filter(|entry| (entry.call.api == TOOL_SEARCHER) == of_tools);
+            entries.flat_map(|entry| entry.reply.body.values()).collect()
+        };
+        Self { of_world: leaves(false), of_tools: leaves(true) }
+    }
+
+    /// All leaves.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
+        self.of_world.iter().chain(&self.of_tools).copied()
+    }
 }
 
 /// Something that is stated and nowhere given.
@@ -173,7 +201,7 @@ fn replies<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = &'a Body> {
 
 /// Their values.
 fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
-    replies(seen).flat_map(Body::values)
+    seen.replies.of_world.iter().copied()
 }
 
 /// The arguments that were sent.

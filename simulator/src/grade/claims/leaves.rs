@@ -33,7 +33,7 @@ pub(super) enum Seen<'a> {
 
 impl<'a> Known<'a> {
     /// Takes in what replies show, arguments send and the task asks for.
-    pub(super) fn gather(&mut self, asked: &[AskedNumber<'a>]) {
+    pub(super) fn gather(&mut self, asked: &'a [AskedNumber<'a>]) {
         let position = |labels: &mut Vec<Label<'a>>, name: &'a str, more: &'a str, asked: bool| {
             labels.iter().position(|label| label.is(name, more, asked)).unwrap_or_else(|| {
                 labels.push(Label::new(name, more, asked));
@@ -78,7 +78,7 @@ impl<'a> Known<'a> {
             }
         }
         for one in asked {
-            let label = position(&mut self.labels, one.about, one.more, true);
+            let label = position(&mut self.labels, one.about, &one.more, true);
             self.leaves.push(Leaf { value: Seen::Asked(one.value), label, schema: None, is_free: true });
         }
     }
