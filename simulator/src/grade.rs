@@ -224,7 +224,8 @@ impl Prepared {
         let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
         let mut seen = self.leaves.none();
         let stages = (0..).zip(attempt.stages);
-        let stages = stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves, &mut seen));
+        let stages =
+            stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves, &mut seen));
         Episode {
             attempt,
             vocabulary: &self.vocabulary,

@@ -128,7 +128,8 @@ impl<'a> Subjects<'a> {
         }
         let sentences: Vec<(Span, Vec<Told<'_>>)> =
             known.prose.sentences().map(|own| (own, told_in(known, own))).collect();
-        let swapped = |kind| sentences.iter().find_map(|(own, told)| self.swapped_in(known, kind, *own, told));
+        let swapped =
+            |kind| sentences.iter().find_map(|(own, told)| self.swapped_in(known, kind, *own, told));
         kinds.into_iter().find_map(swapped)
     }
 
