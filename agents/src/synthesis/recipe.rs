@@ -155,7 +155,7 @@ impl Recipe {
         shares: &Shares,
     ) -> Result<(), Report> {
         let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
-        // Surfaces and groups leave the words as they are.
+        // Groups and surfaces change names in the words, and leave their form as it is.
         if let Some((name, findings)) = wrong_words(&domains) {
             return Err(Report { name, findings });
         }

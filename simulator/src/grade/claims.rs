@@ -159,7 +159,11 @@ impl<'a> Known<'a> {
             let told: Option<f64> = part.parse().ok();
             self.shown.replies.all().any(|(value, _)| match value.as_str() {
                 Some(text) => text == *part,
-                None => value.to_text(zone) == **part || (told.is_some() && value.as_f64() == told),
+                // However it is spelt, it is the number.
+                None => match value.as_f64() {
+                    Some(number) => told == Some(number),
+                    None => value.to_text(zone) == **part,
+                },
             })
         };
         if either {

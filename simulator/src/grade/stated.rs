@@ -51,11 +51,13 @@ impl<'a> Replies<'a> {
     /// Of these calls.
     #[must_use]
     pub fn of(entries: &'a [Arc<LogEntry>]) -> Self {
-        let leaves = |of_tools: bool| {
-            let entries = entries.iter().filter(|entry| (entry.call.api == TOOL_SEARCHER) == of_tools);
-            entries.flat_map(|entry| entry.reply.body.values()).collect()
-        };
-        Self { of_world: leaves(false), of_tools: leaves(true) }
+        let mut replies = Self { of_world: Vec::new(), of_tools: Vec::new() };
+        for entry in entries {
+            let searches = entry.call.api == TOOL_SEARCHER;
+            let leaves = if searches { &mut replies.of_tools } else { &mut replies.of_world };
+            leaves.extend(entry.reply.body.values());
+        }
+        replies
     }
 
     /// All leaves.
@@ -105,10 +107,12 @@ pub(super) const FEW: f64 = 3.0;
 fn is_spelt_so(words: &str, seen: &Shown<'_>) -> bool {
     let words = words.trim();
     let has = |text: &str| {
-        text.match_indices(words).any(|(at, _)| {
-            let (before, after) = (&text[..at], &text[at + words.len()..]);
-            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
-        })
+        // Most texts don't have them at all, which is quickly known.
+        text.contains(words)
+            && text.match_indices(words).any(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + words.len()..]);
+                !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+            })
     };
     words.chars().any(char::is_alphabetic) && leaves(seen).any(|(value, _)| value.as_str().is_some_and(has))
 }

@@ -53,14 +53,15 @@ impl<'a> Subjects<'a> {
         let mut held = Vec::new();
         let entries = known.shown.entries.iter().filter(|entry| entry.reply.is_success());
         let bodies: Vec<_> = entries.filter(|entry| entry.call.api != TOOL_SEARCHER).collect();
-        let all = || bodies.iter().flat_map(|entry| entry.reply.body.values());
+        let leaves = bodies.iter().flat_map(|entry| entry.reply.body.values());
+        let mut records: Vec<Record<'a>> = leaves.filter_map(|(_, origin)| record_of(origin)).collect();
+        records.dedup();
         for entry in &bodies {
             // What is computed is about the records that the call names.
             let mut sent: Vec<Record<'a>> = Vec::new();
             for json in entry.call.arguments.values() {
                 let zone = &known.shown.clock.zone;
-                let is_key = |key: &Value| key.is_json(json, zone);
-                sent.extend(all().filter_map(|(_, origin)| record_of(origin)).find(|(_, key)| is_key(key)));
+                sent.extend(records.iter().find(|(_, key)| key.is_json(json, zone)));
             }
             hold("", &entry.reply.body, &sent, &mut held);
         }
@@ -224,16 +225,15 @@ impl<'a> Subjects<'a> {
         if told.is_empty() {
             return None;
         }
-        let mut records: Vec<Record<'a>> = Vec::new();
-        for held in self.held.iter().filter(|held| held.member == member) {
-            records.extend(held.about.iter().filter(|about| about.0 == kind));
-        }
-        records.sort_unstable_by(|a, b| a.1.cmp(b.1));
-        records.dedup();
-        if records.len() < 2 {
+        let of_kind =
+            |held: &&Held<'a>| held.member == member && held.about.iter().any(|about| about.0 == kind);
+        let own: Vec<&Held<'a>> = self.held.iter().filter(of_kind).collect();
+        told.retain(|told| own.iter().any(|held| told.is(held.value, known)));
+        let mut records = own.iter().flat_map(|held| held.about.iter()).filter(|about| about.0 == kind);
+        let first = records.next();
+        if told.is_empty() || !records.any(|record| Some(record) != first) {
             return None;
         }
-        told.retain(|told| records.iter().any(|record| has(*record, told)));
         // Told once each, they pair off in order; else the nearest on either side has it.
         let mut distinct: Vec<&Value> = places.iter().map(|(_, named)| named.record.1).collect();
         distinct.sort_unstable();
@@ -244,40 +244,36 @@ impl<'a> Subjects<'a> {
             let after = places.iter().find(|(span, _)| span.start >= told.span.end);
             let (_, named) = if in_order { places.get(at)? } else { before.or(after)? };
             let near = |place: &(Span, &Named<'a>)| has(place.1.record, told);
-            let known_of = self.values_of(named.record, member).next().is_some();
-            let fits = has(named.record, told) || (!in_order && before.into_iter().chain(after).any(near));
+            let known_of = || own.iter().any(|held| held.about.contains(&named.record));
+            let fits = || has(named.record, told) || (!in_order && before.into_iter().chain(after).any(near));
             // What was changed since, or belongs to the record in another way.
-            let changed = self.held.iter().filter(|held| held.member == member).any(|held| {
-                held.about.contains(&named.record)
-                    && match held.origin {
-                        Origin::Field { resource, key, field } => known.is_set(*resource, key, *field),
-                        _ => known.is_changed(named.record.0, named.record.1),
-                    }
-            });
-            let explained = changed
-                || self.held.iter().any(|held| {
+            let changed = || {
+                own.iter().filter(|held| held.about.contains(&named.record)).any(|held| match held.origin {
+                    Origin::Field { resource, key, field } => known.is_set(*resource, key, *field),
+                    _ => known.is_changed(named.record.0, named.record.1),
+                })
+            };
+            let in_another_way = || {
+                self.held.iter().any(|held| {
                     (held.about.contains(&named.record) || held.member != member)
                         && told.is(held.value, known)
-                });
+                })
+            };
             // One name: what stands right behind it, or a name where no other of its kind is named.
             let behind = |place: &(Span, &Named<'a>)| {
                 let between = known.prose.words_at(Span { start: place.0.end, end: told.span.start });
                 between.split_whitespace().count() <= 6 && !between.contains([',', ';'])
             };
-            let of_kind = self.named.iter().filter(|other| other.record.0 == kind);
-            let sole = of_kind.count() == 1;
-            let told_name = told.text.is_some() && sole;
-            let of_own = |held: &Held<'a>| {
-                let own = record_of(held.origin).is_none_or(|own| own == named.record);
-                held.member == member
-                    && held.about.contains(&named.record)
-                    && (own || held.of == Some(named.record))
+            let sole = || self.named.iter().filter(|other| other.record.0 == kind).count() == 1;
+            let of_own = |held: &&Held<'a>| {
+                let itself = record_of(held.origin).is_none_or(|own| own == named.record);
+                held.about.contains(&named.record) && (itself || held.of == Some(named.record))
             };
             let alone = in_order && places.len() > 1
                 || places.len() == 1
-                    && (told_name || before.is_some_and(behind))
-                    && self.held.iter().any(of_own);
-            (alone && known_of && !fits && !explained)
+                    && ((told.text.is_some() && sole()) || before.is_some_and(behind))
+                    && own.iter().any(of_own);
+            (alone && known_of() && !fits() && !changed() && !in_another_way())
                 .then(|| (known.prose.words_at(told.span).to_owned(), named.name))
         })
     }
