@@ -5,6 +5,7 @@
 //! of resources; who asks says what is known.
 
 mod check;
+mod headers;
 mod make;
 mod merge;
 mod sample;
@@ -35,6 +36,8 @@ pub struct Contract {
     pub whole: Option<ParameterId>,
     /// The schema of a success; nothing where a success has no JSON.
     pub reply: Option<Json>,
+    /// The schemas of a success's headers, by name.
+    pub headers: Vec<(String, Json)>,
     /// The body is a form: one that is empty is no missing body.
     pub form: bool,
     /// The status of a body that is not valid.

@@ -3,6 +3,8 @@
 //! These structs are the wire form and nothing more; [`crate::model`] is the checked form that runs. Every key
 //! is documented in `docs/world-format.md`. Unknown keys are refused.
 
+use std::borrow::Cow;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -320,6 +322,39 @@ pub struct FieldDoc {
 }
 
 impl WorldDoc {
+    /// The domains, whichever form the document uses; those of the long form are only looked at.
+    #[must_use]
+    pub fn to_domains(&self) -> Cow<'_, [DomainDoc]> {
+        let is_long = self.domain.is_none() && self.resources.is_empty() && self.apis.is_empty();
+        if is_long { Cow::Borrowed(&self.domains) } else { Cow::Owned(self.clone().into_domains().1) }
+    }
+
+    /// The document without its conversations, which take more room than all the rest.
+    pub(crate) fn without_scenarios(&self) -> Self {
+        let domain = |domain: &DomainDoc| DomainDoc {
+            domain: domain.domain.clone(),
+            resources: domain.resources.clone(),
+            apis: domain.apis.clone(),
+            scenarios: Vec::new(),
+            system: Vec::new(),
+        };
+        Self {
+            domains: self.domains.iter().map(domain).collect(),
+            scenarios: Vec::new(),
+            system: Vec::new(),
+            name: self.name.clone(),
+            title: self.title.clone(),
+            description: self.description.clone(),
+            clock: self.clock.clone(),
+            zone: self.zone.clone(),
+            license: self.license.clone(),
+            domain: self.domain.clone(),
+            resources: self.resources.clone(),
+            apis: self.apis.clone(),
+            ..*self
+        }
+    }
+
     /// The domains, whichever form the document uses.
     #[must_use]
     pub fn into_domains(mut self) -> (Self, Vec<DomainDoc>) {

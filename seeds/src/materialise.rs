@@ -267,7 +267,7 @@ pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<Materialised>, Repo
 
 /// The document without given values that only the plan can read: references by name, dates relative to the clock.
 fn checkable(doc: &WorldDoc) -> WorldDoc {
-    let mut doc = doc.clone();
+    let mut doc = doc.without_scenarios();
     if doc.materialised.is_some() {
         return doc;
     }
@@ -292,7 +292,7 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
 
 /// The document without what only the makers of requests and records need.
 fn bare(doc: &WorldDoc) -> WorldDoc {
-    let mut doc = doc.clone();
+    let mut doc = doc.without_scenarios();
     let given = doc.materialised.is_some();
     let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
     for resource in doc.resources.values_mut().chain(resources) {
@@ -314,12 +314,6 @@ fn bare(doc: &WorldDoc) -> WorldDoc {
         {
             key.fake = Some(fake);
         }
-    }
-    doc.scenarios.clear();
-    doc.system.clear();
-    for domain in &mut doc.domains {
-        domain.scenarios.clear();
-        domain.system.clear();
     }
     for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
         api.phrases = PhrasesDoc::default();

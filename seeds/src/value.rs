@@ -207,6 +207,17 @@ impl Value {
         }
     }
 
+    /// Whether JSON is [`Self::to_json`] of it.
+    #[must_use]
+    pub fn is_json(&self, json: &serde_json::Value, zone: &Zone) -> bool {
+        use serde_json::Value as Json;
+        match (self, json) {
+            (Self::String(text), Json::String(json)) => **text == **json,
+            (Self::String(_), _) | (Self::Integer(_), Json::String(_)) => false,
+            _ => self.to_json(zone) == *json,
+        }
+    }
+
     /// The value as plain text, as it stands in a path or a query string: JSON without the quotes.
     #[must_use]
     pub fn to_text(&self, zone: &Zone) -> String {

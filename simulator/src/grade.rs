@@ -171,8 +171,6 @@ struct Judgement {
     components: Components,
     stages: Vec<StageGrade>,
     errors: Vec<GradeError>,
-    /// Keys of the new records, by number.
-    keys: BTreeMap<u32, Value>,
 }
 
 impl Prepared {
@@ -219,27 +217,21 @@ impl Prepared {
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>, readings: &Readings) -> bool {
         let episode = self.episode(attempt, readings);
-        self.variants.iter().any(|variant| {
-            let mut deeds = Judgement::default();
-            self.judge_deeds(variant, &episode, &mut deeds);
-            let reached = variant.stages.len() <= episode.stages.len();
-            let new = variant.new_records(attempt, &deeds.keys);
-            for (expected, stage) in variant.stages.iter().zip(&episode.stages).filter(|_| reached) {
-                Held { expected, stage, episode: &episode, new: &new }.evidence(&mut deeds.errors);
-            }
-            reached && deeds.errors.is_empty() && self.judge(variant, &episode, true).components.solved()
-        })
+        self.variants.iter().any(|variant| self.judge(variant, &episode, true).components.solved())
     }
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, readings: &'a Readings) -> Episode<'a> {
         let opened = std::iter::once(0).chain(attempt.stages.iter().map(|stage| stage.calls)).collect();
+        let mut seen = self.leaves.none();
         let stages = (0..).zip(attempt.stages);
+        let stages =
+            stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves, &mut seen));
         Episode {
             attempt,
             vocabulary: &self.vocabulary,
             readings,
             clock: Clock::at(attempt.last.clock(), &attempt.base.world().zone),
-            stages: stages.map(|(number, ended)| Stage::new(number, attempt, ended, &self.leaves)).collect(),
+            stages: stages.collect(),
             changes: diff(attempt.base, attempt.initial, attempt.last),
             damage: Damage::new(attempt.log, opened),
         }
@@ -248,17 +240,25 @@ impl Prepared {
     /// Holds an episode against a variant; where it is asked only whether it is solved, the first fault ends it.
     fn judge(&self, variant: &PreparedVariant, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
-        self.judge_deeds(variant, episode, &mut judged);
-        let keys = std::mem::take(&mut judged.keys);
+        let keys = self.judge_deeds(variant, episode, &mut judged);
         let new = variant.new_records(episode.attempt, &keys);
-        for (number, expected) in variant.stages.iter().enumerate() {
-            let Some(stage) = episode.stages.get(number) else {
+        let stages = variant.stages.iter().zip(&episode.stages);
+        let stages = stages.map(|(expected, stage)| Held { expected, stage, episode, new: &new });
+        let shown: Vec<_> = stages.map(|held| (held, held.evidence())).collect();
+        let reached = shown.len() == variant.stages.len();
+        // What was done and what replies show decides without a look at the answers.
+        let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
+        if only_whether && (!judged.errors.is_empty() || !reached || lacks()) {
+            return Judgement::default();
+        }
+        let mut shown = shown.into_iter();
+        for number in 0..variant.stages.len() {
+            let Some((held, (shown, missing))) = shown.next() else {
                 let message = format!("stage {number} of the conversation was not reached");
                 judged.errors.push(GradeError::new(ErrorClass::MissingStage, message));
                 judged.stages.push(StageGrade { outcome: Verdict::Failed, ..StageGrade::default() });
                 continue;
             };
-            let held = Held { expected, stage, episode, new: &new };
             let mut answer = held.answer(&mut judged.errors);
             if only_whether && answer == Verdict::Failed {
                 judged.components.answer = Verdict::Failed;
@@ -269,10 +269,10 @@ impl Prepared {
                 answer = Verdict::Failed;
                 judged.errors.extend(lies);
             }
-            let shown = held.evidence(&mut judged.errors);
+            judged.errors.extend(missing);
             let outcome = held.outcome(answer, &mut judged.errors);
             // A refusal that no call leads to rests on the reason that is given for it.
-            let declines = shown == Verdict::NotEvaluated && !expected.refusal.is_empty();
+            let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
             judged.stages.push(StageGrade { outcome, answer, evidence });
         }
@@ -283,8 +283,14 @@ impl Prepared {
         judged
     }
 
-    /// What was changed: as expected, when it was asked for, and nothing else.
-    fn judge_deeds(&self, variant: &PreparedVariant, episode: &Episode<'_>, judged: &mut Judgement) {
+    /// What was changed: as expected, when it was asked for, and nothing else. Gives the keys of the new records, by
+    /// number.
+    fn judge_deeds(
+        &self,
+        variant: &PreparedVariant,
+        episode: &Episode<'_>,
+        judged: &mut Judgement,
+    ) -> BTreeMap<u32, Value> {
         let world = episode.attempt.base.world();
         let Compared { keys, errors: wrong, damage } =
             variant.changes.compare(&episode.changes, &self.allowed, world);
@@ -292,7 +298,6 @@ impl Prepared {
             judged.components.change = Verdict::of(wrong.is_empty());
         }
         judged.errors.extend(wrong);
-        judged.keys.clone_from(&keys);
         let mut harm = damage;
         for error in episode.damage.judge(&variant.changes, &keys, &self.allowed, world) {
             if !harm.contains(&error) {
@@ -303,6 +308,7 @@ impl Prepared {
             judged.components.damage = Verdict::of(harm.is_empty());
         }
         judged.errors.extend(harm);
+        keys
     }
 }
 

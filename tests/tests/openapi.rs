@@ -11,3 +11,4 @@ mod reading;
 mod requests;
 mod roles;
 mod tmdb;
+mod unsaid;

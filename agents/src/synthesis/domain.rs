@@ -70,6 +70,7 @@ impl ApiAgent for OfflineApis {
             id,
             hash: made.hash.to_string(),
             canonical: made.canonical.into(),
+            shadow: family.shadow()?,
         })
     }
 }

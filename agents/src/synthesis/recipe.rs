@@ -7,7 +7,7 @@ use diorama_output::row::Split;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Ability;
-use diorama_seeds::world::Report;
+use diorama_seeds::world::{Finding, Report};
 use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::fingerprint::fingerprint;
-use super::scenario::Shares;
+use super::scenario::{Shares, read_words};
 use super::surface;
 use super::world::Family;
 
@@ -155,6 +155,10 @@ impl Recipe {
         shares: &Shares,
     ) -> Result<(), Report> {
         let shadow = self.seed ^ 0x5eed_0f5e_ed00_0000;
+        // Groups and surfaces change names in the words, and leave their form as it is.
+        if let Some((name, findings)) = wrong_words(&domains) {
+            return Err(Report { name, findings });
+        }
         let (train, test) = split_by_archetype(domains);
         let mut docs = Vec::new();
         for (number, group) in groups(&train, group).into_iter().enumerate() {
@@ -164,9 +168,11 @@ impl Recipe {
                 docs.push(surface::vary(composed.clone(), &mut rng));
             }
         }
-        docs.extend(worlds);
-        let families: Vec<Result<Arc<Family>, Report>> =
-            docs.par_iter().map(|doc| Family::new(doc, shadow, shares, &self.abilities)).collect();
+        let families: Vec<Result<Arc<Family>, Report>> = docs
+            .into_par_iter()
+            .map(|doc| Family::of_read(doc, shadow, shares, &self.abilities))
+            .chain(worlds.par_iter().map(|doc| Family::new(doc, shadow, shares, &self.abilities)))
+            .collect();
         // The first that is wrong is told of, whichever was read first.
         self.train = families.into_iter().collect::<Result<_, _>>()?;
         if test.is_empty() {
@@ -179,7 +185,7 @@ impl Recipe {
             .collect();
         for docs in groups(&test, group) {
             let composed = compose(&family_name(&docs), &docs)?;
-            let family = Family::new(&composed, shadow, shares, &self.abilities)?;
+            let family = Family::of_read(composed.clone(), shadow, shares, &self.abilities)?;
             // What training rows show may not occur in test rows, distractors included.
             let shared: BTreeSet<String> = family
                 .world()
@@ -191,12 +197,21 @@ impl Recipe {
             let family = if shared.is_empty() {
                 family
             } else {
-                Family::new(&without(composed, &shared), shadow, shares, &self.abilities)?
+                Family::of_read(without(composed, &shared), shadow, shares, &self.abilities)?
             };
             self.test.push(family);
         }
         Ok(())
     }
+}
+
+/// The first document of whose scenarios words are wrong: its name, and what is wrong with them.
+fn wrong_words(docs: &[WorldDoc]) -> Option<(String, Vec<Finding>)> {
+    let read: Vec<Vec<Finding>> = docs.par_iter().map(read_words).collect();
+    docs.iter()
+        .zip(read)
+        .find(|(_, findings)| !findings.is_empty())
+        .map(|(doc, findings)| (doc.name.clone(), findings))
 }
 
 /// About a quarter of the archetypes is test, so that the test split is no single trade; none when there is one archetype.

@@ -52,14 +52,28 @@ impl Repertoire {
     /// The scenarios of a document, and what is wrong with those that don't fit.
     #[must_use]
     pub fn new(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
-        let (_, domains) = doc.clone().into_domains();
+        Self::with(doc, world, check_words)
+    }
+
+    /// As [`Repertoire::new`], where the words of all scenarios were checked.
+    #[must_use]
+    pub fn of_read(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
+        Self::with(doc, world, |_, _| Vec::new())
+    }
+
+    fn with(
+        doc: &WorldDoc,
+        world: &World,
+        check: fn(&ScenarioDoc, usize) -> Vec<Finding>,
+    ) -> (Self, Vec<Finding>) {
+        let domains = doc.to_domains();
         let mut repertoire = Self::default();
         let mut findings = Vec::new();
         for (position, domain) in domains.iter().enumerate() {
             let (scenarios, mut found) = scenario::compile(domain, DomainId(position as u16), world);
             findings.append(&mut found);
             for scenario in scenarios {
-                let mut wrong = check_words(&scenario.doc, index_of(domain, &scenario.doc));
+                let mut wrong = check(&scenario.doc, index_of(domain, &scenario.doc));
                 if wrong.is_empty() {
                     repertoire.scenarios.push(Arc::new(scenario));
                 }
@@ -179,6 +193,14 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
         Ability::RetrieveCall => apis.len() == 1,
         Ability::PlanRetrieveCall => apis.len() > 1,
     }
+}
+
+/// What is wrong with the words of the scenarios of a document.
+#[must_use]
+pub fn read_words(doc: &WorldDoc) -> Vec<Finding> {
+    let domains = doc.to_domains();
+    let scenarios = domains.iter().flat_map(|domain| domain.scenarios.iter().enumerate());
+    scenarios.flat_map(|(position, scenario)| check_words(scenario, position)).collect()
 }
 
 fn index_of(domain: &DomainDoc, doc: &ScenarioDoc) -> usize {

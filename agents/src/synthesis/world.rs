@@ -11,7 +11,7 @@ use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{ApiId, FieldId, ResourceId, World};
 use diorama_seeds::task::Ability;
-use diorama_seeds::world::Report;
+use diorama_seeds::world::{Finding, Report};
 use diorama_simulator::embed::embedded;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
@@ -39,8 +39,8 @@ pub struct Family {
     pub survey: Survey,
     /// Conversations written for it.
     pub repertoire: Repertoire,
-    /// Records of another seed: where values for new records come from.
-    pub shadow: World,
+    shadow_seed: u64,
+    shadow: OnceLock<Result<Arc<World>, Report>>,
     topics: OnceLock<Vec<Vec<f32>>>,
     told: OnceLock<Vec<BTreeSet<u64>>>,
     names: OnceLock<Names>,
@@ -60,6 +60,8 @@ pub struct UnitWorld {
     pub hash: String,
     /// The document as stored.
     pub canonical: Arc<str>,
+    /// The family's shadow.
+    pub shadow: Arc<World>,
 }
 
 impl UnitWorld {
@@ -106,20 +108,45 @@ impl Family {
         shares: &Shares,
         abilities: &[Ability],
     ) -> Result<Arc<Self>, Report> {
-        let source = Source::new(doc.clone())?;
-        let world = source.world();
+        let family = Self::with(doc.clone(), shadow_seed, shares, abilities, Repertoire::new)?;
+        family.shadow()?;
+        Ok(family)
+    }
+
+    /// As [`Family::new`], for a document of whose scenarios the words were checked. Its shadow is made when it is first
+    /// wanted.
+    ///
+    /// # Errors
+    /// As [`Family::new`].
+    pub(super) fn of_read(
+        doc: WorldDoc,
+        shadow_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+    ) -> Result<Arc<Self>, Report> {
+        Self::with(doc, shadow_seed, shares, abilities, Repertoire::of_read)
+    }
+
+    fn with(
+        doc: WorldDoc,
+        shadow_seed: u64,
+        shares: &Shares,
+        abilities: &[Ability],
+        scenarios: fn(&WorldDoc, &World) -> (Repertoire, Vec<Finding>),
+    ) -> Result<Arc<Self>, Report> {
+        let source = Source::new(doc)?;
+        let (doc, world) = (source.doc(), source.world());
         let guide = Guide::new(doc, world);
         let mut survey = Survey::new(world);
         survey.leave_out(|api| guide.api(api).unasked);
         let mut archetypes: Vec<String> =
             world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
         archetypes.dedup();
-        let (mut repertoire, findings) = Repertoire::new(doc, world);
+        let (mut repertoire, findings) = scenarios(doc, world);
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
         }
         repertoire.weigh(shares, abilities);
-        let shadow = source.recorded(shadow_seed)?;
         let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
         Ok(Arc::new(Self {
             license,
@@ -128,12 +155,21 @@ impl Family {
             guide,
             survey,
             repertoire,
-            shadow,
+            shadow_seed,
+            shadow: OnceLock::new(),
             source,
             topics: OnceLock::new(),
             told: OnceLock::new(),
             names: OnceLock::new(),
         }))
+    }
+
+    /// Records of another seed: where values for new records come from.
+    ///
+    /// # Errors
+    /// When they cannot be made.
+    pub fn shadow(&self) -> Result<Arc<World>, Report> {
+        self.shadow.get_or_init(|| self.source.recorded(self.shadow_seed).map(Arc::new)).clone()
     }
 
     /// What the APIs of each domain have in common, as vectors: the means of what they are called and described by.
@@ -180,10 +216,10 @@ impl Family {
 
 impl Guide {
     fn new(doc: &WorldDoc, world: &World) -> Self {
-        let (_, domains) = doc.clone().into_domains();
+        let domains = doc.to_domains();
         let mut guide =
             Self { apis: (0..world.apis.len()).map(|_| ApiWords::default()).collect(), ..Self::default() };
-        for domain in &domains {
+        for domain in domains.iter() {
             for api in &domain.apis {
                 if let Some(id) = world.api_named(&api.name) {
                     guide.apis[id.index()] = ApiWords::new(&api.phrases.cased(domain.domain.casing));

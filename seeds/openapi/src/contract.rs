@@ -65,6 +65,11 @@ impl<'a> Taker<'a> {
             request: take(self, &operation.request),
             whole,
             reply: take(self, &operation.promise),
+            headers: operation
+                .headers
+                .iter()
+                .map(|(name, schema)| (name.clone(), self.take(schema)))
+                .collect(),
             refusal: (operation.refusal != 400).then_some(operation.refusal),
             form: operation.form,
         }

@@ -50,6 +50,8 @@ pub(super) struct Operation {
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
     pub(super) promise: Option<Json>,
+    /// The schemas of a success's headers, by name.
+    pub(super) headers: Vec<(String, Json)>,
     /// A success has content of some kind.
     pub(super) answers: bool,
     /// The status with which it refuses a body that is not valid.
@@ -347,6 +349,7 @@ fn operation<'a>(
         form,
         octets,
         promise,
+        headers: success.map(|success| headers(unfolder, success)).unwrap_or_default(),
         answers: success
             .is_some_and(|success| success.get("content").is_some() && true_json(success).is_none()),
         refusal,
@@ -354,6 +357,41 @@ fn operation<'a>(
         route: Route::default(),
     }
 }
+
+/// The headers that a response declares, but those that HTTP itself and the server see to.
+fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Vec<(String, Json)> {
+    let mut declared = Vec::new();
+    for (name, header) in response.get("headers").and_then(Json::as_object).into_iter().flatten() {
+        let lower = name.to_lowercase();
+        let own = ["content-", "access-control-"].iter().any(|start| lower.starts_with(start));
+        let is_name = lower.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        if own || !is_name || name.is_empty() || SERVED.contains(&&*lower) {
+            continue;
+        }
+        let Some(header) = unfolder.resolve(header) else { continue };
+        // Before 3.0 a header is its own schema.
+        let schema = parameter_schema(header).or_else(|| header.get("type").map(|_| header));
+        let mut schema = schema.cloned().unwrap_or_else(|| serde_json::json!({"type": "string"}));
+        if let (Some(example), Some(members)) = (header.get("example"), schema.as_object_mut()) {
+            members.entry("example").or_insert_with(|| example.clone());
+        }
+        declared.push((name.clone(), schema));
+    }
+    declared
+}
+
+/// Headers that the server sends where they apply.
+const SERVED: [&str; 9] = [
+    "date",
+    "connection",
+    "transfer-encoding",
+    "set-cookie",
+    "www-authenticate",
+    "etag",
+    "link",
+    "retry-after",
+    "server",
+];
 
 /// The parameters that an operation shares with its path, and its own.
 fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {

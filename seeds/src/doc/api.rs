@@ -62,6 +62,10 @@ pub struct ContractDoc {
     /// The body of a success, made of what is known of the record; nothing where a success has no JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply: Option<Json>,
+    /// The headers of a success, by name, as JSON Schemas. A `Location` of something new is its path; others show the
+    /// member of the body that has their name, or what their schema lends.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub headers: IndexMap<String, Json>,
     /// The body is a form: one that is empty is no missing body.
     #[serde(skip_serializing_if = "is_false")]
     pub form: bool,

@@ -1,8 +1,11 @@
 //! Values that follow from others: expressions over the fields made before, and over records that are done.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::Arc;
+
+use hashbrown::HashMap;
 
 use super::moment::Clock;
 use crate::expr::eval::{Bound, Budget, DEFAULT_BYTES, Env, EvalError, Records};
@@ -21,6 +24,46 @@ pub(super) struct Done<'a> {
     pub(super) keys: &'a [usize],
     /// How many bytes expressions may still make, of [`MOST_BYTES`].
     pub(super) bytes: &'a Cell<u64>,
+    pub(super) indexes: &'a Indexes,
+}
+
+/// Where the records that are done have a value, by resource and field, as far as it was asked for.
+#[derive(Default)]
+pub(super) struct Indexes(RefCell<HashMap<(ResourceId, FieldId), Index>>);
+
+/// Positions of records by the value of a field, and how many records there were when it was made.
+struct Index {
+    of: usize,
+    positions: HashMap<Value, Rc<[usize]>>,
+}
+
+impl Index {
+    fn new(records: &[Record], field: FieldId) -> Self {
+        let mut positions: HashMap<Value, Vec<usize>> = HashMap::new();
+        for (position, record) in records.iter().enumerate() {
+            if let Some(value) = record.get(field.index()) {
+                positions.entry_ref(value).or_default().push(position);
+            }
+        }
+        let shared = positions.into_iter().map(|(value, positions)| (value, positions.into()));
+        Self { of: records.len(), positions: shared.collect() }
+    }
+}
+
+impl Indexes {
+    fn positions(
+        &self,
+        (resource, field): (ResourceId, FieldId),
+        value: &Value,
+        records: &[Record],
+    ) -> Option<Rc<[usize]>> {
+        let mut known = self.0.borrow_mut();
+        let index = known.entry((resource, field)).or_insert_with(|| Index::new(records, field));
+        if index.of != records.len() {
+            *index = Index::new(records, field);
+        }
+        index.positions.get(value).cloned()
+    }
 }
 
 impl Done<'_> {
@@ -49,12 +92,23 @@ impl Records for Done<'_> {
 
     fn find<'r>(
         &'r self,
-        _: ResourceId,
-        _: FieldId,
-        _: &Value,
-        _: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
+        resource: ResourceId,
+        field: FieldId,
+        value: &Value,
+        visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        false
+        // Numbers of two kinds may be equal and still differ as values.
+        if !matches!(value, Value::String(_) | Value::Integer(_) | Value::Bool(_)) {
+            return false;
+        }
+        let records = self.records.get(resource.index()).map_or(&[][..], Vec::as_slice);
+        let positions = self.indexes.positions((resource, field), value, records);
+        let _ = positions
+            .iter()
+            .flat_map(|found| found.iter())
+            .filter_map(|at| records.get(*at))
+            .try_for_each(visit);
+        true
     }
 }
 

@@ -96,7 +96,7 @@ impl Plan {
     /// # Errors
     /// Providers, options and given values that do not fit, each with its place.
     pub(super) fn new(doc: &WorldDoc, world: &World) -> Result<Self, Report> {
-        let (top, domains) = doc.clone().into_domains();
+        let domains = doc.to_domains();
         let short = doc.domains.is_empty();
         let offset = usize::from(domains.len() > doc.domains.len());
         let mut findings = Vec::new();
@@ -111,7 +111,7 @@ impl Plan {
             };
             let Some(found) = found else {
                 return Err(Report::one(
-                    &top.name,
+                    &doc.name,
                     Finding::error(
                         path,
                         "found no such resource in the document",
@@ -129,7 +129,7 @@ impl Plan {
                 home: country_of_zone(world.zone.name()).or_else(|| a_country(&world.name)),
             })
         } else {
-            Err(Report { name: top.name, findings })
+            Err(Report { name: doc.name.clone(), findings })
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use self::field::{FieldContext, TRIES};
 use super::cast::Cast;
-use super::derive::{Done, MOST_BYTES};
+use super::derive::{Done, Indexes, MOST_BYTES};
 use super::draw::Streams;
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
@@ -44,6 +44,7 @@ pub(super) struct Run<'a> {
     later: Vec<(usize, Value, usize, Given)>,
     /// How many bytes of text expressions may still make.
     bytes: Cell<u64>,
+    indexes: Indexes,
 }
 
 /// A record of `each`.
@@ -174,6 +175,7 @@ impl<'a> Run<'a> {
             key_fields: world.resources.iter().map(|resource| resource.key.index()).collect(),
             later: Vec::new(),
             bytes: Cell::new(MOST_BYTES),
+            indexes: Indexes::default(),
         };
         run.count()?;
         for index in 0..resources {
@@ -326,7 +328,12 @@ impl<'a> Run<'a> {
                 }
                 fixed[field] = true;
             }
-            let done = Done { records: &self.done, keys: &self.key_fields, bytes: &self.bytes };
+            let done = Done {
+                records: &self.done,
+                keys: &self.key_fields,
+                bytes: &self.bytes,
+                indexes: &self.indexes,
+            };
             let mut making = Making {
                 world: self.world,
                 clock: self.clock(),

@@ -25,7 +25,7 @@ use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_simulator::grade::extract::Clock;
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::measures::Measures;
-use diorama_simulator::grade::stated::{Kind, Shown, Unfounded, unfounded};
+use diorama_simulator::grade::stated::{Kind, Replies, Shown, Unfounded, unfounded};
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 
 use crate::answer::{AnswerPart, Asked};
@@ -262,9 +262,9 @@ impl Walk {
 }
 
 impl Seen<'_> {
-    /// The same, for the reading of what is stated.
-    fn shown(&self) -> Shown<'_> {
-        Shown {
+    /// What nothing visible gives of what an assistant says.
+    fn check_stated(&self, stage: usize, prose: &Prose, faults: &mut Vec<Reason>) {
+        let shown = Shown {
             base: self.premises.base,
             vocabulary: self.premises.vocabulary,
             clock: &self.clock,
@@ -272,13 +272,10 @@ impl Seen<'_> {
             system: &self.system,
             turns: &self.turns,
             entries: &self.entries,
+            replies: &Replies::of(&self.entries),
             measures: &self.measures,
-        }
-    }
-
-    /// What nothing visible gives of what an assistant says.
-    fn check_stated(&self, stage: usize, prose: &Prose, faults: &mut Vec<Reason>) {
-        faults.extend(unfounded(prose, &self.shown()).into_iter().map(|Unfounded { what, span }| {
+        };
+        faults.extend(unfounded(prose, &shown).into_iter().map(|Unfounded { what, span }| {
             let words = prose.words_at(span).to_owned();
             match what {
                 Kind::Currency => Reason::CurrencyFromNowhere { stage, words },

@@ -46,7 +46,7 @@ pub(super) struct Known<'a> {
 pub(super) struct AskedNumber<'a> {
     pub(super) about: &'a str,
     /// Other words for it: what the user counts.
-    pub(super) more: &'a str,
+    pub(super) more: String,
     pub(super) value: f64,
 }
 
@@ -76,7 +76,7 @@ impl<'a> Known<'a> {
         shown: Shown<'a>,
         prose: &'a Prose,
         domains: &'a [DomainId],
-        asked: &[AskedNumber<'a>],
+        asked: &'a [AskedNumber<'a>],
     ) -> Self {
         let (leaves, labels) = (Vec::new(), Vec::new());
         let mut known = Self { shown, prose, domains, leaves, labels, subjects: OnceCell::new() };
@@ -156,10 +156,14 @@ impl<'a> Known<'a> {
             .collect();
         let zone = &self.shown.clock.zone;
         let is_leaf = |part: &&str| {
-            let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
-            bodies.flat_map(Body::values).any(|(value, _)| {
-                let number = || part.parse().is_ok_and(|part: f64| value.as_f64() == Some(part));
-                value.to_text(zone) == **part || number()
+            let told: Option<f64> = part.parse().ok();
+            self.shown.replies.all().any(|(value, _)| match value.as_str() {
+                Some(text) => text == *part,
+                // However it is spelt, it is the number.
+                None => match value.as_f64() {
+                    Some(number) => told == Some(number),
+                    None => value.to_text(zone) == **part,
+                },
             })
         };
         if either {
@@ -172,8 +176,7 @@ impl<'a> Known<'a> {
     /// Whether a value is part of a text that a reply shows and the answer tells whole: the 140 of `140 Park Road`.
     fn is_in_text(&self, mention: &Mention) -> bool {
         let said = self.prose.source();
-        let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
-        let texts = bodies.flat_map(Body::values).filter_map(|(value, _)| value.as_str());
+        let texts = self.shown.replies.all().filter_map(|(value, _)| value.as_str());
         let told = self.prose.words_at(mention.span());
         texts.filter(|text| text.len() > told.len() && text.contains(told)).any(|text| {
             said.match_indices(text)
@@ -227,10 +230,8 @@ impl<'a> Known<'a> {
                     continue;
                 }
                 seen.push((*resource, *field, shown));
-                let elsewhere = |other: &str| {
-                    let bodies = self.shown.entries.iter().map(|entry| &entry.reply.body);
-                    bodies.flat_map(Body::values).any(|(value, _)| value.as_str() == Some(other))
-                };
+                let elsewhere =
+                    |other: &str| self.shown.replies.all().any(|(value, _)| value.as_str() == Some(other));
                 let of_record = |span: &Span| !self.subjects().is_of_another(prose, *span, (*resource, key));
                 let asserts = |word: &str| stated(word).any(|span| of_record(&span)) && !said(word);
                 let wrong = values.iter().filter(|other| &***other != shown).find(|other| {
@@ -287,7 +288,7 @@ impl<'a> Known<'a> {
             before.iter().zip(now.iter()).any(|(old, new)| old != new && is(old) && !is(new) && !told(new))
         });
         let otherwise = || {
-            self.shown.entries.iter().flat_map(|entry| entry.reply.body.values()).any(|(value, origin)| {
+            self.shown.replies.all().any(|(value, origin)| {
                 let changed =
                     matches!(origin, Origin::Field { resource, key, .. } if self.is_changed(*resource, key));
                 !changed && Leaf::of(value, None).is(mention, clock)

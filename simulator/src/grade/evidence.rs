@@ -181,7 +181,7 @@ impl Ready {
         })
     }
 
-    /// Whether the log holds it; `seen` comes from [`Leaves::seen`], `new` says which record each new one is.
+    /// Whether the log holds it; `seen` comes from [`Leaves::see`], `new` says which record each new one is.
     pub(crate) fn holds<'a>(
         &self,
         log: &(impl Iterator<Item = &'a LogEntry> + Clone),
@@ -237,11 +237,15 @@ impl Leaves {
         })
     }
 
-    /// Which of the leaves successful replies of the log show.
-    pub(crate) fn seen<'a>(&self, log: impl Iterator<Item = &'a LogEntry>) -> Vec<bool> {
-        let mut seen = vec![false; self.0.len()];
+    /// That none of them is shown.
+    pub(crate) fn none(&self) -> Vec<bool> {
+        vec![false; self.0.len()]
+    }
+
+    /// Marks those of the leaves that successful replies show.
+    pub(crate) fn see<'a>(&self, log: impl Iterator<Item = &'a LogEntry>, seen: &mut [bool]) {
         if self.0.is_empty() {
-            return seen;
+            return;
         }
         let successes = log.filter(|entry| entry.reply.is_success());
         for (shown, origin) in successes.flat_map(|entry| entry.reply.body.values()) {
@@ -256,7 +260,6 @@ impl Leaves {
                 }
             }
         }
-        seen
     }
 }
 

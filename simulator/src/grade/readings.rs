@@ -2,19 +2,52 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use diorama_seeds::value::Date;
+use diorama_seeds::value::{Date, Instant};
 
+use super::GradeError;
+use super::claims::AskedNumber;
 use super::deeds::Deeds;
 use super::extract::Clock;
 use super::extract::prose::Prose;
 use super::outcome::{self, Ending};
+use crate::session::LogEntry;
 
 /// What was read for attempts at one task.
 #[derive(Default)]
 pub struct Readings {
     turns: RefCell<Vec<(Date, Rc<[Prose]>)>>,
     said: RefCell<Vec<(Date, Rc<Said>)>>,
+    lies: RefCell<Vec<Lies>>,
+}
+
+/// All that it depends on which claims of a last message are false, beside the world.
+pub(super) struct Basis<'a> {
+    pub(super) said: Rc<Said>,
+    pub(super) turns: Rc<[Prose]>,
+    /// The calls up to the end of the stage, and how many of them are the stage's own.
+    pub(super) log: &'a [Arc<LogEntry>],
+    pub(super) own: usize,
+    pub(super) now: Instant,
+    /// Whether the stage is to end with what was asked for done.
+    pub(super) done: bool,
+    /// How many facts are asked for, and the numbers among them.
+    pub(super) atoms: usize,
+    pub(super) asked: &'a [AskedNumber<'a>],
+}
+
+/// What was found false of a last message.
+struct Lies {
+    said: Rc<Said>,
+    turns: Rc<[Prose]>,
+    log: Vec<Arc<LogEntry>>,
+    own: usize,
+    now: Instant,
+    done: bool,
+    atoms: usize,
+    asked: Vec<(String, String, f64)>,
+    found: Vec<GradeError>,
 }
 
 /// What an answer says, before it is held against facts.
@@ -48,6 +81,43 @@ impl Readings {
         let said = Rc::new(Said { ending: outcome::read(prose.text()), prose, deeds: OnceCell::new() });
         known.push((clock.today, Rc::clone(&said)));
         said
+    }
+}
+
+impl Readings {
+    /// What is false of a last message: the attempts at a task say mostly the same after the same calls.
+    pub(super) fn lies(&self, basis: &Basis<'_>, find: impl FnOnce() -> Vec<GradeError>) -> Vec<GradeError> {
+        if let Some(known) = self.lies.borrow().iter().find(|known| known.rest_on(basis)) {
+            return known.found.clone();
+        }
+        let found = find();
+        let Basis { said, turns, log, own, now, done, atoms, asked } = basis;
+        let asked = asked.iter().map(|one| (one.about.to_owned(), one.more.clone(), one.value));
+        self.lies.borrow_mut().push(Lies {
+            said: Rc::clone(said),
+            turns: Rc::clone(turns),
+            log: log.to_vec(),
+            own: *own,
+            now: *now,
+            done: *done,
+            atoms: *atoms,
+            asked: asked.collect(),
+            found: found.clone(),
+        });
+        found
+    }
+}
+
+impl Lies {
+    fn rest_on(&self, basis: &Basis<'_>) -> bool {
+        let same = |(one, other): (&Arc<LogEntry>, &Arc<LogEntry>)| Arc::ptr_eq(one, other) || one == other;
+        let asked = basis.asked.iter().map(|one| (one.about, one.more.as_str(), one.value));
+        Rc::ptr_eq(&self.said, &basis.said)
+            && Rc::ptr_eq(&self.turns, &basis.turns)
+            && (self.own, self.now, self.done, self.atoms) == (basis.own, basis.now, basis.done, basis.atoms)
+            && self.log.len() == basis.log.len()
+            && self.asked.iter().map(|(about, more, value)| (&**about, &**more, *value)).eq(asked)
+            && self.log.iter().zip(basis.log).all(same)
     }
 }
 

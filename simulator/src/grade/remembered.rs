@@ -1,14 +1,15 @@
 //! What was read of names, kept for the next time: the same few hundred come again in every episode of a world.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 /// So many are kept at most; then it begins anew.
 const MOST: usize = 8_192;
 
 /// What was read of names.
-pub(super) struct Remembered<T>(RefCell<HashMap<String, Rc<T>>>);
+pub(super) struct Remembered<T>(RefCell<FxHashMap<String, Rc<T>>>);
 
 impl<T> Default for Remembered<T> {
     fn default() -> Self {

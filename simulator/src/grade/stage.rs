@@ -17,9 +17,9 @@ use super::extract::Mention;
 use super::extract::prose::{Prose, Span};
 use super::measures::Measures;
 use super::prepare::{PreparedStage, filled_fact};
-use super::readings::Said;
+use super::readings::{Basis, Said};
 use super::refusal::Ground;
-use super::stated::{Shown, unfounded};
+use super::stated::{Replies, Shown, unfounded};
 use super::{Attempt, Ended, Episode, Verdict, deeds, structured};
 use crate::session::LogEntry;
 
@@ -36,13 +36,20 @@ pub(super) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub(super) fn new(number: usize, attempt: &Attempt<'a>, ended: &'a Ended<'a>, leaves: &Leaves) -> Self {
+    /// `seen` are the leaves that replies of the stages before show.
+    pub(super) fn new(
+        number: usize,
+        attempt: &Attempt<'a>,
+        ended: &'a Ended<'a>,
+        leaves: &Leaves,
+        seen: &mut Vec<bool>,
+    ) -> Self {
         let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
         let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
         let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
         let own = log.get(opened..).unwrap_or_default();
-        let seen = leaves.seen(log.iter().map(|entry| &**entry));
-        Self { ended, log, own, seen, said: OnceCell::new() }
+        leaves.see(own.iter().map(|entry| &**entry), seen);
+        Self { ended, log, own, seen: seen.clone(), said: OnceCell::new() }
     }
 }
 
@@ -56,7 +63,7 @@ pub(super) struct Held<'a> {
 }
 
 impl<'a> Held<'a> {
-    fn said(&self) -> &'a Said {
+    fn said(&self) -> &'a Rc<Said> {
         let Episode { readings, clock, .. } = self.episode;
         self.stage.said.get_or_init(|| readings.said(self.stage.ended.answer, clock))
     }
@@ -146,14 +153,31 @@ impl<'a> Held<'a> {
         if answers == Answers::Structured || answer.is_empty() {
             return Vec::new();
         }
-        let counted = OnceCell::new();
+        let Episode { attempt, clock, readings, .. } = episode;
+        let asked = self.asked_numbers();
+        let basis = Basis {
+            said: Rc::clone(self.said()),
+            turns: readings.turns(user_turns, clock),
+            log: stage.log,
+            own: stage.own.len(),
+            now: attempt.last.clock(),
+            done: expected.outcome == Outcome::Done,
+            atoms: expected.key.atoms.len(),
+            asked: &asked,
+        };
+        readings.lies(&basis, || self.found_lies(&asked))
+    }
+
+    /// The numbers asked for.
+    fn asked_numbers(&self) -> Vec<AskedNumber<'a>> {
+        let expected = self.expected;
+        let user_turns = self.stage.ended.user_turns;
         let facts = expected.key.tops.iter().zip(&expected.facts).filter_map(|(top, (_, fact))| {
-            let mut more = "";
+            let mut more = String::new();
             let value = match filled_fact(fact, |number, field| self.made(number, field))? {
                 Fact::Number { value, .. } => value,
                 Fact::Count { value } => {
-                    let last = || user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
-                    more = counted.get_or_init(last);
+                    more = user_turns.last().map(|turn| claims::counted(turn)).unwrap_or_default();
                     value as f64
                 }
                 Fact::Money { minor, scale, .. } => minor as f64 / 10_f64.powi(i32::from(scale)),
@@ -162,10 +186,14 @@ impl<'a> Held<'a> {
             let about = top.about.split(" of the ").next().unwrap_or_default();
             Some(AskedNumber { about, more, value })
         });
-        let facts: Vec<AskedNumber<'_>> = facts.collect();
-        let own = stage.own;
+        facts.collect()
+    }
+
+    fn found_lies(&self, asked: &[AskedNumber<'_>]) -> Vec<GradeError> {
+        let Self { expected, stage, episode, .. } = *self;
+        let (own, user_turns) = (stage.own, stage.ended.user_turns);
         self.with_shown(|shown, domains| {
-            let known = Known::new(shown, &self.said().prose, domains, &facts);
+            let known = Known::new(shown, &self.said().prose, domains, asked);
             let done = expected.outcome == Outcome::Done;
             let deeds = done
                 .then(|| deeds::untold(self.said(), own, user_turns, episode.vocabulary, self.new.world))
@@ -198,6 +226,7 @@ impl<'a> Held<'a> {
             system: &Prose::default(),
             turns: &episode.readings.turns(stage.ended.user_turns, &episode.clock),
             entries: stage.log,
+            replies: &Replies::of(stage.log),
             measures: &Measures::default(),
         };
         let domains = claims::domains(stage.log, base.world());
@@ -206,7 +235,7 @@ impl<'a> Held<'a> {
     }
 
     /// Whether replies up to the end of the stage hold what is stated and what the ending rests on.
-    pub(super) fn evidence(&self, errors: &mut Vec<GradeError>) -> Verdict {
+    pub(super) fn evidence(&self) -> (Verdict, Vec<GradeError>) {
         let Self { expected, stage, new, .. } = *self;
         let log = stage.log.iter().map(|entry| &**entry);
         let mut missing = Vec::new();
@@ -221,11 +250,10 @@ impl<'a> Held<'a> {
             missing.push("no reply shows what the ending rests on".to_owned());
         }
         if expected.key.tops.is_empty() && expected.evidence.is_empty() {
-            return Verdict::NotEvaluated;
+            return (Verdict::NotEvaluated, Vec::new());
         }
-        let verdict = Verdict::of(missing.is_empty());
-        errors.extend(missing.into_iter().map(|message| GradeError::new(ErrorClass::NoEvidence, message)));
-        verdict
+        let error = |message| GradeError::new(ErrorClass::NoEvidence, message);
+        (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
     /// Whether the stage ended as it should; `answer` is the verdict on what its last message states.

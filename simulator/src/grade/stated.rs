@@ -32,8 +32,38 @@ pub struct Shown<'a> {
     pub turns: &'a [Prose],
     /// The calls so far.
     pub entries: &'a [Arc<LogEntry>],
+    /// What their replies show.
+    pub replies: &'a Replies<'a>,
     /// The units and currencies that are visible.
     pub measures: &'a Measures,
+}
+
+/// The leaves of replies, which are looked through again and again.
+#[derive(Debug)]
+pub struct Replies<'a> {
+    /// Of those that say something of the world.
+    of_world: Vec<(&'a Value, &'a Origin)>,
+    /// Of searches for tools.
+    of_tools: Vec<(&'a Value, &'a Origin)>,
+}
+
+impl<'a> Replies<'a> {
+    /// Of these calls.
+    #[must_use]
+    pub fn of(entries: &'a [Arc<LogEntry>]) -> Self {
+        let mut replies = Self { of_world: Vec::new(), of_tools: Vec::new() };
+        for entry in entries {
+            let searches = entry.call.api == TOOL_SEARCHER;
+            let leaves = if searches { &mut replies.of_tools } else { &mut replies.of_world };
+            leaves.extend(entry.reply.body.values());
+        }
+        replies
+    }
+
+    /// All leaves.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
+        self.of_world.iter().chain(&self.of_tools).copied()
+    }
 }
 
 /// Something that is stated and nowhere given.
@@ -77,10 +107,12 @@ pub(super) const FEW: f64 = 3.0;
 fn is_spelt_so(words: &str, seen: &Shown<'_>) -> bool {
     let words = words.trim();
     let has = |text: &str| {
-        text.match_indices(words).any(|(at, _)| {
-            let (before, after) = (&text[..at], &text[at + words.len()..]);
-            !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
-        })
+        // Most texts don't have them at all, which is quickly known.
+        text.contains(words)
+            && text.match_indices(words).any(|(at, _)| {
+                let (before, after) = (&text[..at], &text[at + words.len()..]);
+                !before.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric)
+            })
     };
     words.chars().any(char::is_alphabetic) && leaves(seen).any(|(value, _)| value.as_str().is_some_and(has))
 }
@@ -173,7 +205,7 @@ fn replies<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = &'a Body> {
 
 /// Their values.
 fn leaves<'a>(seen: &'a Shown<'_>) -> impl Iterator<Item = (&'a Value, &'a Origin)> {
-    replies(seen).flat_map(Body::values)
+    seen.replies.of_world.iter().copied()
 }
 
 /// The arguments that were sent.

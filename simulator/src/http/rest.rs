@@ -1,9 +1,11 @@
 //! A world's REST API: `/s/{id}/...`.
 
 use axum::body::Body;
-use axum::http::{Method, Response};
+use axum::http::{HeaderName, HeaderValue, Method, Response};
 use diorama_seeds::model::{Api, BehaviourKind};
 use diorama_seeds::task::Call;
+use diorama_seeds::value::Zone;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::App;
 use super::auth::{self, Asked, Holder};
@@ -15,6 +17,7 @@ use super::request::{Request, arguments};
 use super::route::Found;
 use super::sessions::{Live, Slot, lock};
 use super::surface::{Incoming, not_allowed};
+use crate::session::LogEntry;
 
 impl App {
     /// Answers a request below `/s/{id}`; the world's own path begins at the byte `from`.
@@ -103,7 +106,11 @@ impl App {
         let mut live = lock(slot);
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
-        Ok(after.on(of_world(api, &entry.reply, entry.reply.to_json(&world.world().zone))))
+        let body = entry.reply.to_json(&world.world().zone);
+        let declared = declared(api, request.uri.path(), &entry, &body, &world.world().zone);
+        let mut response = of_world(api, &entry.reply, body);
+        response.headers_mut().extend(declared);
+        Ok(after.on(response))
     }
 
     /// A token of the session, where the path is one at which tokens are issued. A document may describe it as an operation,
@@ -125,6 +132,32 @@ impl App {
     pub(super) fn base_url(&self, id: &str) -> String {
         format!("{}/s/{id}", self.settings.public_url)
     }
+}
+
+/// What is written as it is in a part of a path.
+const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
+fn declared(
+    api: &Api,
+    path: &str,
+    entry: &LogEntry,
+    body: &str,
+    zone: &Zone,
+) -> Vec<(HeaderName, HeaderValue)> {
+    let contract = api.contract.as_ref().filter(|contract| !contract.headers.is_empty());
+    let Some(contract) = contract.filter(|_| entry.reply.is_success()) else { return Vec::new() };
+    let made =
+        entry.changes.iter().find(|change| change.before.is_none()).map(|change| change.key.to_text(zone));
+    let location =
+        made.map(|key| format!("{}/{}", path.trim_end_matches('/'), utf8_percent_encode(&key, &SEGMENT)));
+    let json = serde_json::from_str(body).unwrap_or_default();
+    let all = contract.headers_of(&json, 0, entry.clock.0).filter_map(|(name, value)| {
+        let is_location = name.eq_ignore_ascii_case("location");
+        let value = location.clone().filter(|_| is_location).unwrap_or(value);
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
+    });
+    all.collect()
 }
 
 /// A session, as far as its keys follow from it.

@@ -336,8 +336,7 @@ pub fn ask_missing(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
     {
         return Err(NoGoal);
     }
-    let stranger =
-        planner.world.family.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
+    let stranger = planner.world.shadow.resource(*resource).records.choose(planner.rng).ok_or(NoGoal)?;
     let name = stranger.get(field.index()).cloned().ok_or(NoGoal)?;
     let known = world.resource(*resource).records.iter().any(|record| {
         let existing = record.get(field.index()).and_then(Value::as_str).unwrap_or_default().to_lowercase();

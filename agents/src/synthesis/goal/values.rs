@@ -194,7 +194,7 @@ fn draw(
         let row = match rows.iter().find(|(of, _)| *of == resource) {
             Some((_, row)) => row.clone(),
             None => {
-                let row = planner.world.family.shadow.resource(resource).records.choose(planner.rng)?.clone();
+                let row = planner.world.shadow.resource(resource).records.choose(planner.rng)?.clone();
                 rows.push((resource, row.clone()));
                 row
             }

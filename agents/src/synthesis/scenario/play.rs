@@ -140,8 +140,7 @@ impl<'a> Prepared<'a> {
         let options = SessionOptions { seed, visible: Some(visible.clone()), ..SessionOptions::default() };
         let session = Session::new(world.base.clone(), options);
         let reading = Reading::new(&world.base, session.state());
-        let stock =
-            Stock { world: model, records: &reading, shadow: &world.family.shadow, clock: model.clock };
+        let stock = Stock { world: model, records: &reading, shadow: &world.shadow, clock: model.clock };
         let cast = scenario.cast(stock, rng).ok_or(Unplayed::NoCast)?;
         let casing = model.domains[scenario.domain.index()].casing;
         let scene = Scene::new(world.base.clone(), casing, cast, session.state().clone());

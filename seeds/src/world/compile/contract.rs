@@ -42,11 +42,19 @@ pub(super) fn contract(
     if contract.refusal.is_some_and(|status| !(400..500).contains(&status)) {
         findings.error(here.name("refusal"), "found a status beyond 400 to 499", "write 400 or 422");
     }
+    let is_name = |name: &&String| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    if let Some(name) = contract.headers.keys().find(|name| !is_name(name)) {
+        let found = format!("found `{name}`, which is no name of a header");
+        findings.error(here.name("headers"), found, "write letters, digits and hyphens");
+    }
     Some(Arc::new(Contract {
         schemas: schemas.clone(),
         request: contract.request.clone(),
         whole,
         reply: contract.reply.clone(),
+        headers: contract.headers.iter().map(|(name, schema)| (name.clone(), schema.clone())).collect(),
         form: contract.form,
         refusal: contract.refusal.unwrap_or(400),
     }))

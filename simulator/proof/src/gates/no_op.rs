@@ -5,6 +5,7 @@ use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
 use diorama_seeds::value::{Instant, Value};
+use rustc_hash::FxHashSet;
 
 use super::trial::Says;
 use super::{GateReport, Trial};
@@ -147,7 +148,7 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
                 .filter_map(|near| parameter.schema.parse_json(&serde_json::json!(near), &world.zone).ok()),
         );
     }
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = FxHashSet::default();
     values.retain(|value| !value.is_missing() && given.as_ref() != Some(value) && seen.insert(value.clone()));
     values.truncate(240);
     values

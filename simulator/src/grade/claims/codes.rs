@@ -25,16 +25,18 @@ impl Known<'_> {
                 && !word.contains('-')
         };
         // `A4` is one where a reply shows `A5`.
-        let replies = self.shown.entries.iter().flat_map(|entry| entry.reply.body.values());
-        let shapes: Vec<String> = replies.filter_map(|(value, _)| shape(value.as_str()?)).collect();
-        let like = move |word: &str| shape(word).is_some_and(|shape| shapes.contains(&shape));
+        let is_shown = |wanted: &str| {
+            let mut texts = self.shown.replies.all().filter_map(|(value, _)| value.as_str());
+            texts.any(|text| text.len() == wanted.len() && shape(text).as_deref() == Some(wanted))
+        };
+        let like = move |word: &str| shape(word).is_some_and(|shape| is_shown(&shape));
         words.filter(move |word| (is_code(word) || like(word)) && !self.shows(word) && !amount(word))
     }
 
     fn shows(&self, code: &str) -> bool {
         let texts = || {
             let said = self.shown.turns.iter().map(Prose::source);
-            let replies = self.shown.entries.iter().flat_map(|entry| entry.reply.body.values());
+            let replies = self.shown.replies.all();
             let sent = self.shown.entries.iter().flat_map(|entry| entry.call.arguments.values());
             let told = replies.filter_map(|(value, _)| value.as_str());
             let all = said.chain(told).chain(sent.filter_map(|json| json.as_str()));

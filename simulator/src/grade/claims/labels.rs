@@ -93,12 +93,15 @@ impl Known<'_> {
             return None;
         }
         let Labelled { words, heads } = self.label_words(mention);
-        if words.is_empty() || self.is_said(mention) || self.is_in_text(mention) {
+        if words.is_empty() || self.is_said(mention) {
             return None;
         }
-        if let Some(label) = self.misattributed(mention, &words) {
-            return Some(label);
-        }
+        let label = self.misattributed(mention, &words).or_else(|| self.rival(mention, &words, &heads));
+        label.filter(|_| !self.is_in_text(mention))
+    }
+
+    /// The label that fits the words of a value better than those that bear it. `heads` are the words next to it.
+    fn rival(&self, mention: &Mention, words: &[String], heads: &[String]) -> Option<&str> {
         let alike: Vec<&Leaf<'_>> = self.leaves.iter().filter(|leaf| leaf.is_alike(mention)).collect();
         let mut labels: Vec<usize> = alike.iter().map(|leaf| leaf.label).collect();
         labels.sort_unstable();
@@ -118,7 +121,7 @@ impl Known<'_> {
             .filter(|label| !own.contains(label))
             // What follows from several replies has no label of its own: only the facts asked for speak against it.
             .filter(|label| best.is_some() || self.labels[*label].asked)
-            .filter(|label| self.labels[*label].asked || self.is_covered(*label, &words, &own))
+            .filter(|label| self.labels[*label].asked || self.is_covered(*label, words, &own))
             .filter(|label| !self.labels[*label].name.ends_with("id"))
             .filter(|label| self.is_measured_like(*label, mention))
             .filter(|label| heads.iter().any(|head| self.labels[*label].has(head)))

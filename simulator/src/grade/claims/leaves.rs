@@ -33,7 +33,7 @@ pub(super) enum Seen<'a> {
 
 impl<'a> Known<'a> {
     /// Takes in what replies show, arguments send and the task asks for.
-    pub(super) fn gather(&mut self, asked: &[AskedNumber<'a>]) {
+    pub(super) fn gather(&mut self, asked: &'a [AskedNumber<'a>]) {
         let position = |labels: &mut Vec<Label<'a>>, name: &'a str, more: &'a str, asked: bool| {
             labels.iter().position(|label| label.is(name, more, asked)).unwrap_or_else(|| {
                 labels.push(Label::new(name, more, asked));
@@ -78,7 +78,7 @@ impl<'a> Known<'a> {
             }
         }
         for one in asked {
-            let label = position(&mut self.labels, one.about, one.more, true);
+            let label = position(&mut self.labels, one.about, &one.more, true);
             self.leaves.push(Leaf { value: Seen::Asked(one.value), label, schema: None, is_free: true });
         }
     }
@@ -158,14 +158,12 @@ impl Leaf<'_> {
         let hour = |time: Time| matches!(&mention.what, What::Time(said) if said.time == time || said.other == Some(time));
         let number = |known: f64| match &mention.what {
             What::Number(number) => {
-                let converted = number.unit.and_then(|said| {
-                    let unit = self.schema?.unit.as_deref().and_then(Unit::named)?;
-                    said.convert(number.value, unit)
-                });
-                [Some(number.value), number.other, converted]
-                    .into_iter()
-                    .flatten()
-                    .any(|said| is_near(known, said, number.decimals))
+                let converted = || {
+                    let said = number.unit?;
+                    said.convert(number.value, self.schema?.unit.as_deref().and_then(Unit::named)?)
+                };
+                let near = |said: f64| is_near(known, said, number.decimals);
+                near(number.value) || number.other.is_some_and(near) || converted().is_some_and(near)
             }
             What::Money(money) => {
                 let close = |said: f64| is_near(known.abs(), said.abs(), 2);

@@ -3,10 +3,12 @@
 //! Names and values of a sentence pair off in order (`83 with Ana, 105 with Rui`; `Ana has 83 and Rui 105`); a pair is false
 //! where replies give the record another value of that member, and the value to another record of its kind.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use diorama_seeds::model::ResourceId;
 use diorama_seeds::value::Value;
+use rustc_hash::FxHashMap;
 
 use super::Known;
 use super::leaves::Leaf;
@@ -26,9 +28,11 @@ struct Held<'a> {
     member: &'a str,
     value: &'a Value,
     origin: &'a Origin,
-    about: Vec<Record<'a>>,
+    about: Rc<[Record<'a>]>,
     /// The one whose fields the object has.
     of: Option<Record<'a>>,
+    /// Whether the answer has the text that it is.
+    is_told: bool,
 }
 
 /// A record that an answer names, and where.
@@ -49,17 +53,19 @@ impl<'a> Subjects<'a> {
         let mut held = Vec::new();
         let entries = known.shown.entries.iter().filter(|entry| entry.reply.is_success());
         let bodies: Vec<_> = entries.filter(|entry| entry.call.api != TOOL_SEARCHER).collect();
-        let all = || bodies.iter().flat_map(|entry| entry.reply.body.values());
+        let leaves = bodies.iter().flat_map(|entry| entry.reply.body.values());
+        let mut records: Vec<Record<'a>> = leaves.filter_map(|(_, origin)| record_of(origin)).collect();
+        records.dedup();
         for entry in &bodies {
             // What is computed is about the records that the call names.
             let mut sent: Vec<Record<'a>> = Vec::new();
             for json in entry.call.arguments.values() {
                 let zone = &known.shown.clock.zone;
-                let is_key = |key: &Value| key.to_json(zone) == *json;
-                sent.extend(all().filter_map(|(_, origin)| record_of(origin)).find(|(_, key)| is_key(key)));
+                sent.extend(records.iter().find(|(_, key)| key.is_json(json, zone)));
             }
             hold("", &entry.reply.body, &sent, &mut held);
         }
+        tell(known.prose, &mut held);
         let named = named(known, &held);
         Self { held, named }
     }
@@ -118,8 +124,13 @@ impl<'a> Subjects<'a> {
         let mut kinds: Vec<ResourceId> = self.named.iter().map(|named| named.record.0).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let sentences: Vec<Span> = known.prose.sentences().collect();
-        let swapped = |kind| sentences.iter().find_map(|own| self.swapped_in(known, kind, *own));
+        if kinds.is_empty() {
+            return None;
+        }
+        let sentences: Vec<(Span, Vec<Told<'_>>)> =
+            known.prose.sentences().map(|own| (own, told_in(known, own))).collect();
+        let swapped =
+            |kind| sentences.iter().find_map(|(own, told)| self.swapped_in(known, kind, *own, told));
         kinds.into_iter().find_map(swapped)
     }
 
@@ -170,7 +181,14 @@ impl<'a> Subjects<'a> {
         })
     }
 
-    fn swapped_in(&self, known: &Known<'a>, kind: ResourceId, own: Span) -> Option<(String, &'a str)> {
+    /// The same for the records of a kind in a sentence. `told` are the numbers, days and times that it gives.
+    fn swapped_in(
+        &self,
+        known: &Known<'a>,
+        kind: ResourceId,
+        own: Span,
+        told: &[Told<'_>],
+    ) -> Option<(String, &'a str)> {
         let inside = |span: &Span| own.start <= span.start && span.end <= own.end;
         let of_kind = self.named.iter().filter(|named| named.record.0 == kind);
         let mut places: Vec<(Span, &Named<'a>)> = of_kind
@@ -181,12 +199,15 @@ impl<'a> Subjects<'a> {
             return None;
         }
         let mut members: Vec<&str> = Vec::new();
-        for held in self.held.iter().filter(|held| held.about.iter().any(|about| about.0 == kind)) {
-            if !members.contains(&held.member) {
+        for held in self.held.iter().filter(|held| !told.is_empty() || held.is_told) {
+            if !members.contains(&held.member) && held.about.iter().any(|about| about.0 == kind) {
                 members.push(held.member);
             }
         }
-        members.into_iter().find_map(|member| self.swapped_member(known, &places, member, own))
+        members.into_iter().find_map(|member| {
+            let told = self.told(known, kind, member, own, told);
+            self.swapped_member(known, &places, member, told)
+        })
     }
 
     /// The same for the values of one member.
@@ -195,24 +216,24 @@ impl<'a> Subjects<'a> {
         known: &Known<'a>,
         places: &[(Span, &Named<'a>)],
         member: &str,
-        sentence: Span,
+        mut told: Vec<Told<'_>>,
     ) -> Option<(String, &'a str)> {
         let kind = places.first()?.1.record.0;
         let has = |record: Record<'a>, told: &Told<'_>| {
             self.values_of(record, member).any(|value| told.is(value, known))
         };
-        let mut records: Vec<Record<'a>> = Vec::new();
-        for held in self.held.iter().filter(|held| held.member == member) {
-            records.extend(held.about.iter().filter(|about| about.0 == kind));
-        }
-        records.sort_unstable_by(|a, b| a.1.cmp(b.1));
-        records.dedup();
-        if records.len() < 2 {
+        if told.is_empty() {
             return None;
         }
-        let told: Vec<Told<'_>> = self.told(known, kind, member, sentence);
-        let told: Vec<Told<'_>> =
-            told.into_iter().filter(|told| records.iter().any(|record| has(*record, told))).collect();
+        let of_kind =
+            |held: &&Held<'a>| held.member == member && held.about.iter().any(|about| about.0 == kind);
+        let own: Vec<&Held<'a>> = self.held.iter().filter(of_kind).collect();
+        told.retain(|told| own.iter().any(|held| told.is(held.value, known)));
+        let mut records = own.iter().flat_map(|held| held.about.iter()).filter(|about| about.0 == kind);
+        let first = records.next();
+        if told.is_empty() || !records.any(|record| Some(record) != first) {
+            return None;
+        }
         // Told once each, they pair off in order; else the nearest on either side has it.
         let mut distinct: Vec<&Value> = places.iter().map(|(_, named)| named.record.1).collect();
         distinct.sort_unstable();
@@ -223,73 +244,64 @@ impl<'a> Subjects<'a> {
             let after = places.iter().find(|(span, _)| span.start >= told.span.end);
             let (_, named) = if in_order { places.get(at)? } else { before.or(after)? };
             let near = |place: &(Span, &Named<'a>)| has(place.1.record, told);
-            let known_of = self.values_of(named.record, member).next().is_some();
-            let fits = has(named.record, told) || (!in_order && before.into_iter().chain(after).any(near));
+            let known_of = || own.iter().any(|held| held.about.contains(&named.record));
+            let fits = || has(named.record, told) || (!in_order && before.into_iter().chain(after).any(near));
             // What was changed since, or belongs to the record in another way.
-            let changed = self.held.iter().filter(|held| held.member == member).any(|held| {
-                held.about.contains(&named.record)
-                    && match held.origin {
-                        Origin::Field { resource, key, field } => known.is_set(*resource, key, *field),
-                        _ => known.is_changed(named.record.0, named.record.1),
-                    }
-            });
-            let explained = changed
-                || self.held.iter().any(|held| {
+            let changed = || {
+                own.iter().filter(|held| held.about.contains(&named.record)).any(|held| match held.origin {
+                    Origin::Field { resource, key, field } => known.is_set(*resource, key, *field),
+                    _ => known.is_changed(named.record.0, named.record.1),
+                })
+            };
+            let in_another_way = || {
+                self.held.iter().any(|held| {
                     (held.about.contains(&named.record) || held.member != member)
                         && told.is(held.value, known)
-                });
+                })
+            };
             // One name: what stands right behind it, or a name where no other of its kind is named.
             let behind = |place: &(Span, &Named<'a>)| {
                 let between = known.prose.words_at(Span { start: place.0.end, end: told.span.start });
                 between.split_whitespace().count() <= 6 && !between.contains([',', ';'])
             };
-            let of_kind = self.named.iter().filter(|other| other.record.0 == kind);
-            let sole = of_kind.count() == 1;
-            let told_name = told.text.is_some() && sole;
-            let of_own = |held: &Held<'a>| {
-                let own = record_of(held.origin).is_none_or(|own| own == named.record);
-                held.member == member
-                    && held.about.contains(&named.record)
-                    && (own || held.of == Some(named.record))
+            let sole = || self.named.iter().filter(|other| other.record.0 == kind).count() == 1;
+            let of_own = |held: &&Held<'a>| {
+                let itself = record_of(held.origin).is_none_or(|own| own == named.record);
+                held.about.contains(&named.record) && (itself || held.of == Some(named.record))
             };
             let alone = in_order && places.len() > 1
                 || places.len() == 1
-                    && (told_name || before.is_some_and(behind))
-                    && self.held.iter().any(of_own);
-            (alone && known_of && !fits && !explained)
+                    && ((told.text.is_some() && sole()) || before.is_some_and(behind))
+                    && own.iter().any(of_own);
+            (alone && known_of() && !fits() && !changed() && !in_another_way())
                 .then(|| (known.prose.words_at(told.span).to_owned(), named.name))
         })
     }
 
-    /// The values in a sentence that a member may have: numbers, days and times, and texts.
-    fn told<'k>(&self, known: &'k Known<'a>, kind: ResourceId, member: &str, sentence: Span) -> Vec<Told<'k>>
+    /// The values in a sentence that a member may have: the numbers, days and times of it, and texts.
+    fn told<'k>(
+        &self,
+        known: &'k Known<'a>,
+        kind: ResourceId,
+        member: &str,
+        sentence: Span,
+        mentioned: &[Told<'k>],
+    ) -> Vec<Told<'k>>
     where
         'a: 'k,
     {
         let inside = |span: Span| sentence.start <= span.start && span.end <= sentence.end;
-        let mentions = known.prose.mentions().iter().filter(|mention| {
-            let stated = matches!(mention.stance, Stance::Asserted | Stance::Compared);
-            let counts = match &mention.what {
-                What::Number(number) => {
-                    number.role == NumberRole::Plain && is_figure(known.prose.words_at(mention.span()))
-                }
-                What::None => false,
-                _ => true,
-            };
-            inside(mention.span()) && stated && counts && !known.is_said(mention)
-        });
-        let mut told: Vec<Told<'k>> =
-            mentions.map(|mention| Told { span: mention.span(), what: Some(mention), text: None }).collect();
         let mut texts: Vec<&'a str> = Vec::new();
-        for held in self.held.iter().filter(|held| held.member == member) {
+        for held in self.held.iter().filter(|held| held.is_told && held.member == member) {
             let names_kind = matches!(held.origin, Origin::Field { resource, .. } if *resource == kind)
                 && self.named.iter().any(|named| held.value.as_str() == Some(named.name));
-            if let Some(text) = held.value.as_str().filter(|text| text.len() > 2 && !names_kind)
+            if let Some(text) = held.value.as_str().filter(|_| !names_kind)
                 && !texts.contains(&text)
             {
                 texts.push(text);
             }
         }
+        let mut told = mentioned.to_vec();
         for text in texts {
             let spaced = text.replace('_', " ");
             let said = known.shown.turns.iter().any(|turn| !turn.find(&spaced).is_empty());
@@ -303,7 +315,25 @@ impl<'a> Subjects<'a> {
     }
 }
 
+/// The numbers, days and times that a sentence gives.
+fn told_in<'k>(known: &'k Known<'_>, sentence: Span) -> Vec<Told<'k>> {
+    let mentions = known.prose.mentions().iter().filter(|mention| {
+        let stated = matches!(mention.stance, Stance::Asserted | Stance::Compared);
+        let counts = match &mention.what {
+            What::Number(number) => {
+                number.role == NumberRole::Plain && is_figure(known.prose.words_at(mention.span()))
+            }
+            What::None => false,
+            _ => true,
+        };
+        let inside = sentence.start <= mention.start && mention.end <= sentence.end;
+        inside && stated && counts && !known.is_said(mention)
+    });
+    mentions.map(|mention| Told { span: mention.span(), what: Some(mention), text: None }).collect()
+}
+
 /// A value as an answer tells it.
+#[derive(Clone, Copy)]
 struct Told<'k> {
     span: Span,
     what: Option<&'k Mention>,
@@ -360,15 +390,29 @@ fn hold<'a>(name: &'a str, body: &'a Body, around: &[Record<'a>], held: &mut Vec
         _ => None,
     };
     let room = MOST.saturating_sub(held.len());
+    let about: Rc<[Record<'a>]> = own.as_slice().into();
     held.extend(plain.into_iter().take(room).map(|(member, value, origin)| Held {
         member,
         value,
         origin,
-        about: own.clone(),
+        about: Rc::clone(&about),
         of: direct,
+        is_told: false,
     }));
     for (name, item) in lists {
         hold(name, item, &own, held);
+    }
+}
+
+/// Marks the texts that an answer has.
+fn tell(prose: &Prose, held: &mut [Held<'_>]) {
+    let mut known: FxHashMap<&str, bool> = FxHashMap::default();
+    for one in held {
+        let Some(text) = one.value.as_str().filter(|text| text.len() > 2) else { continue };
+        one.is_told = *known.entry(text).or_insert_with(|| match text.contains('_') {
+            true => !prose.find(&text.replace('_', " ")).is_empty(),
+            false => !prose.find(text).is_empty(),
+        });
     }
 }
 
@@ -380,11 +424,16 @@ fn named<'a>(known: &Known<'a>, held: &[Held<'a>]) -> Vec<Named<'a>> {
         let Origin::Field { resource, key, field } = one.origin else { continue };
         let declared = world.resource(*resource);
         let names = declared.display == Some(*field) || declared.key == *field;
-        let Some(name) = one.value.as_str().filter(|name| names && name.len() > 2) else { continue };
+        // With `_` for a blank it may stand there where the same with a blank does not.
+        let may_stand = |name: &&str| names && name.len() > 2 && (one.is_told || name.contains('_'));
+        let Some(name) = one.value.as_str().filter(may_stand) else { continue };
         if found.iter().any(|known| known.name == name && known.record == (*resource, key)) {
             continue;
         }
-        found.push(Named { record: (*resource, key), name, places: Vec::new() });
+        let places = known.prose.find(name);
+        if !places.is_empty() {
+            found.push(Named { record: (*resource, key), name, places });
+        }
     }
     // A name that several bear tells none of them.
     let shared = |name: &str, record: Record<'a>| {
@@ -393,9 +442,5 @@ fn named<'a>(known: &Known<'a>, held: &[Held<'a>]) -> Vec<Named<'a>> {
     let single: Vec<bool> = found.iter().map(|named| !shared(named.name, named.record)).collect();
     let mut single = single.into_iter();
     found.retain(|_| single.next().unwrap_or(false));
-    for named in &mut found {
-        named.places = known.prose.find(named.name);
-    }
-    found.retain(|named| !named.places.is_empty());
     found
 }

@@ -1,5 +1,7 @@
 //! Units of measure and currencies: what they are called, and how they convert.
 
+use crate::grade::remembered::Remembered;
+
 /// A unit: a dimension, and how a value in it becomes one in the dimension's base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
@@ -101,10 +103,18 @@ pub(crate) const KILOMETRE_AN_HOUR: Unit = unit(Speed, 1.0);
 /// Degrees Celsius, also what a bare degree sign means.
 pub(crate) const CELSIUS: Unit = unit(Temperature, 1.0);
 
+thread_local! {
+    static NAMED: Remembered<Option<Unit>> = Remembered::default();
+}
+
 impl Unit {
     /// Finds a unit by the name a world gives it (`km`, `minutes`, `°C`, `m²`, `km/h`, `%`).
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
+        NAMED.with(|known| *known.get(name, Self::read))
+    }
+
+    fn read(name: &str) -> Option<Self> {
         let folded: String = name.trim().to_lowercase();
         match folded.as_str() {
             "%" => return Some(PERCENT),

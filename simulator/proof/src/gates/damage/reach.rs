@@ -6,6 +6,7 @@ use diorama_seeds::value::Value;
 use diorama_simulator::engine::{Body, Origin};
 use diorama_simulator::grade::evidence::{derives, parsed, tells_beforehand};
 use diorama_simulator::session::LogEntry;
+use serde_json::{Map, Value as Json};
 
 use crate::answer::Asked;
 use crate::binding::each;
@@ -91,12 +92,11 @@ fn follows(trial: &Trial<'_>, reference: &LogEntry, other: &LogEntry, wanted: f6
 
 /// Whether a call asks for the same as a reference call: all of its arguments but those that choose the view.
 fn asks_the_same(trial: &Trial<'_>, reference: &LogEntry, other: &LogEntry) -> bool {
-    let arguments = arguments_of(trial, reference);
-    other.call.api == reference.call.api
-        && arguments.iter().all(|(name, json)| other.call.arguments.get(name) == Some(json))
+    let same = |(name, json): (&String, &Json)| other.call.arguments.get(name) == Some(json);
+    other.call.api == reference.call.api && arguments_of(trial, reference).iter().all(same)
 }
 
-fn arguments_of(trial: &Trial<'_>, reference: &LogEntry) -> serde_json::Map<String, serde_json::Value> {
+fn arguments_of(trial: &Trial<'_>, reference: &LogEntry) -> Map<String, Json> {
     let gold = trial.grounded.entries.iter().position(|entry| std::ptr::eq(&**entry, reference));
     gold.map(|call| crate::checks::binding_arguments(trial, call)).unwrap_or_default()
 }
