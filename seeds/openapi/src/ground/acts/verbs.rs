@@ -58,7 +58,7 @@ impl Act<'_> {
         }
         self.require(&found.above);
         let behaviour = &mut self.api.behaviour;
-        (behaviour.patch, behaviour.key) = (Some(found.name.clone()), (!found.single).then(|| key));
+        (behaviour.patch, behaviour.key) = (Some(found.name.clone()), (!found.single).then_some(key));
         behaviour.set = set;
         self.touch(&found.name, &crate::ground::resources::UPDATED);
         self.phrase_act(of, &verb, &said);
