@@ -312,7 +312,7 @@ fn view_in<'a>(shape: &'a Shape, envelope: Option<&'a str>, about_record: bool, 
             View::List(List { item: item.first_object(), items: "", root: None, envelope })
         }
         Kind::Union(_) => match shape.first_object() {
-            object if object.members().is_some() => View::Record { shape: object, envelope },
+            object if object.members().is_some() => view_in(object, envelope, about_record, pages),
             _ => View::Other,
         },
         Kind::Object(members) => {

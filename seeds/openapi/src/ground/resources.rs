@@ -410,6 +410,7 @@ pub(super) fn is_plain_object(shape: &Shape) -> bool {
         members.iter().all(|(name, member)| {
             let known =
                 matches!(member.shape.kind, Kind::String | Kind::Integer | Kind::Number | Kind::Boolean);
+            let known = known && diorama_seeds::world::is_member_name(name);
             known && key_name(name).is_none_or(|(_, ending)| !["id", "sid", "uuid", "guid"].contains(&ending))
         })
     })
