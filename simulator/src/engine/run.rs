@@ -210,6 +210,11 @@ impl<'a> Run<'a> {
 
     fn not_found(&self, resource: &Resource, key: &Value) -> Refusal {
         let name = key_name(resource);
+        // Where no record has what the whole path names, the last of it is what is not there.
+        let last = self.api.path.rsplit_once('{').and_then(|(_, rest)| rest.split_once('}'));
+        let last = last.map(|(name, _)| name).filter(|_| key.is_missing());
+        let named = last.and_then(|name| self.api.parameter_named(name));
+        let key = named.map_or(key, |parameter| self.argument(parameter));
         let detail = format!("no {} has the {name} {}", resource.label, key.to_text(self.zone()));
         let is_key = |value: &&Parameter| {
             self.api
