@@ -44,6 +44,10 @@ pub struct Planner<'a> {
     pub optional: f64,
     /// Records that the request names anyway, so that a look-up may take their keys.
     pub named: Vec<(ResourceId, Value)>,
+    /// Whether people say keys instead of names.
+    pub by_key: bool,
+    /// So many of those who ask for a record have its key at hand.
+    pub keys_at_hand: f64,
     /// A record that the conversation is about: drawn where one of its resource is.
     pub topic: Option<(ResourceId, Value)>,
     /// Which API the first request is for, as a share of those there are: the slot's own, so that APIs whose requests are
@@ -81,6 +85,8 @@ impl<'a> Planner<'a> {
             optional: 1.0,
             share: None,
             named: Vec::new(),
+            by_key: false,
+            keys_at_hand: 0.1,
             topic: None,
             phenomena: Vec::new(),
             most_calls: usize::MAX,
@@ -227,7 +233,7 @@ impl<'a> Planner<'a> {
         // Where nothing finds a name, people have the key at hand.
         let finders = &self.world.family.survey.finders[resource.index()];
         let is_key = described.display == Some(described.key);
-        let is_found = !is_key && finders.iter().any(|finder| self.takes_known(finder));
+        let is_found = !self.by_key && !is_key && finders.iter().any(|finder| self.takes_known(finder));
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
             return self.find_by_name(resource, key, nesting);
         }

@@ -118,12 +118,14 @@ impl QueryAgent for OfflineQuery {
                 wishes.add(&mut planner, any_goal)?;
             }
             Shape::Branch => {
+                planner.keys_at_hand = 0.0;
                 wishes.add(&mut planner, record_goal)?;
                 let about = wishes.first()?.again.clone().ok_or(NoDraft::NoGoal)?;
                 planner.topic = Some((about.resource, about.key));
                 wishes.add(&mut planner, topic_goal)?;
             }
             Shape::Correction => {
+                planner.keys_at_hand = 0.0;
                 wishes.add(&mut planner, record_goal)?;
                 let first = wishes.first()?.clone();
                 wishes.add(&mut planner, |planner| goal::ask_again(planner, &first))?;

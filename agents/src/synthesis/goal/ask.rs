@@ -59,7 +59,11 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 }
                 _ => key,
             };
-            let (it, argument) = planner.argument(id, parameter, &value, 0).ok_or(NoGoal)?;
+            // Some have the key at hand.
+            planner.by_key = planner.rng.random_bool(planner.keys_at_hand);
+            let found = planner.argument(id, parameter, &value, 0);
+            planner.by_key = false;
+            let (it, argument) = found.ok_or(NoGoal)?;
             arguments.push(argument);
             it
         }
