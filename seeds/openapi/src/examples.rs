@@ -50,7 +50,7 @@ pub(super) fn tells(root: &Json, schema: &Json) -> bool {
     let filled = |word: &&str| {
         schema.get(*word).is_some_and(|part| part.as_object().is_none_or(|part| !part.is_empty()))
     };
-    !container || words.iter().any(|word| filled(word))
+    !container || words.iter().any(filled)
 }
 
 /// The schema of an example.

@@ -42,14 +42,14 @@ impl<'a> Stage<'a> {
         attempt: &Attempt<'a>,
         ended: &'a Ended<'a>,
         leaves: &Leaves,
-        seen: &mut Vec<bool>,
+        seen: &mut [bool],
     ) -> Self {
         let before = number.checked_sub(1).and_then(|before| attempt.stages.get(before));
         let log = attempt.log.get(..ended.calls).unwrap_or(attempt.log);
         let opened = before.map_or(0, |before| before.calls).min(attempt.log.len());
         let own = log.get(opened..).unwrap_or_default();
         leaves.see(own.iter().map(|entry| &**entry), seen);
-        Self { ended, log, own, seen: seen.clone(), said: OnceCell::new() }
+        Self { ended, log, own, seen: seen.to_vec(), said: OnceCell::new() }
     }
 }
 
