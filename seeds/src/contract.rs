@@ -177,6 +177,11 @@ pub fn tells_error(name: &str) -> bool {
         && split_identifier(name).iter().any(|word| word == "error" || word == "errors")
 }
 
+/// Names that hold a key of whatever object they stand in.
+pub const KEYS: [&str; 4] = ["id", "sid", "uuid", "guid"];
+/// Names of keys that say nothing of whose they are.
+pub const ANY_KEY: [&str; 12] =
+    ["id", "sid", "uuid", "guid", "name", "title", "slug", "code", "key", "token", "number", "index"];
 /// Segments of paths that mean whoever asks.
 pub const ME: [&str; 4] = ["me", "@me", "self", "current"];
 /// Endings of names that hold a key.

@@ -152,7 +152,9 @@ impl Entities {
 fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
     let api = api(doc, &entity.of);
     let resource = match api {
-        Some(api) => shown(api).ok_or_else(|| format!("{} shows no records", api.name))?,
+        Some(api) => {
+            api.behaviour.resource().cloned().ok_or_else(|| format!("{} shows no records", api.name))?
+        }
         None => {
             let known = [entity.of.clone(), resource_name(&entity.of)];
             known.into_iter().find(|name| doc.resources.contains_key(name)).ok_or_else(|| {
@@ -185,22 +187,6 @@ fn api<'a>(doc: &'a WorldDoc, of: &str) -> Option<&'a ApiDoc> {
     doc.apis.iter().find(|api| api.name == of).or_else(|| {
         doc.apis.iter().find(|api| api.method == method && api.path == path && path.starts_with('/'))
     })
-}
-
-/// The resource whose records an API is about.
-fn shown(api: &ApiDoc) -> Option<String> {
-    let behaviour = &api.behaviour;
-    let kinds = [
-        &behaviour.list,
-        &behaviour.get,
-        &behaviour.lookup,
-        &behaviour.create,
-        &behaviour.replace,
-        &behaviour.patch,
-        &behaviour.delete,
-        &behaviour.action,
-    ];
-    kinds.into_iter().flatten().next().cloned()
 }
 
 /// Flags that keep a record out of lists unless the caller asks for them (`!item.adult`).

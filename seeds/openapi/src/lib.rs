@@ -17,6 +17,7 @@ pub use bundle::{Files, NoFiles};
 pub use overlay::overlay;
 pub use source::MAX_BYTES;
 
+mod bounds;
 mod build;
 mod bundle;
 mod constants;

@@ -4,6 +4,7 @@ use diorama_seeds::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, SortDoc, Text
 use serde_json::{Value as Json, json};
 
 use super::Severity;
+use super::bounds::{is_order, ordered_by};
 use super::build;
 use super::constants::quoted;
 use super::document::{Parameter, Place};
@@ -342,9 +343,7 @@ pub(super) fn first_page(doc: &FieldDoc) -> u8 {
 
 /// The parameter by which callers choose the order.
 fn sort(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> bool {
-    if !["sort", "sort_by", "order_by", "sortby", "orderby", "ordering"]
-        .contains(&words(&parameter.name).join("_").as_str())
-    {
+    if !is_order(&parameter.name) {
         return false;
     }
     let Kind::Enum(values) = &parameter.shape.kind else { return false };
@@ -353,12 +352,8 @@ fn sort(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> bool {
             fact.shape.is_scalar() && build::computed(maker.model, entity, field, &fact.shape).is_none()
         }) || entity.key == field
     };
-    let base = |value: &str| {
-        let value = value.strip_prefix('-').unwrap_or(value);
-        value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value).to_owned()
-    };
     let (kept, dropped): (Vec<&String>, Vec<&String>) =
-        values.iter().filter(|value| !value.trim().is_empty()).partition(|value| stored(&base(value)));
+        values.iter().filter(|value| !value.trim().is_empty()).partition(|value| stored(ordered_by(value)));
     if kept.is_empty() {
         return false;
     }
@@ -372,7 +367,7 @@ fn sort(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> bool {
     }
     let mut fields: Vec<String> = Vec::new();
     for value in &kept {
-        let field = identifier(&base(value));
+        let field = identifier(ordered_by(value));
         if !fields.contains(&field) {
             fields.push(field);
         }

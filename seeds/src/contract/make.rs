@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::check::{Side, is_kind, list, number, same};
 use super::merge::Flat;
-use super::{Schemas, first_state, is_gone, key_name, noun, plain, reference, sample, tells_error};
+use super::{KEYS, Schemas, first_state, is_gone, key_name, noun, plain, reference, sample, tells_error};
 
 /// Objects inside objects show all of their members so deep; below that only those that are required.
 const FULL_DEPTH: u32 = 3;
@@ -239,9 +239,6 @@ impl Known {
         by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())
     }
 }
-
-/// Names that hold a key of whatever object they stand in.
-const KEYS: [&str; 4] = ["id", "sid", "uuid", "guid"];
 
 impl Maker<'_> {
     fn value(&mut self, schema: &Json, place: &Place<'_>, scope: &Scope<'_>) -> Json {

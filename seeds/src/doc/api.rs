@@ -180,6 +180,25 @@ pub struct BehaviourDoc {
     pub also: Vec<EffectDoc>,
 }
 
+impl BehaviourDoc {
+    /// The resource whose single records it is about, by its kind. An aggregate is about none, nor is what changes or lists
+    /// the members of a record.
+    #[must_use]
+    pub fn resource(&self) -> Option<&String> {
+        let kinds = [
+            &self.get,
+            &self.lookup,
+            &self.list,
+            &self.create,
+            &self.replace,
+            &self.patch,
+            &self.delete,
+            &self.action,
+        ];
+        kinds.into_iter().flatten().next()
+    }
+}
+
 /// A check before a call takes effect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{
-    Contract, Facts, Known, List, Listed, Lookup, ME, Named, Side, key_name, noun, plain,
+    ANY_KEY, Contract, Facts, Known, List, Listed, Lookup, ME, Named, Side, key_name, noun, plain,
 };
 use diorama_seeds::model::{
     Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter, Source,
@@ -624,10 +624,6 @@ pub(super) fn parts(resources: &[Resource]) -> Parts {
     };
     found.into_iter().map(|(noun, all)| (noun, sure(all))).collect()
 }
-
-/// Names of keys that say nothing of whose they are.
-const ANY_KEY: [&str; 12] =
-    ["id", "sid", "uuid", "guid", "name", "title", "slug", "code", "key", "token", "number", "index"];
 
 /// Resources by the plain name of their key, where it is theirs alone.
 pub(super) fn keyed(resources: &[Resource]) -> HashMap<String, ResourceId> {

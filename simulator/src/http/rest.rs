@@ -106,9 +106,9 @@ impl App {
         let mut live = lock(slot);
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
-        let body = entry.reply.to_json(&world.world().zone);
-        let declared = declared(api, request.uri.path(), &entry, &body, &world.world().zone);
-        let mut response = of_world(api, &entry.reply, body);
+        let zone = &world.world().zone;
+        let mut response = of_world(api, &entry.reply, entry.reply.to_json(zone));
+        let declared = declared(api, request.uri.path(), &entry, zone);
         response.headers_mut().extend(declared);
         Ok(after.on(response))
     }
@@ -138,21 +138,15 @@ impl App {
 const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
-fn declared(
-    api: &Api,
-    path: &str,
-    entry: &LogEntry,
-    body: &str,
-    zone: &Zone,
-) -> Vec<(HeaderName, HeaderValue)> {
+fn declared(api: &Api, path: &str, entry: &LogEntry, zone: &Zone) -> Vec<(HeaderName, HeaderValue)> {
     let contract = api.contract.as_ref().filter(|contract| !contract.headers.is_empty());
     let Some(contract) = contract.filter(|_| entry.reply.is_success()) else { return Vec::new() };
     let made =
         entry.changes.iter().find(|change| change.before.is_none()).map(|change| change.key.to_text(zone));
     let location =
         made.map(|key| format!("{}/{}", path.trim_end_matches('/'), utf8_percent_encode(&key, &SEGMENT)));
-    let json = serde_json::from_str(body).unwrap_or_default();
-    let all = contract.headers_of(&json, 0, entry.clock.0).filter_map(|(name, value)| {
+    let shown = entry.reply.json_tree(zone);
+    let all = contract.headers_of(&shown, 0, entry.clock.0).filter_map(|(name, value)| {
         let is_location = name.eq_ignore_ascii_case("location");
         let value = location.clone().filter(|_| is_location).unwrap_or(value);
         Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))

@@ -321,7 +321,7 @@ impl<'a> Act<'a> {
         self.api.behaviour.action = Some("none".to_owned());
         self.api.behaviour.also.push(EffectDoc {
             delete: Some(found.name.clone()),
-            condition: Some(if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") }),
+            condition: Some(located::all_hold(&conditions)),
             ..EffectDoc::default()
         });
     }

@@ -26,7 +26,7 @@ pub(super) fn add(resources: &mut IndexMap<String, ResourceDoc>, apis: &mut [Api
         }
     }
     for api in apis {
-        let counts = shown(&api.behaviour).and_then(|name| counted.get(&name));
+        let counts = api.behaviour.resource().and_then(|name| counted.get(name));
         let is_count =
             |field: &String| counts.is_some_and(|all| all.iter().any(|member| names(member) == Some(field)));
         api.behaviour.set.retain(|field, _| !is_count(field));
@@ -44,20 +44,7 @@ fn names(member: &ReplyFieldDoc) -> Option<&String> {
     }
 }
 
-/// The resource whose records a behaviour shows.
-fn shown(behaviour: &diorama_seeds::doc::BehaviourDoc) -> Option<String> {
-    let kinds = [
-        &behaviour.get,
-        &behaviour.list,
-        &behaviour.create,
-        &behaviour.replace,
-        &behaviour.patch,
-        &behaviour.delete,
-        &behaviour.action,
-    ];
-    kinds.into_iter().flatten().next().cloned()
-}
-
+/// The resource whose records an API shows.
 fn shown_of(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Option<String> {
     let behaviour = &api.behaviour;
     if let Some(list) = &behaviour.members {
@@ -68,7 +55,7 @@ fn shown_of(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Option<S
     changed
         .and_then(|list| list.split_once('.'))
         .map(|(owner, _)| owner.to_owned())
-        .or_else(|| shown(behaviour))
+        .or_else(|| behaviour.resource().cloned())
 }
 
 /// How many records of the noun that a member counts a record has.

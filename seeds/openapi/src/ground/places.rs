@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use diorama_seeds::contract::{ME, key_name, noun, plain};
+use diorama_seeds::contract::{ANY_KEY, ME, key_name, noun, plain};
 use diorama_seeds::english::stem;
 use diorama_seeds::world::api_path::{Piece, pieces};
 use indexmap::IndexMap;
@@ -766,7 +766,7 @@ impl Places {
             *index != but && self.is_shown(*index) && found.item.as_deref() == Some(key)
         };
         let mut all = self.all.values().enumerate().filter(fits);
-        let (index, _) = all.next().filter(|_| !values::ANY.contains(&&*plain(key)))?;
+        let (index, _) = all.next().filter(|_| !ANY_KEY.contains(&&*plain(key)))?;
         all.next().is_none().then_some(index)
     }
 

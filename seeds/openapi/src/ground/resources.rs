@@ -1,6 +1,8 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
-use diorama_seeds::contract::{ME, Schemas, Side, first_state, is_gone, key_name, noun, plain, tells_error};
+use diorama_seeds::contract::{
+    KEYS, ME, Schemas, Side, first_state, is_gone, key_name, noun, plain, tells_error,
+};
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
@@ -411,7 +413,7 @@ pub(super) fn is_plain_object(shape: &Shape) -> bool {
             let known =
                 matches!(member.shape.kind, Kind::String | Kind::Integer | Kind::Number | Kind::Boolean);
             let known = known && diorama_seeds::world::is_member_name(name);
-            known && key_name(name).is_none_or(|(_, ending)| !["id", "sid", "uuid", "guid"].contains(&ending))
+            known && key_name(name).is_none_or(|(_, ending)| !KEYS.contains(&ending))
         })
     })
 }

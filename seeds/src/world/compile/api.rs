@@ -367,18 +367,7 @@ fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
 /// The field a parameter is about, where `like` does not say it: by its filter, its name, or what it refers to.
 fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>) {
     let behaviour = &doc.behaviour;
-    let kinds = [
-        &behaviour.get,
-        &behaviour.lookup,
-        &behaviour.list,
-        &behaviour.create,
-        &behaviour.replace,
-        &behaviour.patch,
-        &behaviour.delete,
-        &behaviour.action,
-        &behaviour.aggregate,
-    ];
-    let named = kinds.into_iter().flatten().next().map(String::as_str);
+    let named = behaviour.resource().or(behaviour.aggregate.as_ref()).map(String::as_str);
     let members = [&behaviour.members, &behaviour.add_members, &behaviour.remove_members];
     let holder =
         members.into_iter().flatten().next().and_then(|path| path.split_once('.')).map(|(name, _)| name);

@@ -5,6 +5,7 @@ use diorama_seeds::doc::{EffectDoc, PhrasesDoc, ReplyDoc};
 use indexmap::IndexMap;
 
 use super::Act;
+use super::located::all_hold;
 use crate::constants::literal;
 use crate::ground::places::{Above, Collection, Part, keys, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
@@ -139,7 +140,7 @@ impl Act<'_> {
         let Some(parameter) = self.many(self.collection(index)) else { return };
         if self.operation.method == "PUT" {
             let conditions = self.conditions("item", above, 0);
-            let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") };
+            let condition = all_hold(&conditions);
             self.api.behaviour.condition = Some(condition);
         }
         self.api.behaviour.each = Some(parameter);

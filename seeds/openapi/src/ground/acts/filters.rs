@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 
 use super::Act;
 use crate::Severity;
+use crate::bounds::{bound, is_order, ordered_by, stems};
 use crate::fakes;
 use crate::ground::places::Collection;
 use crate::operations::argument;
@@ -16,8 +17,6 @@ use crate::phrases;
 use crate::words::{identifier, is_identifier, label, measured, words};
 
 const SEARCHES: [&str; 8] = ["q", "query", "search", "term", "keyword", "searchterm", "namecontains", "text"];
-/// Names of parameters by which callers choose an order.
-const ORDERS: [&str; 6] = ["sort", "sort_by", "order_by", "sortby", "orderby", "ordering"];
 
 /// Of which fields a filter's name may speak.
 type Said = Option<String>;
@@ -292,17 +291,12 @@ impl Act<'_> {
     /// The order that callers choose, by fields that there are. Whether they can.
     pub(super) fn sorted_by(&mut self, found: &Collection) -> bool {
         let Some(resource) = self.resources.get(&found.name) else { return false };
-        let base = |value: &str| {
-            let value = value.strip_prefix('-').unwrap_or(value);
-            value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value).to_owned()
-        };
-        let is_order = |name: &str| ORDERS.contains(&words(name).join("_").as_str());
         let found =
             self.api.parameters.iter_mut().find(|(name, doc)| is_order(name) && !doc.values.is_empty());
         let Some((name, doc)) = found else { return false };
-        let stored = |value: &&String| resource.fields.contains_key(&base(value));
+        let stored = |value: &&String| resource.fields.contains_key(ordered_by(value));
         let (kept, lost): (Vec<&String>, Vec<&String>) = doc.values.iter().partition(stored);
-        let mut fields: Vec<String> = kept.iter().map(|value| base(value)).collect();
+        let mut fields: Vec<String> = kept.iter().map(|value| ordered_by(value).to_owned()).collect();
         fields.dedup();
         fields.sort();
         fields.dedup();
@@ -341,55 +335,4 @@ pub(super) fn date_of(resource: &ResourceDoc) -> Option<String> {
     let named =
         wanted.iter().find_map(|word| dates.iter().find(|name| words(name).iter().any(|part| part == word)));
     named.or_else(|| dates.first()).map(|name| (*name).clone())
-}
-
-/// `vote_average_gte` is `vote_average` from below.
-fn bound(joined: &str) -> Option<(String, &'static str)> {
-    const SUFFIXES: [(&str, &str); 16] = [
-        ("_gte", "ge"),
-        ("_lte", "le"),
-        ("_gt", "gt"),
-        ("_lt", "lt"),
-        ("_min", "ge"),
-        ("_max", "le"),
-        ("_from", "ge"),
-        ("_to", "le"),
-        ("_after", "ge"),
-        ("_before", "le"),
-        ("_since", "ge"),
-        ("_until", "le"),
-        ("_start", "ge"),
-        ("_end", "le"),
-        ("_ge", "ge"),
-        ("_le", "le"),
-    ];
-    const PREFIXES: [(&str, &str); 8] = [
-        ("min_", "ge"),
-        ("max_", "le"),
-        ("from_", "ge"),
-        ("to_", "le"),
-        ("minimum_", "ge"),
-        ("maximum_", "le"),
-        ("after_", "ge"),
-        ("before_", "le"),
-    ];
-    let suffix =
-        SUFFIXES.iter().find_map(|(ending, op)| Some((joined.strip_suffix(ending)?.to_owned(), *op)));
-    suffix.or_else(|| {
-        PREFIXES.iter().find_map(|(beginning, op)| Some((joined.strip_prefix(beginning)?.to_owned(), *op)))
-    })
-}
-
-/// Field names that a filter's stem may mean.
-fn stems(stem: &str) -> Vec<String> {
-    let mut out = vec![stem.to_owned()];
-    for prefix in ["with_", "primary_", "original_"] {
-        if let Some(rest) = stem.strip_prefix(prefix) {
-            out.push(rest.to_owned());
-        }
-    }
-    for ending in ["_date", "_at", "d_at", "ed_at"] {
-        out.push(format!("{stem}{ending}"));
-    }
-    out
 }

@@ -201,6 +201,11 @@ impl<'a> Act<'a> {
     }
 }
 
+/// That all conditions hold.
+pub(super) fn all_hold(conditions: &[String]) -> String {
+    if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") }
+}
+
 impl Collection {
     /// The key of the first record for which a condition holds, as an expression.
     pub(super) fn first(&self, variable: &str, condition: &str) -> String {

@@ -7,6 +7,7 @@ use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 
 use super::Act;
+use super::located::all_hold;
 use crate::constants::quoted;
 use crate::ground::places::{Above, Part, form, keys};
 use crate::operations::argument;
@@ -29,7 +30,7 @@ impl Act<'_> {
         if let Some(own) = own.filter(|own| self.is_stored(*own) && self.collection(*own).single) {
             let found = self.collection(own);
             let conditions = self.conditions("a", &found.above, 1);
-            let condition = if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") };
+            let condition = all_hold(&conditions);
             return Some((own, found.first("a", &condition)));
         }
         let of = self.places.mine(&before).filter(|of| before.len() == 1 && self.is_stored(*of))?;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::{key_name, plain};
+use diorama_seeds::contract::{ANY_KEY, KEYS, key_name, plain};
 
-use super::{Collection, Places, values};
+use super::{Collection, Places};
 use crate::shape::{Kind, Shape};
 use crate::words::identifier;
 
@@ -54,7 +54,7 @@ impl Places {
         for found in keys {
             *counts.entry(plain(&found.key)).or_default() += 1;
         }
-        let own = |name: &String| !values::ANY.contains(&name.as_str());
+        let own = |name: &String| !ANY_KEY.contains(&name.as_str());
         self.keyed =
             counts.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name).filter(own).collect();
     }
@@ -96,12 +96,12 @@ fn key_member(record: &Shape, param: &str, given: &Shape, noun: &str) -> Option<
     for noun in [stem.as_str(), noun] {
         names.push(format!("{noun}{ending}"));
     }
-    names.extend(["id", "sid", "uuid", "guid"].map(str::to_owned));
+    names.extend(KEYS.map(str::to_owned));
     names.push(format!("{noun}id"));
     names.extend(["slug", "key", "name", "username", "login", "code", "token"].map(str::to_owned));
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
-    let is_id = ["id", "sid", "uuid", "guid"].contains(&ending);
+    let is_id = KEYS.contains(&ending);
     let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
     exact.or(named).or_else(|| names.iter().find_map(|wanted| member(wanted, &scalar)))
 }

@@ -11,9 +11,6 @@ use crate::document::Operation;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, singular, words};
 
-/// Names of keys that say nothing of whose they are.
-pub(super) const ANY: [&str; 12] =
-    ["id", "sid", "uuid", "guid", "name", "title", "slug", "code", "key", "token", "number", "index"];
 /// Values of a member by which paths tell records apart.
 const PICKS: u64 = 3;
 /// Replies are searched for names so deep.
