@@ -5,6 +5,7 @@
 //! of resources; who asks says what is known.
 
 mod check;
+mod format;
 mod headers;
 mod make;
 mod merge;
@@ -16,6 +17,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 pub use check::{Side, Wrong};
+pub use format::fits as fits_format;
 pub use make::{Facts, Known, List, Listed, Lookup, Named};
 
 use crate::english::{singular, split_identifier, stem};
@@ -88,6 +90,13 @@ impl Schemas {
 }
 
 impl Contract {
+    /// Whether a body must have members, whichever they are.
+    #[must_use]
+    pub fn needs_members(&self) -> bool {
+        let schema = self.request.as_ref().map(|schema| self.schemas.resolve(schema));
+        schema.and_then(|schema| schema.get("minProperties")?.as_f64()).is_some_and(|least| least >= 1.0)
+    }
+
     /// The members of a form, whose texts may spell numbers, lists or objects: of each the first reading that its schema
     /// takes.
     #[must_use]

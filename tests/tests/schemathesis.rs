@@ -66,12 +66,9 @@ fn keys(server: &Server, session: &Json, document: &Json) -> String {
         let record = own.and_then(|(_, records)| records.get(0)).or_else(|| {
             resources.values().filter_map(|records| records.get(0)).find(|record| !record[name].is_null())
         })?;
-        record
-            .as_object()
-            .unwrap()
-            .iter()
-            .find(|(field, _)| plain(field) == plain(name))
-            .map(|(_, value)| value.clone())
+        let members = record.as_object().unwrap();
+        let named = members.iter().find(|(field, _)| plain(field) == plain(name)).map(|(_, value)| value);
+        named.or_else(|| members.get("id").filter(|_| own.is_some())).cloned()
     };
     let known: Vec<String> =
         names.iter().filter_map(|name| Some(format!("\"path.{name}\" = {}\n", key(name)?))).collect();

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::Schemas;
+use super::{Schemas, fits_format};
 
 /// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
 const MAX_DEPTH: u32 = 64;
@@ -109,7 +109,7 @@ impl Schemas {
         match value {
             Json::Object(found) => self.check_object(members, found, at),
             Json::Array(items) => self.check_array(members, items, at),
-            Json::String(text) => check_text(members, text),
+            Json::String(text) => check_text(members, text, at.side),
             Json::Number(number) => check_number(members, number.as_f64().unwrap_or_default(), value),
             Json::Null | Json::Bool(_) => Ok(()),
         }
@@ -286,7 +286,8 @@ pub(super) fn same(one: &Json, other: &Json) -> bool {
     }
 }
 
-fn check_text(members: &Map<String, Json>, text: &str) -> Verdict {
+/// A request is held to formats as well; a reply shows what was sent, and to what else is known a format is a description.
+fn check_text(members: &Map<String, Json>, text: &str, side: Side) -> Verdict {
     let length = text.chars().count() as f64;
     let found = Json::from(text);
     if let Some(least) = number(members, "minLength").filter(|least| length < *least) {
@@ -294,6 +295,10 @@ fn check_text(members: &Map<String, Json>, text: &str) -> Verdict {
     }
     if let Some(most) = number(members, "maxLength").filter(|most| length > *most) {
         return Err(wrong(format!("at most {most} characters"), &found));
+    }
+    let format = members.get("format").and_then(Json::as_str).filter(|_| side == Side::Request);
+    if let Some(format) = format.filter(|format| !fits_format(format, text)) {
+        return Err(wrong(format!("a string of the format {format}"), &found));
     }
     match members.get("pattern").and_then(Json::as_str) {
         Some(pattern) if !matches(pattern, text) => {

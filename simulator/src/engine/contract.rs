@@ -8,7 +8,7 @@ use diorama_seeds::contract::{
     ANY_KEY, Contract, Facts, Known, List, Listed, Lookup, ME, Named, Side, key_name, noun, plain,
 };
 use diorama_seeds::model::{
-    Api, BehaviourKind, FieldId, Method, Place, Record, Resource, ResourceId, Setter, Source,
+    Api, BehaviourKind, FieldId, Method, Parameter, Place, Record, Resource, ResourceId, Setter, Source,
 };
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
@@ -53,7 +53,8 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
     let body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
     // A body that may be left out is only held to its schema when there is one.
-    let needed = api.parameters.iter().any(|parameter| parameter.place == Place::Body && parameter.required);
+    let is_needed = |parameter: &Parameter| parameter.place == Place::Body && parameter.required;
+    let needed = contract.needs_members() || api.parameters.iter().any(is_needed);
     let body = Json::Object(body);
     if needed || body.as_object().is_some_and(|body| !body.is_empty()) {
         held(contract, schema, &body)?;

@@ -194,12 +194,11 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         "parameters": parameters,
     });
     if let Json::Object(operation) = &mut operation {
-        if let Some(schema) = api.contract.as_ref().and_then(|contract| contract.request.as_ref()) {
+        let contract = api.contract.as_ref();
+        if let Some((contract, schema)) = contract.and_then(|known| Some((known, known.request.as_ref()?))) {
             let content = json!({"application/json": {"schema": promised(schema)}});
-            operation.insert(
-                "requestBody".to_owned(),
-                json!({"required": !required.is_empty(), "content": content}),
-            );
+            let required = !required.is_empty() || contract.needs_members();
+            operation.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
         } else if !body.is_empty() {
             let schema = json!({
                 "type": "object",

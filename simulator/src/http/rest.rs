@@ -97,10 +97,7 @@ impl App {
         let query = own.as_deref().unwrap_or(query);
         let parts = Request { path, query, headers: request.headers, body: request.body };
         let arguments = arguments(api, parts)?;
-        // A contract is held to its schema by the engine, to which a format is a description.
-        if api.contract.is_none() {
-            format::check(api, &arguments)?;
-        }
+        format::check(api, &arguments)?;
         let call = Call { api: api.name.to_string(), arguments };
         // Only the call itself keeps others from the session.
         let mut live = lock(slot);

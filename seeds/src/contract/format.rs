@@ -1,0 +1,93 @@
+//! Formats of strings: what `email`, `uuid`, `uri`, addresses, dates and times look like.
+
+use jiff::{Timestamp, civil};
+
+/// Whether a text is of a format; formats that are not known take any.
+pub fn fits(format: &str, text: &str) -> bool {
+    match format {
+        "email" => text.rsplit_once('@').is_some_and(|(local, domain)| is_local(local) && is_host(domain)),
+        "uuid" => {
+            let groups: Vec<&str> = text.split('-').collect();
+            let lengths = groups.iter().map(|group| group.len());
+            lengths.eq([8, 4, 4, 4, 12]) && groups.concat().bytes().all(|byte| byte.is_ascii_hexdigit())
+        }
+        "uri" | "url" => text.parse::<http::Uri>().is_ok_and(|uri| uri.scheme().is_some()) || is_opaque(text),
+        "hostname" => is_host(text),
+        "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
+        "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
+        "date" => text.len() == 10 && text.parse::<civil::Date>().is_ok(),
+        "date-time" => {
+            // RFC 3339: a day, `T` or a space, a time and its offset.
+            text.get(10..11).is_some_and(|between| "Tt ".contains(between))
+                && text.parse::<Timestamp>().is_ok()
+        }
+        _ => true,
+    }
+}
+
+/// What stands before the `@` (RFC 5321, without quotes).
+fn is_local(text: &str) -> bool {
+    let atom = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);
+        !part.is_empty() && part.bytes().all(plain)
+    };
+    text.len() <= 64 && text.split('.').all(atom)
+}
+
+fn is_host(text: &str) -> bool {
+    let label = |part: &str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        !part.is_empty()
+            && part.len() <= 63
+            && part.bytes().all(plain)
+            && !part.starts_with('-')
+            && !part.ends_with('-')
+    };
+    text.len() <= 253 && text.split('.').all(label)
+}
+
+/// A URI without an authority: `mailto:ada@example.org`, `urn:isbn:1`.
+fn is_opaque(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else { return false };
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    named
+        && !rest.is_empty()
+        && rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"<>\"{}|\\^`".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_of_their_format() {
+        let check = |format: &str, good: &[&str], bad: &[&str]| {
+            good.iter().for_each(|text| assert!(fits(format, text), "{format}: {text}"));
+            bad.iter().for_each(|text| assert!(!fits(format, text), "{format}: {text}"));
+        };
+        check(
+            "email",
+            &["ada@example.org", "a.b+c@x-y.example"],
+            &["", "ada", "@x", "a@", "a..b@x", "a@-x", "ä@x"],
+        );
+        check(
+            "uuid",
+            &["00000000-0000-4000-8000-00000000000a"],
+            &["", "00000000-0000-4000-8000-00000000000", "x"],
+        );
+        check(
+            "uri",
+            &["https://example.org/a?b=c", "mailto:a@example.org"],
+            &["", "a b", "/a", "http://a b"],
+        );
+        check("ipv4", &["10.0.0.1"], &["10.0.0", ""]);
+        check("date", &["2026-11-23"], &["", "2026-11-31", "20261123", "2026-11-23T10:00:00Z"]);
+        check(
+            "date-time",
+            &["2026-11-23T10:00:00Z", "2026-11-23T10:00:00.5+01:00"],
+            &["", "2026-11-23", "2026-11-23T10:00:00", "2026-11-23T25:00:00Z"],
+        );
+        check("anything", &[""], &[]);
+    }
+}
