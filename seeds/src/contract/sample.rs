@@ -131,7 +131,10 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         }
     }
     let word = |place: u64| words(seed >> place).replace(' ', "-");
-    let mut made = match string("format") {
+    // A name that is a format tells it where nothing else does.
+    let named =
+        || key_name(name).map(|(_, ending)| ending).filter(|ending| ["uuid", "guid"].contains(ending));
+    let mut made = match string("format").or_else(named) {
         Some("date-time" | "datetime") => moment(now - (seed % 8_000_000) as i64),
         Some("date") => moment(now - (seed % 8_000_000) as i64).chars().take(10).collect(),
         Some("time") => "09:30:00Z".to_owned(),
@@ -140,7 +143,7 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         Some("hostname") => format!("{}.example.com", word(4)),
         Some("ipv4" | "ip") => format!("10.{}.{}.{}", seed % 250, (seed >> 8) % 250, (seed >> 16) % 250 + 1),
         Some("ipv6") => format!("2001:db8::{:x}", seed % 60_000 + 1),
-        Some("uuid") => {
+        Some("uuid" | "guid") => {
             let other = mix(seed, "uuid");
             format!(
                 "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
@@ -154,9 +157,7 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         Some("byte" | "base64" | "binary") => "YW1iZXIgZ2FyZGVu".to_owned(),
         Some("snowflake") => snowflake(seed),
         Some("duration") => "PT1H".to_owned(),
-        _ if key_name(name)
-            .is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "uuid" | "guid" | "token")) =>
-        {
+        _ if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "token")) => {
             format!("{:016x}", seed)
         }
         _ if plain(name).ends_with("url") || plain(name).ends_with("uri") => {

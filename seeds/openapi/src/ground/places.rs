@@ -314,6 +314,7 @@ impl Places {
             places.find_above(index);
         }
         places.find_keys();
+        places.lend_key_shapes(operations);
         places.find_owners(operations);
         joins::find(&mut places, operations);
         places

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use diorama_seeds::contract::{ANY_KEY, KEYS, key_name, plain};
 
-use super::{Collection, Places};
+use super::{Collection, Places, form};
+use crate::document::Operation;
 use crate::shape::{Kind, Shape};
 use crate::words::identifier;
 
@@ -58,6 +59,40 @@ impl Places {
         self.keyed =
             counts.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name).filter(own).collect();
     }
+
+    /// What is said of a key elsewhere holds where its own path says nothing: on paths below it, and of the members that
+    /// hold it in bodies and replies.
+    pub(super) fn lend_key_shapes(&mut self, operations: &[Operation]) {
+        let mut said: HashMap<String, Shape> = HashMap::new();
+        for operation in operations {
+            let parts = self.parts(operation);
+            let of_path = parts.iter().enumerate().filter_map(|(place, part)| {
+                let shape = &operation.path_parameter(part.key()?)?.shape;
+                Some((form(&parts[..place]), shape))
+            });
+            let bodies = operation.body.iter().chain(operation.reply.as_ref());
+            let members =
+                bodies.flat_map(Shape::members).flatten().map(|(name, member)| (name, &member.shape));
+            let of_members = members
+                .map(|(name, shape)| (plain(name), shape))
+                .filter(|(name, _)| self.keyed.contains(name));
+            for (key, shape) in of_path.chain(of_members).filter(|(_, shape)| tells(shape)) {
+                said.entry(key).or_insert_with(|| shape.clone());
+            }
+        }
+        for (path, found) in self.all.iter_mut().filter(|(_, found)| !tells(&found.key_shape)) {
+            let shape = said.get(path).or_else(|| said.get(&plain(&found.key)));
+            if let Some(shape) = shape.filter(|shape| shape.kind == found.key_shape.kind) {
+                (found.key_shape.format, found.key_shape.pattern) =
+                    (shape.format.clone(), shape.pattern.clone());
+            }
+        }
+    }
+}
+
+/// Whether a shape says how a key is written.
+fn tells(shape: &Shape) -> bool {
+    shape.format.is_some() || shape.pattern.is_some() || !shape.samples.is_empty()
 }
 
 impl Collection {
