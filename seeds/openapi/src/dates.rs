@@ -4,7 +4,9 @@
 //! follows from its beginning, by an expression that the world file shows; where the beginning may be missing, and
 //! inside objects, both are drawn from spans of time that do not touch.
 
+use diorama_seeds::contract::is_passing;
 use diorama_seeds::doc::{FieldDoc, ResourceDoc};
+use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -70,7 +72,7 @@ pub(super) fn order(resource: &mut ResourceDoc) {
         if apart(first, last) {
             continue;
         }
-        let missing = first.nullable || first.optional;
+        let missing = first.nullable || (first.optional && !is_always(first));
         match follows(&start, first, last, length).filter(|_| !missing) {
             Some(expression) => {
                 let past = span(last).is_some_and(|(_, to)| to <= 0);
@@ -84,6 +86,83 @@ pub(super) fn order(resource: &mut ResourceDoc) {
             }
             None => separate(&mut resource.fields, &start, &end),
         }
+    }
+}
+
+/// Values of states in which nothing more happens.
+const ENDED: [&str; 11] = [
+    "succeeded",
+    "completed",
+    "failed",
+    "cancelled",
+    "canceled",
+    "finished",
+    "ended",
+    "expired",
+    "closed",
+    "done",
+    "resolved",
+];
+/// What is said of a moment at which one of them was reached, whichever it is.
+const ENDS: [&str; 3] = ["finished", "ended", "completed"];
+
+/// Makes the moments at which a record came to its states agree with the state that it is in: `failed_at` is null in what
+/// did not fail, and `in_progress_at` comes before what ended it.
+pub(super) fn reach(resource: &mut ResourceDoc) {
+    let is_state = |(name, field): &(&String, &FieldDoc)| {
+        !field.values.is_empty()
+            && matches!(words(name).last().map(String::as_str), Some("status" | "state" | "phase"))
+    };
+    let Some((state, values)) =
+        resource.fields.iter().find(is_state).map(|(name, field)| (name.clone(), field.values.clone()))
+    else {
+        return;
+    };
+    let created = |(name, field): &(&String, &FieldDoc)| {
+        words(name).first().is_some_and(|word| stem(word) == "creat")
+            && drawn(field).is_some()
+            && is_always(field)
+    };
+    let Some(begin) = resource.fields.iter().find(created).map(|(name, _)| name.clone()) else { return };
+    let kind = resource.fields.get(&begin).and_then(|field| field.kind.clone());
+    let has_ended = |value: &&String| ENDED.contains(&value.as_str());
+    for (name, field) in
+        resource.fields.iter_mut().filter(|(name, field)| **name != begin && field.kind == kind)
+    {
+        if drawn(field) != Some("date_time") || !(field.nullable || field.optional) {
+            continue;
+        }
+        let told: Vec<String> = words(name)
+            .into_iter()
+            .filter(|word| !MOMENTS.contains(&word.as_str()))
+            .map(|word| stem(&word))
+            .collect();
+        let same = |value: &&String| words(value).iter().map(|word| stem(word)).eq(told.iter().cloned());
+        let own = values.iter().position(|value| same(&value));
+        let reached: Vec<&String> = match own.and_then(|own| Some((own, values.get(own)?))) {
+            // What passes has passed in what has ended.
+            Some((_, value)) if is_passing(value) || value == "in_progress" => {
+                let succeeded = |other: &&String| {
+                    ["succeeded", "completed", "finished", "done"].contains(&other.as_str())
+                };
+                std::iter::once(value).chain(values.iter().filter(succeeded)).collect()
+            }
+            Some((_, value)) => vec![value],
+            None if told.len() == 1 && ENDS.iter().any(|end| stem(end) == told[0]) => {
+                values.iter().filter(has_ended).collect()
+            }
+            None => continue,
+        };
+        if reached.is_empty() {
+            continue;
+        }
+        let is_there: Vec<String> =
+            reached.iter().map(|value| format!("record.{state} == '{value}'")).collect();
+        let after = 1 + 3 * own.unwrap_or(values.len());
+        let moment = format!("record.{begin} + hours({after} + day(record.{begin}) % 3)");
+        field.fake =
+            Some(json!({"provider": "expr", "of": format!("({}) ? {moment} : null", is_there.join(" || "))}));
+        (field.nullable, field.optional) = (true, false);
     }
 }
 
@@ -140,6 +219,11 @@ fn drawn(field: &FieldDoc) -> Option<&'static str> {
         (Some("time"), None | Some(Some("time"))) => Some("time"),
         _ => None,
     }
+}
+
+/// Whether the records that there are at the beginning all have it.
+fn is_always(field: &FieldDoc) -> bool {
+    field.fake.as_ref().and_then(|fake| fake.get("share")).and_then(Json::as_f64) == Some(1.0)
 }
 
 /// The provider inside `chance`.

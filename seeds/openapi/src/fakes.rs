@@ -5,8 +5,8 @@
 
 use diorama_seeds::doc::FieldDoc;
 use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
-use indexmap::IndexSet;
-use serde_json::{Value as Json, json};
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value as Json, json};
 
 use self::ranges::{dated, numeric};
 use super::shape::{Kind, Shape};
@@ -94,8 +94,32 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
                 (name.clone(), inner)
             })
             .collect();
+        doc.fake = summed(&doc.fields).or(doc.fake);
     }
     doc
+}
+
+/// Counts of which one is the total of the others, as whole objects, so that they add up.
+fn summed(fields: &IndexMap<String, FieldDoc>) -> Option<Json> {
+    let is_total = |name: &&String| words(name).iter().any(|word| word == "total");
+    let counts = |field: &FieldDoc| {
+        field.kind.as_deref() == Some("integer")
+            && field.max.is_none()
+            && field.min.as_ref().is_none_or(|min| *min == 0)
+    };
+    let mut totals = fields.keys().filter(is_total);
+    let total = totals
+        .next()
+        .filter(|_| totals.next().is_none() && fields.len() > 2 && fields.values().all(counts))?;
+    let whole = |row: usize| {
+        let parts = fields.keys().filter(|name| *name != total).enumerate();
+        let mut object: Map<String, Json> =
+            parts.map(|(place, name)| (name.clone(), json!((row * 17 + (place + 1) * 29) % 97))).collect();
+        let sum: u64 = object.values().filter_map(Json::as_u64).sum();
+        object.insert(total.clone(), json!(sum));
+        Json::Object(object)
+    };
+    Some(json!({"provider": "pick", "of": (0..24).map(whole).collect::<Vec<Json>>()}))
 }
 
 /// Small objects of short words belong together (a country's code and its name), so examples lend them whole.
@@ -278,10 +302,12 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!({"provider": "template", "text": "{city}, {country}"}));
     }
     let tail = words(name).pop().unwrap_or_default();
-    if KINDS.contains(&tail.as_str())
-        && let Some(pick) = few(&samples)
-    {
-        return Some(pick);
+    if KINDS.contains(&tail.as_str()) {
+        let told =
+            shape.description.as_deref().filter(|_| samples.is_empty()).map(quoted).unwrap_or_default();
+        if let Some(pick) = few(if told.len() > 1 { &told } else { &samples }) {
+            return Some(pick);
+        }
     }
     // An example that only repeats the name tells nothing.
     let repeats = |sample: &str| {
@@ -390,6 +416,15 @@ const KINDS: [&str; 12] = [
     "certification",
     "class",
 ];
+
+/// The values that a description names: "`active` or `archived`".
+fn quoted(description: &str) -> Vec<&str> {
+    let is_value = |text: &&str| {
+        text.starts_with(|c: char| c.is_ascii_lowercase())
+            && text.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte))
+    };
+    description.split('`').skip(1).step_by(2).filter(is_value).collect()
+}
 
 /// The short ones among the samples of a kind, the first thirty of them.
 fn few(samples: &[&str]) -> Option<Json> {

@@ -354,9 +354,16 @@ impl Maker<'_> {
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
             // What went wrong is told where something did.
-            let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && tells_error(name));
-            if unneeded && !self.is_found(name, &scope) {
-                continue;
+            let error = tells_error(name);
+            let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error);
+            if (unneeded || error) && !self.is_found(name, &scope) {
+                if unneeded {
+                    continue;
+                }
+                if self.schemas.fits(part, &Json::Null) {
+                    out.insert(name.clone(), Json::Null);
+                    continue;
+                }
             }
             let here = place.below(name, &inside, sample::mix(seed, &plain(name)));
             let here = Place { beside: properties, ..here };

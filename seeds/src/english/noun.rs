@@ -94,6 +94,7 @@ const UNCHANGING: &[&str] = &[
     "information",
     "luggage",
     "media",
+    "metadata",
     "news",
     "personnel",
     "plus",

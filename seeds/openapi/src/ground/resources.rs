@@ -12,6 +12,7 @@ use serde_json::{Value as Json, json};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::build;
+use crate::dates;
 use crate::entities::{Entity, display_member};
 use crate::fakes::{self, Span};
 use crate::phrases;
@@ -341,7 +342,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && shape.kind == Kind::String
             && made.kind.as_deref() == Some("string")
         {
-            made.fake = Some(json!(provider_of_name(&found.noun_words())));
+            made.fake = Some(called(found));
             doc.display = Some(field.clone());
         } else if is_person && fakes::is_made_by(&made, ANY_NAME) {
             // Whatever else a person is called is a person's name.
@@ -403,6 +404,16 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         doc.fields.insert(field, made);
     }
     leave_out_bookkeeping(places, doc);
+    dates::reach(doc);
+    dates::order(doc);
+}
+
+/// What makes the names of a place's records. A kind that no table knows names them itself: the `Porto retention policy`.
+fn called(found: &Collection) -> Json {
+    match provider_of_name(&found.noun_words()) {
+        ANY_NAME => json!({"provider": "template", "text": format!("{{city}} {}", found.label)}),
+        made => json!(made),
+    }
 }
 
 /// Whether an object has only values, none of which is a key.
