@@ -237,6 +237,13 @@ impl<'a> Planner<'a> {
         if described.display.is_some() && nesting < MAX_NESTING && is_found {
             return self.find_by_name(resource, key, nesting);
         }
+        if !self.by_key && !is_key && described.display.is_some() && nesting < MAX_NESTING {
+            let point = self.checkpoint();
+            if let Some(referred) = self.find_below(resource, key, nesting) {
+                return Some(referred);
+            }
+            self.back_to(&point);
+        }
         if nesting < MAX_NESTING && self.has_room() && self.rng.random_bool(0.6) {
             let point = self.checkpoint();
             if let Some(referred) = self.find_by_list(resource, key, nesting) {
@@ -285,6 +292,38 @@ impl<'a> Planner<'a> {
             self.back_to(&point);
         }
         None
+    }
+
+    /// Says what a record is called and whose it is, where a list of a document gives the records of an owner: the channel
+    /// `travel of the guild Ravens United`.
+    fn find_below(&mut self, resource: ResourceId, key: &Value, nesting: u32) -> Option<Vec<Segment>> {
+        let world = self.world.base.world();
+        let record = self.session.state().get(&self.world.base, resource, key)?.clone();
+        let owner = |of: ResourceId| {
+            let mut fields = world.resource(resource).fields.iter().enumerate();
+            let (index, _) = fields.find(|(_, field)| refers_to(&field.schema.kind) == Some(of))?;
+            record.get(index).filter(|key| !key.is_missing()).map(|key| (of, key.clone()))
+        };
+        let finders = self.world.family.survey.finders[resource.index()].iter();
+        let mut owners = finders.filter_map(|finder| {
+            let api = world.api(finder.api);
+            api.contract.as_ref()?;
+            let known = |id| Some(id) == finder.by || api.token == Some(id);
+            let needed = api.parameters.iter().enumerate();
+            let mut needed =
+                needed.filter(|(index, parameter)| parameter.required && !known(ParameterId(*index as u16)));
+            let (_, only) = needed.next().filter(|_| needed.next().is_none())?;
+            owner(refers_to(&only.schema.kind)?)
+        });
+        let (of, owner) = owners.find(|(of, _)| *of != resource && world.resource(*of).display.is_some())?;
+        let whose = self.refer(of, &owner, nesting + 1)?;
+        self.named.push((of, owner));
+        let found = self.find_by_name(resource, key, nesting);
+        self.named.pop();
+        let mut words = found?;
+        words.push(literal(format!(" of the {} ", world.resource(of).label)));
+        words.extend(whose);
+        Some(words)
     }
 
     /// Singles a record out as the only one that a list gives for some of its attributes.
@@ -559,16 +598,21 @@ fn quoted(say: &str, words: &str) -> String {
 /// How a record is begun that is the only one of its kind.
 const ONLY: &str = "the only one of the ";
 
-/// `delete the parcel the only one of the parcels` is `delete the only one of the parcels`.
+/// `delete the parcel the only one of the parcels` is `delete the only one of the parcels`; the webhook Puebla webhook is
+/// the Puebla webhook, and the project Project Lumen is Project Lumen.
 fn leave_out_nouns(segments: &mut [Segment], nouns: &[String]) {
     for at in 1..segments.len() {
         let (before, rest) = segments.split_at_mut(at);
-        if let (Some(Segment::Text(before)), Some(Segment::Text(text))) = (before.last_mut(), rest.first())
-            && text.starts_with(ONLY)
-            && let Some(noun) = nouns.iter().find(|noun| before.ends_with(noun.as_str()))
-        {
-            before.truncate(before.len() - noun.len());
-        }
+        let (Some(Segment::Text(before)), Some(next)) = (before.last_mut(), rest.first()) else { continue };
+        let Some(noun) = nouns.iter().find(|noun| before.ends_with(noun.as_str())) else { continue };
+        let said = noun.trim_start_matches("the ");
+        let kept = match next {
+            Segment::Text(text) if text.starts_with(ONLY) => 0,
+            Segment::Value(name) if name.to_lowercase().starts_with(said) => 0,
+            Segment::Value(name) if name.ends_with(&format!(" {}", said.trim_end())) => "the ".len(),
+            _ => continue,
+        };
+        before.truncate(before.len() - noun.len() + kept);
     }
 }
 
