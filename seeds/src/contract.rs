@@ -178,6 +178,25 @@ pub fn is_passing(value: &str) -> bool {
     split_identifier(value).first().is_some_and(|word| word.len() > 5 && word.ends_with("ing"))
 }
 
+/// Whether a value is a state in which nothing more happens: `failed`, `expired`.
+#[must_use]
+pub fn is_over(value: &str) -> bool {
+    const OVER: [&str; 11] = [
+        "succeeded",
+        "completed",
+        "failed",
+        "cancelled",
+        "canceled",
+        "finished",
+        "ended",
+        "expired",
+        "closed",
+        "done",
+        "resolved",
+    ];
+    OVER.contains(&value)
+}
+
 /// Whether a member tells what went wrong.
 #[must_use]
 pub fn tells_error(name: &str) -> bool {

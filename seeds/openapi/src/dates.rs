@@ -4,7 +4,7 @@
 //! follows from its beginning, by an expression that the world file shows; where the beginning may be missing, and
 //! inside objects, both are drawn from spans of time that do not touch.
 
-use diorama_seeds::contract::is_passing;
+use diorama_seeds::contract::{is_over, is_passing};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
@@ -89,21 +89,7 @@ pub(super) fn order(resource: &mut ResourceDoc) {
     }
 }
 
-/// Values of states in which nothing more happens.
-const ENDED: [&str; 11] = [
-    "succeeded",
-    "completed",
-    "failed",
-    "cancelled",
-    "canceled",
-    "finished",
-    "ended",
-    "expired",
-    "closed",
-    "done",
-    "resolved",
-];
-/// What is said of a moment at which one of them was reached, whichever it is.
+/// What is said of the moment at which something was over, however it ended.
 const ENDS: [&str; 3] = ["finished", "ended", "completed"];
 
 /// Makes the moments at which a record came to its states agree with the state that it is in: `failed_at` is null in what
@@ -123,22 +109,33 @@ pub(super) fn reach(resource: &mut ResourceDoc) {
             && drawn(field).is_some()
             && is_always(field)
     };
-    let Some(begin) = resource.fields.iter().find(created).map(|(name, _)| name.clone()) else { return };
+    let told = |name: &str| -> Vec<String> {
+        let all = words(name).into_iter().filter(|word| !MOMENTS.contains(&word.as_str()));
+        all.map(|word| stem(&word)).collect()
+    };
+    let is_own =
+        |told: &[String], value: &str| words(value).iter().map(|word| stem(word)).eq(told.iter().cloned());
+    // What began it: that it was made, or else whatever is told of no state and is over.
+    let other = |(name, field): &(&String, &FieldDoc)| {
+        let told = told(name);
+        drawn(field).is_some()
+            && is_always(field)
+            && span(field).is_some_and(|(_, to)| to <= 0)
+            && ![stem("updated"), stem("modified")].iter().any(|word| told.contains(word))
+            && !values.iter().any(|value| is_own(&told, value))
+            && !ENDS.iter().any(|end| told == [stem(end)])
+    };
+    let begin = resource.fields.iter().find(created).or_else(|| resource.fields.iter().find(other));
+    let Some(begin) = begin.map(|(name, _)| name.clone()) else { return };
     let kind = resource.fields.get(&begin).and_then(|field| field.kind.clone());
-    let has_ended = |value: &&String| ENDED.contains(&value.as_str());
     for (name, field) in
         resource.fields.iter_mut().filter(|(name, field)| **name != begin && field.kind == kind)
     {
         if drawn(field) != Some("date_time") || !(field.nullable || field.optional) {
             continue;
         }
-        let told: Vec<String> = words(name)
-            .into_iter()
-            .filter(|word| !MOMENTS.contains(&word.as_str()))
-            .map(|word| stem(&word))
-            .collect();
-        let same = |value: &&String| words(value).iter().map(|word| stem(word)).eq(told.iter().cloned());
-        let own = values.iter().position(|value| same(&value));
+        let told = told(name);
+        let own = values.iter().position(|value| is_own(&told, value));
         let reached: Vec<&String> = match own.and_then(|own| Some((own, values.get(own)?))) {
             // What passes has passed in what has ended.
             Some((_, value)) if is_passing(value) || value == "in_progress" => {
@@ -149,7 +146,7 @@ pub(super) fn reach(resource: &mut ResourceDoc) {
             }
             Some((_, value)) => vec![value],
             None if told.len() == 1 && ENDS.iter().any(|end| stem(end) == told[0]) => {
-                values.iter().filter(has_ended).collect()
+                values.iter().filter(|value| is_over(value)).collect()
             }
             None => continue,
         };
@@ -199,7 +196,11 @@ fn pairs(fields: &IndexMap<String, FieldDoc>) -> Vec<(String, String, Length)> {
                 let mut wanted = parts.clone();
                 *wanted.get_mut(place)? = (*begin).to_owned();
                 let same = |(_, known): &&(&String, Vec<String>)| *known == wanted;
-                moments.iter().find(same).map(|(start, _)| ((*start).clone(), *length))
+                // A period that is paid for lasts longer than a stay.
+                let long =
+                    parts.iter().any(|part| ["period", "term", "subscription"].contains(&part.as_str()));
+                let length = if long { Length::Months } else { *length };
+                moments.iter().find(same).map(|(start, _)| ((*start).clone(), length))
             })
         });
         if let Some((start, length)) = partner {

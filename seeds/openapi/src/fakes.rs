@@ -302,12 +302,10 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         return Some(json!({"provider": "template", "text": "{city}, {country}"}));
     }
     let tail = words(name).pop().unwrap_or_default();
-    if KINDS.contains(&tail.as_str()) {
-        let told =
-            shape.description.as_deref().filter(|_| samples.is_empty()).map(quoted).unwrap_or_default();
-        if let Some(pick) = few(if told.len() > 1 { &told } else { &samples }) {
-            return Some(pick);
-        }
+    if KINDS.contains(&tail.as_str())
+        && let Some(pick) = few(&samples)
+    {
+        return Some(pick);
     }
     // An example that only repeats the name tells nothing.
     let repeats = |sample: &str| {
@@ -417,13 +415,17 @@ const KINDS: [&str; 12] = [
     "class",
 ];
 
-/// The values that a description names: "`active` or `archived`".
-fn quoted(description: &str) -> Vec<&str> {
+/// The kinds that only a description names: "`active` or `archived`".
+pub(super) fn quoted_kinds(name: &str, shape: &Shape) -> Option<Vec<String>> {
     let is_value = |text: &&str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
             && text.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-".contains(&byte))
     };
-    description.split('`').skip(1).step_by(2).filter(is_value).collect()
+    let tail = words(name).pop()?;
+    let description =
+        shape.description.as_deref().filter(|_| shape.samples.is_empty() && shape.format.is_none())?;
+    let told: IndexSet<&str> = description.split('`').skip(1).step_by(2).filter(is_value).collect();
+    (KINDS.contains(&tail.as_str()) && told.len() > 1).then(|| told.into_iter().map(str::to_owned).collect())
 }
 
 /// The short ones among the samples of a kind, the first thirty of them.

@@ -136,7 +136,7 @@ fn requests_tell_an_operation_from_its_siblings() {
     let some = |part: &str| said.iter().any(|(_, text)| text.contains(part));
     // The verb and object of a summary are said; what a path says beside its records tells secrets apart; a key of two
     // parts is one.
-    for part in ["ork the gist ", "vault secret ", "robot secret ", "he repo ", "/"] {
+    for part in ["ork the ", " gist", "vault secret ", "robot secret ", "he repo ", "/"] {
         assert!(some(part), "nobody says {part:?}");
     }
     // Nobody asks for a service's own notes, or for what may not have happened; the owner of a repo is no repo.

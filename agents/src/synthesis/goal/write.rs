@@ -1,7 +1,8 @@
 //! Wishes that change records.
 
 use diorama_proof::answer::AnswerPart;
-use diorama_seeds::model::{Api, ApiId, BehaviourKind, ResourceId, World};
+use diorama_seeds::contract::is_over;
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Record, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
@@ -38,7 +39,10 @@ pub fn write(planner: &mut Planner<'_>, id: ApiId, wanted: Wanted) -> Result<Goa
     let entry = planner.call(id, arguments);
     let step = planner.steps.len() - 1;
     let told = &planner.steps[step].arguments;
-    if changes_nothing(world, api, told, &entry.changes) || changes_type(api, told, &entry.changes) {
+    if changes_nothing(world, api, told, &entry.changes)
+        || changes_type(api, told, &entry.changes)
+        || (api.contract.is_some() && ends_what_is_over(&entry.changes))
+    {
         return Err(NoGoal);
     }
     let refusal = match (wanted, entry.reply.is_success()) {
@@ -134,6 +138,18 @@ fn changes_nothing(world: &World, api: &Api, arguments: &[StepArgument], changes
                     == Some(&argument.value)
         };
         !is_key && changes.iter().any(had)
+    })
+}
+
+/// Whether something is ended that is over: nobody cancels what has failed.
+fn ends_what_is_over(changes: &[RecordChange]) -> bool {
+    let text = |record: &Record, field: usize| record.get(field).and_then(Value::as_str).map(str::to_owned);
+    changes.iter().any(|change| {
+        let Some((before, after)) = change.before.as_ref().zip(change.after.as_ref()) else { return false };
+        (0..after.len()).any(|field| {
+            let (had, has) = (text(before, field), text(after, field));
+            had != has && [had, has].iter().flatten().filter(|state| is_over(state)).count() == 2
+        })
     })
 }
 

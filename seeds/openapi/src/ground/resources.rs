@@ -75,8 +75,11 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
             })
             .collect();
         let display = doc.display.clone();
+        // A version of a file bears the file's name.
+        let version = doc.label.as_deref().is_some_and(|label| label.ends_with("version"));
         for (field, member) in &mut doc.fields {
-            let named = above.iter().find(|(_, named, _)| *named == plain(field));
+            let own = |shown: &String| version && display.is_none() && field == shown;
+            let named = above.iter().find(|(_, named, shown)| *named == plain(field) || own(shown));
             if let Some((by, _, shown)) = named.filter(|_| display.as_ref() != Some(field)) {
                 member.fake = Some(json!({"provider": "through", "ref": by, "field": shown}));
             }
@@ -257,6 +260,9 @@ fn code_of(pattern: &str) -> Option<String> {
 const NAMES: [&str; 8] =
     ["name", "title", "friendlyname", "displayname", "label", "subject", "username", "fullname"];
 
+/// Members by which people call what has no name: an invite by whom it invites.
+const ADDRESSES: [&str; 5] = ["email", "emailaddress", "login", "domain", "hostname"];
+
 /// The scalar members of a record as fields. Keys of other records are chosen when a record is shown.
 fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let Some(record) = &found.record else { return };
@@ -273,6 +279,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
+    let display = display.or_else(|| ADDRESSES.iter().find_map(named));
     let says = |name: &str, names: &[&str]| names.contains(&plain(name).as_str());
     let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
@@ -322,6 +329,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if let (Kind::String, Some(values)) = (&shape.kind, places.choices.get(&plain(name))) {
             shape.kind = Kind::Enum(values.clone());
         }
+        if let (Kind::String, Some(values)) = (&shape.kind, fakes::quoted_kinds(name, &shape)) {
+            shape.kind = Kind::Enum(values);
+        }
         if moment {
             shape = Shape { format: Some("date-time".to_owned()), ..Shape::of(Kind::String) };
         }
@@ -342,7 +352,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && shape.kind == Kind::String
             && made.kind.as_deref() == Some("string")
         {
-            made.fake = Some(called(found));
+            if !ADDRESSES.contains(&plain(name).as_str()) {
+                made.fake = Some(called(found));
+            }
             doc.display = Some(field.clone());
         } else if is_person && fakes::is_made_by(&made, ANY_NAME) {
             // Whatever else a person is called is a person's name.
