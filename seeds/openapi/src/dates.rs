@@ -364,4 +364,39 @@ mod tests {
         }
         assert!((1..20).contains(&missing), "{missing}");
     }
+
+    #[test]
+    fn moments_of_states_are_there_in_the_states_that_were_reached() {
+        let moment = || FieldDoc {
+            kind: Some("date-time".to_owned()),
+            optional: true,
+            fake: Some(
+                json!({"provider": "chance", "share": 1.0, "of": {"provider": "date_time", "from": "-90d", "to": "-1d"}}),
+            ),
+            ..FieldDoc::default()
+        };
+        let values = ["queued", "in_progress", "completed", "failed"].map(str::to_owned).to_vec();
+        let status = FieldDoc { values, ..FieldDoc::default() };
+        let mut resource = ResourceDoc::default();
+        resource.fields.insert("status".to_owned(), status);
+        for name in ["created_at", "in_progress_at", "failed_at", "finished_at", "opened_at"] {
+            resource.fields.insert(name.to_owned(), moment());
+        }
+        reach(&mut resource);
+        let made = |name: &str| resource.fields[name].fake.as_ref().unwrap()["of"].to_string();
+        for (name, states) in [
+            ("in_progress_at", &["in_progress", "completed"][..]),
+            ("failed_at", &["failed"]),
+            ("finished_at", &["completed", "failed"]),
+        ] {
+            let known = ["queued", "in_progress", "completed", "failed"];
+            let told: Vec<&str> =
+                known.into_iter().filter(|state| made(name).contains(&format!("'{state}'"))).collect();
+            assert_eq!(told, states, "{name}: {}", made(name));
+            assert!(resource.fields[name].nullable, "{name}");
+        }
+        for name in ["created_at", "opened_at"] {
+            assert!(made(name).contains("date_time"), "{name}: {}", made(name));
+        }
+    }
 }
