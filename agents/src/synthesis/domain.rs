@@ -3,7 +3,7 @@
 //! Offline, the domain agent chooses among the families of the recipe and the API agent's work is the catalog's:
 //! APIs and behaviours written in advance, records made up from the unit's seed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use diorama_output::plan::Unit;
 use diorama_simulator::engine::Base;
@@ -71,6 +71,7 @@ impl ApiAgent for OfflineApis {
             hash: made.hash.to_string(),
             canonical: made.canonical.into(),
             shadow: family.shadow()?,
+            planned: Mutex::default(),
         })
     }
 }

@@ -4,7 +4,7 @@
 //! APIs, or recursively. Every planned call is executed in a scratch session, so a plan that does not work is never
 //! proposed, and every place that an argument comes from is known from the reply's provenance.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, DomainId, Parameter, ParameterId, Record, ResourceId, World,
@@ -133,7 +133,9 @@ impl<'a> Planner<'a> {
     pub fn call(&mut self, api: ApiId, arguments: Vec<StepArgument>) -> Arc<LogEntry> {
         let world = self.world.base.world();
         let step = Step { api, arguments };
-        let entry = self.session.call(&call_of(world, &step));
+        let mut planned = self.world.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = self.session.call_again(&call_of(world, &step), &mut planned);
+        drop(planned);
         self.steps.push(step);
         self.entries.push(entry.clone());
         entry

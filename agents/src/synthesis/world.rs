@@ -5,7 +5,7 @@
 //! with its engine). Must not execute calls.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use diorama_seeds::doc::{PhrasesDoc, WorldDoc};
 use diorama_seeds::materialise::Source;
@@ -16,6 +16,7 @@ use diorama_simulator::embed::embedded;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
 use diorama_simulator::grade::extract::prose::Prose;
+use diorama_simulator::session::Memo;
 
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
@@ -62,6 +63,8 @@ pub struct UnitWorld {
     pub canonical: Arc<str>,
     /// The family's shadow.
     pub shadow: Arc<World>,
+    /// The calls that plans made, most of which others make again.
+    pub(super) planned: Mutex<Memo>,
 }
 
 impl UnitWorld {

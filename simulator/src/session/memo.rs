@@ -3,9 +3,12 @@
 //! The engine is a pure function of state and call, so a result may be used again. Faults and variants of one
 //! reference solution share most of their calls; what must prove a replay does without a memo.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault};
 use std::sync::Arc;
 
 use diorama_seeds::task::Call;
+use rustc_hash::FxHasher;
 
 use super::{LogEntry, Session};
 use crate::engine::State;
@@ -13,14 +16,26 @@ use crate::engine::State;
 /// The calls made so far, each with the state that it was made on and the one that it led to.
 #[derive(Debug, Default)]
 pub struct Memo {
-    known: Vec<Known>,
+    /// By hash of the call.
+    known: HashMap<u64, Vec<Known>, BuildHasherDefault<FxHasher>>,
 }
 
 #[derive(Debug)]
 struct Known {
     before: State,
     entry: Arc<LogEntry>,
-    after: State,
+    /// Where it led; none of a call that only reads, which leads nowhere on whatever seed.
+    after: Option<State>,
+}
+
+impl Known {
+    /// What the call leads to from a state, if that is known.
+    fn led(&self, state: &State) -> Option<State> {
+        match &self.after {
+            Some(after) => self.before.is(state).then(|| after.clone()),
+            None => self.before.reads_as(state).then(|| state.clone()),
+        }
+    }
 }
 
 impl Memo {
@@ -30,14 +45,14 @@ impl Memo {
         Self::default()
     }
 
-    fn find(&self, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
+    fn find(&self, hash: u64, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
         // In another order the same arguments are another call, which only costs making it.
-        let same = |known: &&Known| {
+        self.known.get(&hash)?.iter().find_map(|known| {
             let made = &known.entry.call;
-            made.api == call.api && made.arguments.iter().eq(&call.arguments) && known.before.is(state)
-        };
-        let found = self.known.iter().find(same)?;
-        Some((Arc::clone(&found.entry), found.after.clone()))
+            let same = made.api == call.api && made.arguments.iter().eq(&call.arguments);
+            let state = known.led(state).filter(|_| same)?;
+            Some((Arc::clone(&known.entry), state))
+        })
     }
 }
 
@@ -54,10 +69,13 @@ impl Session {
         if let Some(refusal) = self.refused(call, api) {
             return self.refuse(call, api, refusal);
         }
-        let (entry, state) = memo.find(&self.state, call).unwrap_or_else(|| {
+        let hash = memo.known.hasher().hash_one((&call.api, &call.arguments));
+        let (entry, state) = memo.find(hash, &self.state, call).unwrap_or_else(|| {
             let (entry, after) = self.execute(call, api);
             let before = self.state.clone();
-            memo.known.push(Known { before, entry: Arc::clone(&entry), after: after.clone() });
+            let reads = api.is_none_or(|api| !self.base.world().api(api).writes()) && after.is(&before);
+            let led = (!reads).then(|| after.clone());
+            memo.known.entry(hash).or_default().push(Known { before, entry: Arc::clone(&entry), after: led });
             (entry, after)
         });
         self.take(entry, state)
