@@ -11,6 +11,7 @@ mod make;
 mod merge;
 mod sample;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -68,7 +69,7 @@ impl Schemas {
         let members = flat.members.get("properties").and_then(Json::as_object);
         let unsent = members.into_iter().flatten().filter(|(name, _)| !body.contains_key(*name));
         unsent
-            .filter_map(|(name, part)| Some((name.clone(), self.flat(part).members.remove("default")?)))
+            .filter_map(|(name, part)| Some((name.clone(), self.flat(part).members.get("default")?.clone())))
             .collect()
     }
 
@@ -103,7 +104,8 @@ impl Contract {
     pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
         let flat = self.request.as_ref().map(|schema| self.schemas.flat(schema)).unwrap_or_default();
         let ways = flat.ways.iter().map(|way| self.schemas.flat(way).members);
-        let all: Vec<Map<String, Json>> = std::iter::once(flat.members.clone()).chain(ways).collect();
+        let all: Vec<Cow<'_, Map<String, Json>>> =
+            std::iter::once(flat.members.clone()).chain(ways).collect();
         let schema = |name: &str| all.iter().find_map(|members| members.get("properties")?.get(name));
         let mut members: Map<String, Json> = Map::new();
         for (name, texts) in pairs {
@@ -131,7 +133,7 @@ impl Contract {
 
 /// The name that a schema refers to.
 pub(crate) fn reference(schema: &Json) -> Option<&str> {
-    schema.get("$ref")?.as_str()?.strip_prefix("#/schemas/")
+    check::word(schema.as_object()?, "$ref")?.as_str()?.strip_prefix("#/schemas/")
 }
 
 /// A name without case and punctuation, as members of different spellings are compared: `ConversationSid` is
@@ -219,8 +221,10 @@ const KEY_ENDINGS: [&str; 12] =
 /// The noun and the ending of a name that holds a key: `user` and `id` of `user_id`, nothing and `id` of `id`.
 #[must_use]
 pub fn key_name(name: &str) -> Option<(String, &'static str)> {
-    let last = split_identifier(name).pop();
-    let name = plain(name);
+    let (spelt, name) = (name, plain(name));
+    // Most names need no closer look.
+    KEY_ENDINGS.iter().any(|ending| name.ends_with(ending)).then_some(())?;
+    let last = split_identifier(spelt).pop();
     // `alias_id` ends with `id`, whatever `aliasid` ends with.
     let ends = |ending: &&str| last.as_deref() == Some(*ending);
     let ending = KEY_ENDINGS.into_iter().find(ends);

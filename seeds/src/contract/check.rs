@@ -101,7 +101,7 @@ impl Schemas {
             self.check_at(part, value, at.inside())?;
         }
         self.check_choice(members, value, at)?;
-        if let Some(not) = members.get("not")
+        if let Some(not) = word(members, "not")
             && self.check_at(not, value, at.inside()).is_ok()
         {
             return Err(wrong("a value that `not` does not describe", value));
@@ -145,7 +145,7 @@ impl Schemas {
     }
 
     fn check_object(&self, members: &Map<String, Json>, found: &Map<String, Json>, at: At<'_>) -> Verdict {
-        let properties = members.get("properties").and_then(Json::as_object);
+        let properties = word(members, "properties").and_then(Json::as_object);
         for name in list(members, "required").iter().filter_map(Json::as_str) {
             let known = properties.and_then(|properties| properties.get(name));
             if !found.contains_key(name) && !known.is_some_and(|known| self.owed_by_other(known, at.side)) {
@@ -156,8 +156,8 @@ impl Schemas {
                 });
             }
         }
-        let extra = members.get("additionalProperties");
-        let patterns = members.get("patternProperties").and_then(Json::as_object);
+        let extra = word(members, "additionalProperties");
+        let patterns = word(members, "patternProperties").and_then(Json::as_object);
         for (name, value) in found {
             let mut known = false;
             if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
@@ -192,7 +192,8 @@ impl Schemas {
     /// Whether a required member is one that only the other side sends.
     pub(super) fn owed_by_other(&self, schema: &Json, side: Side) -> bool {
         let flag = if side == Side::Request { "readOnly" } else { "writeOnly" };
-        let set = |schema: &Json| schema.get(flag) == Some(&Json::Bool(true));
+        let said = |schema: &Json| word(schema.as_object()?, flag)?.as_bool();
+        let set = |schema: &Json| said(schema) == Some(true);
         set(schema) || set(self.resolve(schema))
     }
 
@@ -204,13 +205,13 @@ impl Schemas {
         if let Some(most) = number(members, "maxItems").filter(|most| size > *most) {
             return Err(wrong(format!("at most {most} items"), &Json::from(items.len())));
         }
-        if members.get("uniqueItems") == Some(&Json::Bool(true)) {
+        if word(members, "uniqueItems") == Some(&Json::Bool(true)) {
             let mut known = HashSet::new();
             if !items.iter().all(|item| known.insert(item)) {
                 return Err(wrong("different items", &Json::from(items.len())));
             }
         }
-        if let Some(schema) = members.get("items").filter(|schema| !schema.is_array()) {
+        if let Some(schema) = word(members, "items").filter(|schema| !schema.is_array()) {
             for (place, item) in items.iter().enumerate() {
                 self.check_at(schema, item, at.inside())
                     .map_err(|error| error.inside(&format!("[{place}]")))?;
@@ -234,7 +235,7 @@ impl Wrong {
 }
 
 fn check_kind(members: &Map<String, Json>, value: &Json) -> Verdict {
-    match members.get("type") {
+    match word(members, "type") {
         Some(Json::String(kind)) if !is_kind(kind, value) => return Err(wrong(with_article(kind), value)),
         Some(Json::Array(kinds))
             if !kinds.iter().filter_map(Json::as_str).any(|kind| is_kind(kind, value)) =>
@@ -244,10 +245,10 @@ fn check_kind(members: &Map<String, Json>, value: &Json) -> Verdict {
         }
         _ => {}
     }
-    if let Some(only) = members.get("const").filter(|only| !same(only, value)) {
+    if let Some(only) = word(members, "const").filter(|only| !same(only, value)) {
         return Err(wrong(only.to_string(), value));
     }
-    if let Some(values) = members.get("enum").and_then(Json::as_array)
+    if let Some(values) = word(members, "enum").and_then(Json::as_array)
         && !values.iter().any(|known| same(known, value))
     {
         let shown: Vec<String> = values.iter().take(12).map(ToString::to_string).collect();
@@ -289,20 +290,20 @@ pub(super) fn same(one: &Json, other: &Json) -> bool {
 /// A request is held to formats as well; a reply shows what was sent, and to what else is known a format is a description.
 fn check_text(members: &Map<String, Json>, text: &str, side: Side) -> Verdict {
     let length = text.chars().count() as f64;
-    let found = Json::from(text);
+    let found = || Json::from(text);
     if let Some(least) = number(members, "minLength").filter(|least| length < *least) {
-        return Err(wrong(format!("at least {least} characters"), &found));
+        return Err(wrong(format!("at least {least} characters"), &found()));
     }
     if let Some(most) = number(members, "maxLength").filter(|most| length > *most) {
-        return Err(wrong(format!("at most {most} characters"), &found));
+        return Err(wrong(format!("at most {most} characters"), &found()));
     }
-    let format = members.get("format").and_then(Json::as_str).filter(|_| side == Side::Request);
+    let format = word(members, "format").and_then(Json::as_str).filter(|_| side == Side::Request);
     if let Some(format) = format.filter(|format| !fits_format(format, text)) {
-        return Err(wrong(format!("a string of the format {format}"), &found));
+        return Err(wrong(format!("a string of the format {format}"), &found()));
     }
-    match members.get("pattern").and_then(Json::as_str) {
+    match word(members, "pattern").and_then(Json::as_str) {
         Some(pattern) if !matches(pattern, text) => {
-            Err(wrong(format!("a text that matches {pattern}"), &found))
+            Err(wrong(format!("a text that matches {pattern}"), &found()))
         }
         _ => Ok(()),
     }
@@ -329,12 +330,17 @@ fn check_number(members: &Map<String, Json>, value: f64, found: &Json) -> Verdic
     }
 }
 
+/// What a schema says under a word. It says little: to look at each word is faster than to hash one.
+pub(super) fn word<'m>(members: &'m Map<String, Json>, word: &str) -> Option<&'m Json> {
+    members.iter().find(|(known, _)| *known == word).map(|(_, said)| said)
+}
+
 pub(super) fn number(members: &Map<String, Json>, key: &str) -> Option<f64> {
-    members.get(key).and_then(Json::as_f64)
+    word(members, key).and_then(Json::as_f64)
 }
 
 pub(super) fn list<'m>(members: &'m Map<String, Json>, key: &str) -> &'m [Json] {
-    members.get(key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+    word(members, key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Whether a text has a part that a pattern describes. A pattern that cannot be read allows everything.

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::check::{Side, is_kind, list, number, same};
+use super::check::{Side, is_kind, list, number, same, word};
 use super::merge::Flat;
 use super::{KEYS, Schemas, first_state, is_gone, key_name, noun, plain, reference, sample, tells_error};
 
@@ -256,14 +256,14 @@ impl Maker<'_> {
         }
         let flat = self.schemas.flat(schema);
         let before = self.open.len();
-        self.open.extend(flat.names.iter().cloned());
+        self.open.extend(flat.names.iter().map(|name| (*name).to_owned()));
         let value = self.chosen(schema, &flat, place, scope);
         self.open.truncate(before);
         value
     }
 
     /// The first of a schema's alternatives that gives a valid value.
-    fn chosen(&mut self, schema: &Json, flat: &Flat, place: &Place<'_>, scope: &Scope<'_>) -> Json {
+    fn chosen(&mut self, schema: &Json, flat: &Flat<'_>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         if flat.ways.is_empty() {
             return self.plain(&flat.members, place, scope);
         }
@@ -281,7 +281,7 @@ impl Maker<'_> {
             self.listed = listed;
             let part = self.schemas.with(flat, way);
             let before = self.open.len();
-            self.open.extend(part.names.iter().skip(flat.names.len()).cloned());
+            self.open.extend(part.names.iter().skip(flat.names.len()).map(|name| (*name).to_owned()));
             let value = self.chosen(schema, &part, place, scope);
             self.open.truncate(before);
             if self.schemas.fits(schema, &value) {
@@ -304,7 +304,7 @@ impl Maker<'_> {
             (None, Scope::Found(members, _)) => members.get(name),
             _ => None,
         };
-        let properties = flat.members.get("properties").and_then(Json::as_object);
+        let properties = word(&flat.members, "properties").and_then(Json::as_object);
         let shows =
             |name: &String, part: &Json| known(name).is_some_and(|value| self.schemas.fits(part, value));
         properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
@@ -316,10 +316,10 @@ impl Maker<'_> {
     }
 
     fn plain(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
-        if let Some(only) = members.get("const") {
+        if let Some(only) = word(members, "const") {
             return only.clone();
         }
-        if let Some(values) = members.get("enum").and_then(Json::as_array) {
+        if let Some(values) = word(members, "enum").and_then(Json::as_array) {
             return one_of(members, values, place, scope);
         }
         match kind_of(members, place.found) {
@@ -336,7 +336,7 @@ impl Maker<'_> {
             Some(Json::Object(inner)) => Scope::Found(inner, scope.known().clone()),
             _ => scope.clone(),
         };
-        let properties = members.get("properties").and_then(Json::as_object);
+        let properties = word(members, "properties").and_then(Json::as_object);
         let required = list(members, "required");
         let inside = if place.name.is_empty() { scope.known().noun.clone() } else { noun(place.name) };
         let are_objects: Vec<bool> =
@@ -398,7 +398,7 @@ impl Maker<'_> {
         place: &Place<'_>,
         out: &mut Map<String, Json>,
     ) {
-        let extra = members.get("additionalProperties");
+        let extra = word(members, "additionalProperties");
         if extra == Some(&Json::Bool(false)) {
             return;
         }
@@ -420,7 +420,7 @@ impl Maker<'_> {
         }
         let most = number(members, "maxProperties").map_or(usize::MAX, |most| most as usize);
         // A made-up map has an entry, so that callers see what it is.
-        let made = !matches!(scope, Scope::Found(..)) && members.get("properties").is_none();
+        let made = !matches!(scope, Scope::Found(..)) && word(members, "properties").is_none();
         let map =
             made && !scope.is_said() && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
         let shown = usize::from(map && place.depth < FULL_DEPTH);
@@ -438,9 +438,9 @@ impl Maker<'_> {
         let flat = self.schemas.flat(schema);
         let way = |way: &Json| {
             let flat = self.schemas.flat(way);
-            flat.members.contains_key("properties") || !flat.ways.is_empty()
+            word(&flat.members, "properties").is_some() || !flat.ways.is_empty()
         };
-        flat.members.contains_key("properties")
+        word(&flat.members, "properties").is_some()
             || (kind_of(&flat.members, None).is_empty() && flat.ways.iter().any(way))
     }
 
@@ -542,7 +542,7 @@ impl Maker<'_> {
             self.value(part, here, &Scope::Record(Rc::new(record)))
         } else {
             let flat = self.schemas.flat(part).members;
-            let item = flat.get("items").filter(|item| self.is_object(item) && !self.is_open(item))?;
+            let item = word(&flat, "items").filter(|item| self.is_object(item) && !self.is_open(item))?;
             let all = self.listed(known, &meant)?;
             let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
             let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
@@ -585,9 +585,9 @@ impl Maker<'_> {
         let flat = self.schemas.flat(part);
         let only = match list(&flat.members, "enum") {
             [only] => Some(only),
-            _ => flat.members.get("const"),
+            _ => word(&flat.members, "const"),
         };
-        let given = only.or_else(|| flat.members.get("default"));
+        let given = only.or_else(|| word(&flat.members, "default"));
         if let Some(given) = given.filter(|given| self.schemas.fits(part, given)) {
             return Some(given.clone());
         }
@@ -667,17 +667,18 @@ impl Maker<'_> {
     /// The noun of the records that a schema says its objects are: `type: {enum: [user]}`.
     fn kind_said(&self, schema: &Json) -> Option<String> {
         let flat = self.schemas.flat(schema);
-        let said =
-            ["type", "object", "kind"].iter().find_map(|name| flat.members.get("properties")?.get(name))?;
+        let said = ["type", "object", "kind"]
+            .iter()
+            .find_map(|name| word(&flat.members, "properties")?.get(name))?;
         let said = self.schemas.flat(said).members;
-        match (said.get("const"), list(&said, "enum")) {
+        match (word(&said, "const"), list(&said, "enum")) {
             (Some(Json::String(only)), _) | (None, [Json::String(only)]) => Some(noun(only)),
             _ => None,
         }
     }
 
     fn array(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
-        let item = members.get("items").filter(|item| !item.is_array()).unwrap_or(&Json::Bool(true));
+        let item = word(members, "items").filter(|item| !item.is_array()).unwrap_or(&Json::Bool(true));
         let most = number(members, "maxItems").map_or(usize::MAX, |most| most as usize);
         if let Some(list) = &self.facts.list
             && !self.listed
@@ -725,7 +726,7 @@ impl Maker<'_> {
                 _ => Scope::Made(known.clone()),
             };
             let value = self.value(item, &here, &inner);
-            if members.get("uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
+            if word(members, "uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
                 items.push(value);
             }
         }
@@ -738,7 +739,7 @@ impl Maker<'_> {
             return Some(text.clone());
         }
         let flat = self.schemas.flat(item);
-        let ways = if flat.ways.is_empty() { vec![item.clone()] } else { flat.ways };
+        let ways = if flat.ways.is_empty() { std::slice::from_ref(item) } else { flat.ways };
         ways.iter().find_map(|way| {
             let mut value =
                 self.value(way, &place.below("", "", place.seed), &Scope::Made(scope.known().clone()));
@@ -752,7 +753,7 @@ impl Maker<'_> {
         match value {
             Json::Object(members) if depth < FULL_DEPTH => {
                 members.iter_mut().filter(|(name, _)| key_name(name).is_none()).any(|(name, inner)| {
-                    let part = flat.get("properties").and_then(|parts| parts.get(name));
+                    let part = word(&flat, "properties").and_then(|parts| parts.get(name));
                     part.is_some_and(|part| self.put_text(part, text, inner, depth + 1))
                 })
             }
@@ -808,9 +809,9 @@ impl Maker<'_> {
                 return key;
             }
             // Moments of examples lie anywhere, and after one another in no order.
-            let moment = members.get("format").is_some_and(|format| format == "date-time");
+            let moment = word(members, "format").is_some_and(|format| format == "date-time");
             let may = |told: &&Json| !told.is_null() && !moment && key_name(place.name).is_none();
-            let told = |word: &str| members.get(word).filter(may);
+            let told = |name: &str| word(members, name).filter(may);
             let first = sample::first(kind, members, place.name, self.facts.now);
             let first = first.as_ref().filter(|_| scope.is_said());
             let given = [told("default"), first, told("example")];
@@ -829,10 +830,10 @@ fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>, scope
     {
         return value.clone();
     }
-    if let Some(default) = members.get("default").filter(|value| values.contains(value)) {
+    if let Some(default) = word(members, "default").filter(|value| values.contains(value)) {
         return default.clone();
     }
-    let kind = members.get("type").and_then(Json::as_str).unwrap_or_default();
+    let kind = word(members, "type").and_then(Json::as_str).unwrap_or_default();
     let real: Vec<&Json> = values.iter().filter(|value| !value.is_null() && is_kind(kind, value)).collect();
     if scope.is_said() && real.iter().all(|value| value.is_string()) {
         let beside: Vec<&str> = place.beside.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
@@ -850,7 +851,8 @@ fn one_of(members: &Map<String, Json>, values: &[Json], place: &Place<'_>, scope
 
 /// The type of a schema's values, the one of what is known where it has several; empty for any.
 fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) -> &'m str {
-    match members.get("type") {
+    let says = |words: &[&str]| members.keys().any(|known| words.contains(&known.as_str()));
+    match word(members, "type") {
         Some(Json::String(kind)) => kind,
         Some(Json::Array(kinds)) => {
             let kinds = || kinds.iter().filter_map(Json::as_str);
@@ -860,11 +862,10 @@ fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) -> &'m str 
                 .or_else(|| kinds().next())
                 .unwrap_or_default()
         }
-        _ if members.contains_key("properties") || members.contains_key("additionalProperties") => "object",
-        _ if members.contains_key("required") => "object",
-        _ if members.contains_key("items") => "array",
-        _ if members.contains_key("pattern") || members.contains_key("maxLength") => "string",
-        _ if members.contains_key("minimum") || members.contains_key("maximum") => "number",
+        _ if says(&["properties", "additionalProperties", "required"]) => "object",
+        _ if says(&["items"]) => "array",
+        _ if says(&["pattern", "maxLength"]) => "string",
+        _ if says(&["minimum", "maximum"]) => "number",
         _ => "",
     }
 }

@@ -1,5 +1,7 @@
 //! A schema as one object: references followed, the parts of `allOf` put together.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value as Json, json};
 
 use super::check::list;
@@ -7,11 +9,12 @@ use super::{Schemas, reference};
 
 /// A schema put together, and the alternatives that are left to choose from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Flat {
-    pub(super) members: Map<String, Json>,
-    pub(super) ways: Vec<Json>,
+pub(super) struct Flat<'s> {
+    /// Those of the schema itself where it has no parts.
+    pub(super) members: Cow<'s, Map<String, Json>>,
+    pub(super) ways: &'s [Json],
     /// The names of the schemas that were followed.
-    pub(super) names: Vec<String>,
+    pub(super) names: Vec<&'s str>,
 }
 
 /// Parts inside parts are put together so deep.
@@ -19,34 +22,39 @@ const MAX_DEPTH: u32 = 24;
 
 impl Schemas {
     /// Puts a schema together.
-    pub(super) fn flat(&self, schema: &Json) -> Flat {
+    pub(super) fn flat<'s>(&'s self, schema: &'s Json) -> Flat<'s> {
         let mut flat = Flat::default();
         self.take_in(&mut flat, schema, 0);
         flat
     }
 
     /// Puts one more part into a schema.
-    pub(super) fn with(&self, flat: &Flat, part: &Json) -> Flat {
-        let mut flat = Flat { ways: Vec::new(), ..flat.clone() };
+    pub(super) fn with<'s>(&'s self, flat: &Flat<'s>, part: &'s Json) -> Flat<'s> {
+        let mut flat = Flat { ways: &[], ..flat.clone() };
         self.take_in(&mut flat, part, 0);
         flat
     }
 
-    fn take_in(&self, flat: &mut Flat, schema: &Json, depth: u32) {
+    fn take_in<'s>(&'s self, flat: &mut Flat<'s>, schema: &'s Json, depth: u32) {
         let Some(members) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
         if let Some(name) = reference(schema)
-            && flat.names.iter().filter(|known| *known == name).count() < 2
+            && flat.names.iter().filter(|known| **known == name).count() < 2
         {
-            flat.names.push(name.to_owned());
+            flat.names.push(name);
             if let Some(target) = self.target(schema) {
                 self.take_in(flat, target, depth + 1);
             }
         }
-        for (key, value) in members {
-            match (key.as_str(), flat.members.get_mut(key), value) {
-                ("$ref" | "allOf" | "oneOf" | "anyOf", _, _) => {}
+        let is_part = |key: &str| ["$ref", "allOf", "oneOf", "anyOf"].contains(&key);
+        if flat.members.is_empty() && !members.keys().any(|key| is_part(key)) {
+            flat.members = Cow::Borrowed(members);
+            return;
+        }
+        for (key, value) in members.iter().filter(|(key, _)| !is_part(key)) {
+            let flat = flat.members.to_mut();
+            match (key.as_str(), flat.get_mut(key), value) {
                 (_, None, _) => {
-                    flat.members.insert(key.clone(), value.clone());
+                    flat.insert(key.clone(), value.clone());
                 }
                 ("properties", Some(Json::Object(known)), Json::Object(more)) => {
                     for (name, part) in more {
@@ -92,7 +100,7 @@ impl Schemas {
                 [] => {}
                 [only] => self.take_in(flat, only, depth + 1),
                 [first, ..] if !flat.ways.is_empty() => self.take_in(flat, first, depth + 1),
-                parts => flat.ways = parts.to_vec(),
+                parts => flat.ways = parts,
             }
         }
     }

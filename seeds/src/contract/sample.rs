@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::check::number;
+use super::check::{number, word};
 use super::{key_name, plain};
 use crate::materialise::matching_text;
 use crate::schema::{Schema, Type};
@@ -55,7 +55,7 @@ pub(super) fn scalar(
 
 /// What a number or a moment of something new begins with.
 pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i64) -> Option<Json> {
-    match (kind, members.get("format").and_then(Json::as_str)) {
+    match (kind, word(members, "format").and_then(Json::as_str)) {
         ("integer" | "number", _) if is_moment(name) => Some(Json::from(now)),
         ("integer" | "number", _) => {
             Some(Json::from(number(members, "minimum").unwrap_or_default().max(0.0).ceil() as i64))
@@ -106,7 +106,7 @@ fn numeric(kind: &str, members: &Map<String, Json>, name: &str, seed: u64, now: 
 const DISTINCT: usize = 16;
 
 fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn Fn(&Json) -> bool) -> Json {
-    let string = |key: &str| members.get(key).and_then(Json::as_str);
+    let string = |key: &str| word(members, key).and_then(Json::as_str);
     if let Some(pattern) = string("pattern") {
         let made = (0..8).map(|attempt| matching_text(pattern, mix(seed, "pattern").wrapping_add(attempt)));
         let fitting = made.flatten().map(Json::String).filter(|made| fits(made));
@@ -126,7 +126,7 @@ fn text(members: &Map<String, Json>, name: &str, seed: u64, now: i64, fits: &dyn
         if let Some(made) = longest {
             return made;
         }
-        if let Some(example) = members.get("example").filter(|example| fits(example)) {
+        if let Some(example) = word(members, "example").filter(|example| fits(example)) {
             return example.clone();
         }
     }

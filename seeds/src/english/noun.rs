@@ -1,5 +1,8 @@
 //! Nouns: one and many, and the article before them.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Nouns whose plural no rule makes, and those that a rule would take apart wrongly.
 const IRREGULAR: &[(&str, &str)] = &[
     ("person", "people"),
@@ -108,6 +111,17 @@ const UNCHANGING: &[&str] = &[
 /// Further plurals. Of two nouns that share one, collections of records are of the second: leave, not leaf.
 const FURTHER: &[(&str, &str)] = &[("indices", "index"), ("leaves", "leave"), ("bases", "base")];
 
+/// The singulars of nouns that no rule makes, by either form.
+static KNOWN: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let forms = IRREGULAR.iter().flat_map(|(one, many)| [(*many, *one), (*one, *one)]);
+    let unchanging = UNCHANGING.iter().map(|word| (*word, *word));
+    let mut known = HashMap::new();
+    for (form, one) in unchanging.chain(FURTHER.iter().copied()).chain(forms) {
+        known.entry(form).or_insert(one);
+    }
+    known
+});
+
 /// Irregular plurals of so many letters are found at the end of longer words; shorter ones end other words by chance.
 const WITHIN: usize = 6;
 
@@ -121,18 +135,16 @@ const WITHIN: usize = 6;
 /// ```
 #[must_use]
 pub fn singular(word: &str) -> String {
-    if UNCHANGING.contains(&word) {
-        return word.to_owned();
-    }
-    let known = || IRREGULAR.iter().find(|(one, many)| *many == word || *one == word).map(|(one, _)| *one);
-    if let Some(one) = FURTHER.iter().find(|(many, _)| *many == word).map(|(_, one)| *one).or_else(known) {
-        return one.to_owned();
+    if let Some(one) = KNOWN.get(word) {
+        return (*one).to_owned();
     }
     if let Some(stem) = word.strip_suffix("people") {
         return format!("{stem}person");
     }
     // Names are written together, too: `userstatuses`.
-    let within = IRREGULAR.iter().filter(|(_, many)| many.len() >= WITHIN);
+    let last = word.as_bytes().last();
+    let ends = |many: &str| many.len() >= WITHIN && many.as_bytes().last() == last;
+    let within = IRREGULAR.iter().filter(|(_, many)| ends(many));
     if let Some((stem, one)) = within.filter_map(|(one, many)| Some((word.strip_suffix(many)?, one))).next() {
         return format!("{stem}{one}");
     }
