@@ -1,8 +1,10 @@
 //! Words: of texts and of identifiers, and when two of them count as the same.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
+use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -78,8 +80,29 @@ pub fn fold(text: &str) -> String {
 #[must_use]
 pub fn stem(word: &str) -> String {
     static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
-    STEMMER.stem(&word.to_lowercase()).into_owned()
+    thread_local! {
+        // The few thousand words that people use come again and again.
+        static KNOWN: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
+    }
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(stem) = known.get(word) {
+            return (**stem).to_owned();
+        }
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        let stem = STEMMER.stem(&word.to_lowercase()).into_owned();
+        if word.len() <= LONGEST_KNOWN {
+            known.insert(word.into(), stem.as_str().into());
+        }
+        stem
+    })
 }
+
+/// Stems that are kept; with one more, all go.
+const MOST_KNOWN: usize = 8_192;
+/// Bytes of a word whose stem is kept, at most.
+const LONGEST_KNOWN: usize = 64;
 
 /// The text with its first letter raised.
 #[must_use]
