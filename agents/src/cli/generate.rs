@@ -213,6 +213,8 @@ impl Generate {
             bar.finish_and_clear();
             let summary = writer.finish()?;
             self.report((&recipe, &summary), None, started.elapsed().as_secs_f64(), streams)?;
+            // The program ends here: nothing is won by taking its worlds apart.
+            std::mem::forget(recipe);
             return Ok(Done::Met);
         };
         let recipe = Arc::new(recipe);
