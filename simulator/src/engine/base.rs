@@ -12,7 +12,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
-use super::contract::{Parts, caller, keyed, nouns, parts};
+use super::contract::{Called, Parts, called, caller, keyed, nouns, parts};
 use super::digest::{Sum, record_hash};
 use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
@@ -29,6 +29,8 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
+    /// What members of replies call each resource.
+    pub(super) called: Vec<Called>,
     /// The resources that members of replies refer to, by noun.
     pub(super) nouns: HashMap<String, ResourceId>,
     /// The resources that lists inside records show, by noun and whole.
@@ -164,6 +166,7 @@ impl Base {
             names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
             initial: tables.into(),
             tools: ToolIndex::new(&world),
+            called: called(&world.resources),
             nouns: nouns(&world.resources),
             keyed: keyed(&world.resources),
             parts: parts(&world.resources),

@@ -124,7 +124,7 @@ impl Run<'_> {
         set: &[(FieldId, Setter)],
     ) -> Outcome<Option<Record>> {
         let resource = self.resource(id);
-        let is_key = |name: &str| field_of(resource, name).is_some_and(|(field, _)| field == resource.key);
+        let is_key = |name: &str| self.field_of(id, name).is_some_and(|(field, _)| field == resource.key);
         let named = body.iter().find(|(name, _)| is_key(name)).map(|(_, key)| key);
         let schema = &resource.field(resource.key).schema;
         let key = named.and_then(|key| schema.parse_json(key, self.zone()).ok());
@@ -162,7 +162,7 @@ impl Run<'_> {
         };
         for (name, json) in &self.sent {
             kept.insert(name.clone(), json.clone());
-            let Some((field, declared)) = field_of(resource, name).filter(|(field, _)| *field != keep) else {
+            let Some((field, declared)) = self.field_of(id, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };
             // What a record refers to is for the behaviour to say.
@@ -210,7 +210,8 @@ impl Run<'_> {
         }
         if let Some((id, record)) = record {
             let resource = self.resource(id);
-            known.members.insert(shown(&resource.field(resource.key).name), self.key_json(resource, record));
+            let name = self.called(id).fields[resource.key.index()].clone();
+            known.members.insert(name, self.key_json(resource, record));
             self.tell_computed(id, record, &mut known)?;
         }
         self.name_path(&mut known);
@@ -319,10 +320,11 @@ impl Run<'_> {
     fn known_of(&self, id: ResourceId, record: &Record) -> Known {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
-        let own = noun(&resource.label);
+        let called = self.called(id);
+        let own = called.noun.clone();
         let mut members = HashMap::new();
         let mut kept = None;
-        for (field, value) in resource.fields.iter().zip(record.iter()) {
+        for ((field, name), value) in resource.fields.iter().zip(&called.fields).zip(record.iter()) {
             if matches!(value, Value::Absent) {
                 continue;
             }
@@ -331,13 +333,13 @@ impl Run<'_> {
                     kept = Some(body);
                 }
                 json => {
-                    members.insert(shown(&field.name), json);
+                    members.insert(name.clone(), json);
                 }
             }
         }
         // What was sent is shown as it was sent, until something else changes it.
         let mut kept = kept.unwrap_or_default();
-        kept.retain(|name, sent| self.is_so_still(resource, record, name, sent));
+        kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
         tell(&mut members, kept);
         // Who is a member shows who that is.
         if let Some(of) = self.stands_for(resource, record) {
@@ -345,7 +347,7 @@ impl Run<'_> {
                 members.entry(name).or_insert(value);
             }
         }
-        members.insert(shown(&resource.field(resource.key).name), key.clone());
+        members.insert(called.fields[resource.key.index()].clone(), key.clone());
         // What only stands for another is called by the other's key.
         let (mut named, mut key_name) = (Vec::new(), String::new());
         if !is_hidden(resource) {
@@ -360,7 +362,7 @@ impl Run<'_> {
             let (noun, role) = (own.clone(), own.clone());
             named.push(Named { noun, role, of: None, name: String::new(), key, sure: false });
         }
-        self.name_above(resource, record, &mut named, 0);
+        self.name_above(id, record, &mut named, 0);
         Known {
             seed: seed_of(&resource.qualified, &key.to_string()),
             key,
@@ -375,8 +377,8 @@ impl Run<'_> {
     }
 
     /// Whether the field that took what was sent still has it.
-    fn is_so_still(&self, resource: &Resource, record: &Record, name: &str, sent: &Json) -> bool {
-        let Some((field, declared)) = field_of(resource, name) else { return true };
+    fn is_so_still(&self, id: ResourceId, record: &Record, name: &str, sent: &Json) -> bool {
+        let Some((field, declared)) = self.field_of(id, name) else { return true };
         let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
         // Moments are written by the server, and shown as they were sent.
         let refers = matches!(declared.kind, Type::Reference { .. } | Type::List(_) | Type::DateTime);
@@ -404,29 +406,29 @@ impl Run<'_> {
             let role = field.name.strip_suffix("_ids").map_or_else(|| noun(&field.name), noun);
             let keys = keys.iter().map(|key| key.to_json(self.zone())).collect();
             let of = Some(target.index());
-            Some(Listed { role, noun: noun(&self.resource(*target).label), of, keys })
+            Some(Listed { role, noun: self.called(*target).noun.clone(), of, keys })
         });
         lists.collect()
     }
 
     /// The records that a record stands below.
-    fn name_above(&self, resource: &Resource, record: &Record, named: &mut Vec<Named>, level: usize) {
-        for (field, value) in resource.fields.iter().zip(record.iter()) {
+    fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
+        let (resource, called) = (self.resource(id), self.called(id));
+        for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
             let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
             let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else {
                 continue;
             };
-            let meant = self.resource(*target);
-            let (noun, name) = (noun(&meant.label), shown(&field.name));
-            let stem = key_name(&name).map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+            let noun = &self.called(*target).noun;
             // What is nearer, and who plays a part of its own, is told apart from what stands above.
-            let role = stem.filter(|_| level == 0).unwrap_or_else(|| noun.clone());
-            if named.iter().any(|known| known.role == role || (level > 0 && known.noun == noun)) {
+            let role = called.roles.get(index).filter(|role| level == 0 && !role.is_empty()).unwrap_or(noun);
+            if named.iter().any(|known| known.role == *role || (level > 0 && known.noun == *noun)) {
                 continue;
             }
             let (of, key) = (Some(target.index()), value.to_json(self.zone()));
-            named.push(Named { noun, role, of, name, key, sure: false });
-            self.name_above(meant, above, named, level + 1);
+            let name = called.fields[index].clone();
+            named.push(Named { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
+            self.name_above(*target, above, named, level + 1);
         }
     }
 
@@ -452,20 +454,31 @@ impl Run<'_> {
         }
     }
 
+    /// What members call a resource and its fields.
+    fn called(&self, id: ResourceId) -> &Called {
+        &self.base.called[id.index()]
+    }
+
+    /// The field that a member of a body goes to.
+    fn field_of(&self, id: ResourceId, name: &str) -> Option<(FieldId, &Schema)> {
+        let wanted = plain(name);
+        let found = self.called(id).fields.iter().position(|field| *field == wanted)?;
+        Some((FieldId(found as u16), &self.resource(id).fields.get(found)?.schema))
+    }
+
     fn key_json(&self, resource: &Resource, record: &Record) -> Json {
         record.get(resource.key.index()).map_or(Json::Null, |key| key.to_json(self.zone()))
     }
 
     /// The fields of a record by plain name, as leaves of replies.
     fn leaves_of(&self, id: ResourceId, record: &Record) -> Leaves {
-        let resource = self.resource(id);
-        let key = record.get(resource.key.index()).cloned().unwrap_or(Value::Null);
-        let fields = resource.fields.iter().zip(record.iter()).enumerate();
+        let key = record.get(self.resource(id).key.index()).cloned().unwrap_or(Value::Null);
+        let fields = self.called(id).fields.iter().zip(record.iter()).enumerate();
         let present = fields.filter(|(_, (_, value))| !matches!(value, Value::Absent));
         present
-            .map(|(index, (field, value))| {
+            .map(|(index, (name, value))| {
                 let origin = Origin::Field { resource: id, key: key.clone(), field: FieldId(index as u16) };
-                (shown(&field.name), (value.clone(), value.to_json(self.zone()), origin))
+                (name.clone(), (value.clone(), value.to_json(self.zone()), origin))
             })
             .collect()
     }
@@ -604,6 +617,26 @@ pub(super) fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
     nouns
 }
 
+/// What members of replies call a resource.
+#[derive(Debug)]
+pub(super) struct Called {
+    noun: String,
+    /// Its fields, by plain name.
+    fields: Vec<String>,
+    /// What a field that holds a key says of whose it is; empty where it says nothing.
+    roles: Vec<String>,
+}
+
+/// What members of replies call resources.
+pub(super) fn called(resources: &[Resource]) -> Vec<Called> {
+    let called = resources.iter().map(|resource| {
+        let fields: Vec<String> = resource.fields.iter().map(|field| shown(&field.name)).collect();
+        let role = |name: &String| key_name(name).map(|(stem, _)| stem).unwrap_or_default();
+        Called { noun: noun(&resource.label), roles: fields.iter().map(role).collect(), fields }
+    });
+    called.collect()
+}
+
 /// By noun and whole: the resource whose records belong to those of another, and the field that says so.
 pub(super) type Parts = HashMap<String, HashMap<ResourceId, (ResourceId, FieldId)>>;
 
@@ -647,13 +680,6 @@ fn is_hidden(resource: &Resource) -> bool {
 /// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.
 fn shown(field: &str) -> String {
     plain(reserved(field).unwrap_or(field))
-}
-
-/// The field that a member of a body goes to.
-fn field_of<'r>(resource: &'r Resource, name: &str) -> Option<(FieldId, &'r Schema)> {
-    let wanted = plain(name);
-    let found = resource.fields.iter().position(|field| shown(&field.name) == wanted)?;
-    Some((FieldId(found as u16), &resource.fields.get(found)?.schema))
 }
 
 fn seed_of(name: &str, key: &str) -> u64 {
