@@ -221,15 +221,13 @@ const KEY_ENDINGS: [&str; 12] =
 /// The noun and the ending of a name that holds a key: `user` and `id` of `user_id`, nothing and `id` of `id`.
 #[must_use]
 pub fn key_name(name: &str) -> Option<(String, &'static str)> {
-    let (spelt, name) = (name, plain(name));
+    let letters = plain(name);
     // Most names need no closer look.
-    KEY_ENDINGS.iter().any(|ending| name.ends_with(ending)).then_some(())?;
-    let last = split_identifier(spelt).pop();
+    let found = KEY_ENDINGS.into_iter().find(|ending| letters.ends_with(ending))?;
     // `alias_id` ends with `id`, whatever `aliasid` ends with.
-    let ends = |ending: &&str| last.as_deref() == Some(*ending);
-    let ending = KEY_ENDINGS.into_iter().find(ends);
-    let ending = ending.or_else(|| KEY_ENDINGS.into_iter().find(|ending| name.ends_with(ending)))?;
-    let stem = name.strip_suffix(ending).unwrap_or_default();
+    let last = split_identifier(name).pop();
+    let ending = KEY_ENDINGS.into_iter().find(|ending| last.as_deref() == Some(*ending)).unwrap_or(found);
+    let stem = letters.strip_suffix(ending).unwrap_or_default();
     Some((noun(stem), ending))
 }
 

@@ -192,8 +192,9 @@ impl Schemas {
     /// Whether a required member is one that only the other side sends.
     pub(super) fn owed_by_other(&self, schema: &Json, side: Side) -> bool {
         let flag = if side == Side::Request { "readOnly" } else { "writeOnly" };
-        let said = |schema: &Json| word(schema.as_object()?, flag)?.as_bool();
-        let set = |schema: &Json| said(schema) == Some(true);
+        let set = |schema: &Json| {
+            schema.as_object().and_then(|members| word(members, flag)) == Some(&Json::Bool(true))
+        };
         set(schema) || set(self.resolve(schema))
     }
 

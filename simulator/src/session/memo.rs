@@ -47,12 +47,12 @@ impl Memo {
 
     fn find(&self, hash: u64, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
         // In another order the same arguments are another call, which only costs making it.
-        self.known.get(&hash)?.iter().find_map(|known| {
+        let same = |known: &&Known| {
             let made = &known.entry.call;
-            let same = made.api == call.api && made.arguments.iter().eq(&call.arguments);
-            let state = known.led(state).filter(|_| same)?;
-            Some((Arc::clone(&known.entry), state))
-        })
+            made.api == call.api && made.arguments.iter().eq(&call.arguments)
+        };
+        let mut alike = self.known.get(&hash)?.iter().filter(same);
+        alike.find_map(|known| Some((Arc::clone(&known.entry), known.led(state)?)))
     }
 }
 
