@@ -388,14 +388,18 @@ impl Run<'_> {
         }
     }
 
-    /// The record that a record with a hidden key stands for: the user that a member is.
+    /// Returns the record that a membership record stands for (example: the user that a member is). A membership record has
+    /// a hidden key, and the record it stands for does not.
     fn stands_for(&self, resource: &Resource, record: &Record) -> Option<Known> {
         let of = resource.fields.iter().position(|field| &*field.name == "of" && is_hidden(resource))?;
         let Type::Reference { resource: target, .. } = resource.fields.get(of)?.schema.kind else {
             return None;
         };
-        let found = self.draft.record(target, record.get(of)?)?;
-        Some(self.known_of(target, found)).filter(|_| !is_hidden(self.resource(target)))
+        // Looking at the target first bounds the depth to one: a resource that shows its keys stands for nothing itself.
+        if is_hidden(self.resource(target)) {
+            return None;
+        }
+        Some(self.known_of(target, self.draft.record(target, record.get(of)?)?))
     }
 
     /// The lists of records that a record refers to.

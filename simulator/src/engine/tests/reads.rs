@@ -37,3 +37,46 @@ fn replies_are_computed_from_records_and_arguments() {
         "#,
     );
 }
+
+/// A resource with a hidden key whose records each stand for the next: a chain of `length` records, its end joined to its
+/// start where `circle` says so.
+fn memberships(length: usize, circle: bool) -> std::sync::Arc<crate::engine::Base> {
+    let record = |at: usize| {
+        let of = if at + 1 < length { at + 1 } else { 0 };
+        let of = if at + 1 < length || circle { format!(", of: k{of}") } else { String::new() };
+        format!("      - {{link_key: k{at}{of}}}\n")
+    };
+    let records: String = (0..length).map(record).collect();
+    super::small(&format!(
+        "resources:
+  link:
+    key: link_key
+    fields:
+      link_key: {{type: string}}
+      of: {{ref: link, on_delete: clear, optional: true}}
+      title: {{type: string, optional: true}}
+    records:
+{records}
+apis:
+  - name: ListLinks
+    method: GET
+    path: /links
+    description: Lists links.
+    contract:
+      reply: {{type: array, items: {{type: object, properties: {{title: {{type: string}}}}}}}}
+    behaviour: {{list: link}}
+"
+    ))
+}
+
+#[test]
+fn memberships_that_lead_back_to_themselves_or_far_are_shown() {
+    for (length, circle) in [(1, true), (2, true), (5_000, true), (5_000, false)] {
+        let shown = super::transcript(&memberships(length, circle), "ListLinks");
+        assert!(
+            shown.contains("\n200 ["),
+            "{length} {circle}: {}",
+            shown.chars().take(200).collect::<String>()
+        );
+    }
+}
