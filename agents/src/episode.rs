@@ -143,7 +143,7 @@ impl Task {
                 Kind::Number { .. } | Kind::Money { .. } | Kind::Count => "number",
                 Kind::Boolean => return 0.5,
                 // A list is not picked.
-                Kind::List(_) => return 0.0,
+                Kind::List(_) | Kind::Map(_) => return 0.0,
                 _ => "text",
             };
             1.0 / kinds.get(kind).map_or(1, BTreeSet::len).max(1) as f64

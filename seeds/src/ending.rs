@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
 use crate::english;
-use crate::task::{Checks, Fact, Outcome, RefusalClass, StageCheck};
+use crate::task::{AnswerCheck, Checks, Fact, Outcome, RefusalClass, StageCheck};
 
 /// The name of the tool.
 pub const FINISH: &str = "finish";
@@ -83,8 +83,10 @@ pub enum Kind {
     Boolean,
     /// The id, number or code of a new record.
     Made,
-    /// Several of a kind.
+    /// Several of a kind, in any order.
     List(Box<Kind>),
+    /// Several of a kind, each under the name or the id of the item that it belongs to.
+    Map(Box<Kind>),
 }
 
 impl Kind {
@@ -105,6 +107,14 @@ impl Kind {
         }
     }
 
+    /// The kind of one value.
+    fn single(self) -> Self {
+        match self {
+            Self::List(item) | Self::Map(item) => *item,
+            single => single,
+        }
+    }
+
     fn schema(&self, about: Option<&str>) -> Json {
         let mut schema = match self {
             Self::Number { .. } | Self::Money { .. } => json!({"type": "number"}),
@@ -116,6 +126,7 @@ impl Kind {
             Self::Boolean => json!({"type": "boolean"}),
             Self::Made => json!({"type": ["string", "integer"]}),
             Self::List(item) => json!({"type": "array", "items": item.schema(None)}),
+            Self::Map(item) => json!({"type": "object", "additionalProperties": item.schema(None)}),
         };
         let measure = match self {
             Self::Number { unit: Some(measure) } | Self::Money { currency: measure } => Some(measure),
@@ -125,6 +136,8 @@ impl Kind {
             Self::Date => Some("YYYY-MM-DD".to_owned()),
             Self::Time => Some("HH:MM".to_owned()),
             Self::DateTime => Some("YYYY-MM-DDTHH:MM, in the world's time zone".to_owned()),
+            Self::List(_) => Some("of all that are asked about, in any order".to_owned()),
+            Self::Map(_) => Some("of all that are asked about, each under its item's name or id".to_owned()),
             _ => measure.map(|measure| format!("in {measure}")),
         };
         let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
@@ -149,39 +162,99 @@ impl Kind {
                 Json::Array(items) => return items.iter().find_map(|given| item.expects(given)),
                 _ => (false, "a list"),
             },
+            Self::Map(item) => match given {
+                Json::Object(items) => return items.values().find_map(|given| item.expects(given)),
+                _ => (false, "an object: for the name or id of each item its value"),
+            },
         };
         (!fits).then_some(expected)
     }
 }
 
-/// The facts that a stage asks for, each with the name that it is given by; of all variants, each name once.
+/// A fact that a stage asks for, under the name that it is given by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedFact {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub ask: Ask,
+    /// The positions of the stage's answer checks that it holds the values of. None of a stage that cannot be answered.
+    pub checks: Vec<usize>,
+}
+
+/// Returns the facts that a stage asks for in any variant, each name once.
 #[must_use]
-pub fn asks(checks: &Checks, stage: usize) -> Vec<(String, Ask)> {
-    let mut found: Vec<(String, Ask)> = Vec::new();
+pub fn asks(checks: &Checks, stage: usize) -> Vec<NamedFact> {
+    let mut found: Vec<NamedFact> = Vec::new();
     for stage in checks.variants.iter().filter_map(|variant| variant.stages.get(stage)) {
-        for (name, ask) in named(stage) {
-            if !found.iter().any(|(known, _)| *known == name) {
-                found.push((name, ask));
+        for fact in named(stage) {
+            if !found.iter().any(|known| known.name == fact.name) {
+                found.push(fact);
             }
         }
     }
     found
 }
 
-/// The facts that a stage asks for, with their names; first those that it answers.
+/// Returns the facts that a stage asks for, first those that it answers.
+///
+/// Answer checks about the same thing are one fact: a map where each value's item has a name, otherwise a list. Example:
+/// the prices of two rooms are one map from room to price.
 #[must_use]
-pub fn named(stage: &StageCheck) -> Vec<(String, Ask)> {
-    let answered =
-        stage.answer.iter().map(|check| Ask { about: check.about.clone(), kind: Kind::of(&check.fact) });
-    let mut found: Vec<(String, Ask)> = Vec::new();
-    for ask in answered.chain(stage.asks.iter().cloned()) {
+pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
+    let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
+    for (at, check) in stage.answer.iter().enumerate() {
+        let single = Kind::of(&check.fact).single();
+        match groups.iter_mut().find(|(about, kind, _)| *about == check.about && *kind == single) {
+            Some((.., checks)) => checks.push(at),
+            None => groups.push((&check.about, single, vec![at])),
+        }
+    }
+    let answered = groups.into_iter().map(|(about, single, checks)| {
+        let of_fact: Vec<&AnswerCheck> = checks.iter().filter_map(|at| stage.answer.get(*at)).collect();
+        let kind = kind_of(&of_fact, single);
+        (Ask { about: about.to_owned(), kind }, checks)
+    });
+    let mut found: Vec<NamedFact> = Vec::new();
+    for (ask, checks) in answered.chain(stage.asks.iter().map(|ask| (ask.clone(), Vec::new()))) {
         let name = name_of(&ask.about);
-        let taken = |name: &str| found.iter().any(|(known, _)| known == name);
+        let taken = |name: &str| found.iter().any(|known| known.name == name);
         let free = (2..).map(|number| format!("{name}_{number}"));
         let name = std::iter::once(name.clone()).chain(free).find(|name| !taken(name)).unwrap_or(name);
-        found.push((name, ask));
+        found.push(NamedFact { name, ask, checks });
     }
     found
+}
+
+/// The kind of a fact that holds the values of these checks.
+fn kind_of(checks: &[&AnswerCheck], single: Kind) -> Kind {
+    let is_several =
+        |check: &&&AnswerCheck| !check.items.is_empty() || matches!(check.fact, Fact::List { .. });
+    if checks.len() == 1 && !checks.iter().any(|check| is_several(&check)) {
+        return single;
+    }
+    let items = || checks.iter().flat_map(|check| item_values(check));
+    let is_map = items().all(|item| !item.names.is_empty());
+    if is_map { Kind::Map(Box::new(single)) } else { Kind::List(Box::new(single)) }
+}
+
+/// A value that a fact asks for, and the names of the item that it belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemValue<'a> {
+    /// The value.
+    pub fact: &'a Fact,
+    /// The names of its item, the best first.
+    pub names: &'a [String],
+}
+
+/// Returns each value of a check with the names of its item.
+pub fn item_values(check: &AnswerCheck) -> impl Iterator<Item = ItemValue<'_>> {
+    let values = match &check.fact {
+        Fact::List { items, .. } => items.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let names = |at: usize| check.items.get(at).map_or(&[][..], Vec::as_slice);
+    values.iter().enumerate().map(move |(at, fact)| ItemValue { fact, names: names(at) })
 }
 
 /// `year of study of the student` as `year_of_study_of_the_student`.
@@ -210,9 +283,9 @@ pub fn tool(checks: &Checks, stage: usize) -> Json {
 pub fn schema(checks: &Checks, stage: usize) -> Json {
     let facts: Map<String, Json> = asks(checks, stage)
         .into_iter()
-        .map(|(name, ask)| {
-            let schema = ask.kind.schema(Some(&ask.about));
-            (name, schema)
+        .map(|fact| {
+            let schema = fact.ask.kind.schema(Some(&fact.ask.about));
+            (fact.name, schema)
         })
         .collect();
     json!({
@@ -231,7 +304,7 @@ pub fn schema(checks: &Checks, stage: usize) -> Json {
             },
             "about": {
                 "type": "string",
-                "description": "Of a refusal: the id or the name of what it is about.",
+                "description": "Of a refusal: the id or the name of the one thing that it is about.",
             },
             "facts": {
                 "type": "object",
@@ -276,8 +349,8 @@ pub enum FinishError {
 pub fn check(facts: &Map<String, Json>, checks: &Checks, stage: usize) -> Result<(), FinishError> {
     let asks = asks(checks, stage);
     for (name, given) in facts {
-        let Some((_, ask)) = asks.iter().find(|(known, _)| known == name) else {
-            let names: Vec<String> = asks.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let Some(NamedFact { ask, .. }) = asks.iter().find(|known| known.name == *name) else {
+            let names: Vec<String> = asks.iter().map(|known| format!("`{}`", known.name)).collect();
             let expected = match names.as_slice() {
                 [] => "no facts: the request asks for none".to_owned(),
                 names => format!("one of {}", names.join(", ")),
@@ -296,9 +369,20 @@ pub fn check(facts: &Map<String, Json>, checks: &Checks, stage: usize) -> Result
 /// something was not made.
 #[must_use]
 pub fn facts(stage: &StageCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
-    let named = named(stage);
-    let given =
-        stage.answer.iter().zip(named).map(|(check, (name, _))| Some((name, value(&check.fact, &made)?)));
+    let given = named(stage).into_iter().filter(|fact| !fact.checks.is_empty()).map(|fact| {
+        let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+        let mut items = checks.flat_map(item_values);
+        let given = match fact.ask.kind {
+            Kind::Map(_) => Json::Object(
+                items
+                    .map(|item| Some((item.names.first()?.clone(), value(item.fact, &made)?)))
+                    .collect::<Option<_>>()?,
+            ),
+            Kind::List(_) => items.map(|item| value(item.fact, &made)).collect::<Option<_>>()?,
+            _ => value(items.next()?.fact, &made)?,
+        };
+        Some((fact.name, given))
+    });
     given.collect()
 }
 

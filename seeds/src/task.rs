@@ -249,6 +249,11 @@ pub struct AnswerCheck {
     pub about: String,
     /// The fact.
     pub fact: Fact,
+    /// Where the request asks for the values of several items: for each value of the fact, the names by which an answer
+    /// may say which item it belongs to, the best first. A value that names its item itself has no such names. Empty for a
+    /// value that stands alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Vec<String>>,
     /// One of these must be in a reply of the episode, else the statement is a guess.
     pub evidence: Vec<Evidence>,
 }

@@ -86,6 +86,7 @@ fn measure(name: &str) -> Figures {
                     .facts
                     .into_iter()
                     .map(|asked| AnswerCheck {
+                        items: Vec::new(),
                         about: asked.about,
                         fact: asked.fact,
                         evidence: vec![Evidence::Empty {

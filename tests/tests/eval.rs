@@ -99,6 +99,24 @@ fn eval(arguments: &[&str]) -> Json {
 }
 
 #[test]
+fn facts_in_another_order_pass_and_under_other_items_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = dataset(folder.path(), 150);
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let solved = |agent: &str| {
+        let out = path(agent);
+        eval(&["--agent", agent, "--tasks", &dataset, "--out", &out]);
+        let text = std::fs::read_to_string(format!("{out}/episodes.jsonl")).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        lines.filter(|line| line["grade"]["success"] == true).count()
+    };
+    let all = solved("oracle");
+    assert!(all >= 150);
+    assert_eq!(solved("oracle-reordered"), all);
+    assert!(solved("oracle-exchanged") < all, "no task asks for values of several items");
+}
+
+#[test]
 fn verdicts_over_http_are_those_of_this_process() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), 24);

@@ -130,7 +130,9 @@ impl Guess {
         let asked = finish
             .and_then(|tool| tool["function"]["parameters"]["properties"]["facts"]["properties"].as_object());
         let mut facts = Map::new();
-        for (name, schema) in asked.into_iter().flatten() {
+        for (name, form) in asked.into_iter().flatten() {
+            // Of a list or a map, a value of its items.
+            let schema = form.get("items").or_else(|| form.get("additionalProperties")).unwrap_or(form);
             let numeric = schema["type"] == "number" || schema["type"] == "integer";
             let fitting = |value: &&&Json| match schema["type"].as_str() {
                 Some("number") => value.is_number(),
@@ -146,10 +148,12 @@ impl Guess {
                 Self::Alternatives => fitting.nth(1).map(|value| (**value).clone()),
                 Self::Values | Self::Json => fitting.next().map(|value| (**value).clone()),
             };
-            let guess = match (guess, schema["type"] == "array") {
-                (Some(value), true) => Some(Json::Array(vec![value])),
-                (guess, _) => guess,
-            };
+            let item = || values.iter().find_map(|value| value.as_str()).unwrap_or_default();
+            let guess = guess.map(|value| match form["type"].as_str() {
+                Some("array") => Json::Array(vec![value]),
+                Some("object") => Json::Object(Map::from_iter([(item().to_owned(), value)])),
+                _ => value,
+            });
             facts.extend(guess.map(|guess| (name.clone(), guess)));
         }
         facts

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use diorama_proof::binding::{bind, say_answer};
-use diorama_seeds::ending;
+use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::Held;
-use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck};
+use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck, StageCheck};
 use diorama_simulator::session::{LogEntry, Session};
 use serde_json::{Map, Value as Json};
 
@@ -16,36 +16,87 @@ use crate::episode::GoldStage;
 
 /// Drives the reference calls; its success on every row shows that the rows can be solved on any session seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Oracle;
+pub enum Oracle {
+    /// Gives the facts as the checks have them. It must solve every task.
+    #[default]
+    Reference,
+    /// Gives lists in the opposite order, and calls the items of maps by another of their names. It must solve every task.
+    Reordered,
+    /// Gives each item of a map the value of the next. It must fail where two of the values differ.
+    Exchanged,
+}
 
 impl Insiders for Oracle {
     fn name(&self) -> &'static str {
-        "oracle"
+        match self {
+            Self::Reference => "oracle",
+            Self::Reordered => "oracle-reordered",
+            Self::Exchanged => "oracle-exchanged",
+        }
     }
 
     fn agent<'a>(&'a self, insider: Insider<'a>) -> Box<dyn Agent + 'a> {
-        Box::new(Solver { insider })
+        Box::new(Solver { insider, oracle: *self })
     }
 }
 
 struct Solver<'a> {
     insider: Insider<'a>,
+    oracle: Oracle,
 }
 
 impl Agent for Solver<'_> {
     fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
-        Box::pin(solve(self.insider, environment, None))
+        Box::pin(run(self.insider, environment, self.oracle, None))
+    }
+}
+
+impl Oracle {
+    /// The facts as this oracle gives them.
+    fn vary(self, stage: &StageCheck, facts: &mut Map<String, Json>) {
+        for fact in ending::named(stage) {
+            let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+            let items: Vec<ItemValue<'_>> = checks.flat_map(ending::item_values).collect();
+            match (self, facts.get_mut(&fact.name)) {
+                (Self::Reordered, Some(Json::Array(values))) => values.reverse(),
+                (Self::Reordered, Some(Json::Object(values))) => {
+                    let named = std::mem::take(values);
+                    let other = |(key, value)| {
+                        let item = items.iter().find(|item| item.names.first() == Some(&key));
+                        (item.and_then(|item| item.names.last().cloned()).unwrap_or(key), value)
+                    };
+                    *values = named.into_iter().rev().map(other).collect();
+                }
+                (Self::Exchanged, Some(Json::Object(values))) => {
+                    let mut moved: Vec<Json> = values.values().cloned().collect();
+                    let by = usize::from(moved.len() > 1);
+                    moved.rotate_left(by);
+                    values.values_mut().zip(moved).for_each(|(value, other)| *value = other);
+                }
+                _ => {}
+            }
+        }
     }
 }
 
 /// How a stage is ended instead.
 pub(super) type OtherEnd<'a> = &'a (dyn Fn(&View, &GoldStage) -> Finish + Send + Sync);
 
-/// Runs the reference solution to its end, or as far as it can be bound to the live replies; `end` ends each stage in another
-/// way. Calls that were made before are made in the mirror too.
+/// Runs the reference solution; `end` ends each stage in another way.
 pub(super) async fn solve(
     insider: Insider<'_>,
     environment: &mut dyn Environment,
+    end: Option<OtherEnd<'_>>,
+) -> Result<(), EnvironmentError> {
+    run(insider, environment, Oracle::Reference, end).await
+}
+
+/// Runs the reference solution to its end, or as far as it can be bound to the live replies; `end` ends each stage in another
+/// way. Calls that were made before are made in the mirror too.
+async fn run(
+    insider: Insider<'_>,
+    environment: &mut dyn Environment,
+    oracle: Oracle,
     end: Option<OtherEnd<'_>>,
 ) -> Result<(), EnvironmentError> {
     let Ok(mut mirror) = insider.task.session(insider.world, insider.seed) else { return Ok(()) };
@@ -54,7 +105,7 @@ pub(super) async fn solve(
             mirror.call(call);
         }
     }
-    let mut solving = Solving { insider, mirror, replies: Vec::new() };
+    let mut solving = Solving { insider, oracle, mirror, replies: Vec::new() };
     for (number, stage) in insider.task.stages.iter().enumerate() {
         if solving.stage(number, stage, environment, end).await?.is_none_or(|answer| answer.over) {
             break;
@@ -68,6 +119,7 @@ pub(super) async fn solve(
 /// struck, and it gives up.
 struct Solving<'a> {
     insider: Insider<'a>,
+    oracle: Oracle,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
 }
@@ -149,7 +201,10 @@ impl Solving<'_> {
             let record = created.nth(before)?.after.as_ref()?;
             Some(record.get(field.index())?.to_json(&base.world().zone))
         };
-        ending::facts(variant.stages.get(number)?, made)
+        let stage = variant.stages.get(number)?;
+        let mut facts = ending::facts(stage, made)?;
+        self.oracle.vary(stage, &mut facts);
+        Some(facts)
     }
 }
 

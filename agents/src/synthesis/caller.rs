@@ -263,15 +263,19 @@ impl Solving<'_> {
 
     fn claim(&self, asked: &Asked) -> FactClaim {
         let call = self.call_of(asked.call());
+        let mut all = false;
         let (path, count, about) = match asked {
-            Asked::Leaf { path, about, .. } => (path.clone(), false, about),
+            Asked::Leaf { path, about, several, .. } => {
+                all = *several;
+                (path.clone(), false, about)
+            }
             Asked::Count { path, about, .. } => (path.clone(), true, about),
             Asked::Each { array, member, about, .. } => {
                 let dot = if member.is_empty() { "" } else { "." };
                 (format!("{array}[*]{dot}{member}"), false, about)
             }
         };
-        FactClaim { call, path, count, about: Some(about.clone()) }
+        FactClaim { call, path, count, about: Some(about.clone()), several: all }
     }
 }
 

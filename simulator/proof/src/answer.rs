@@ -13,6 +13,8 @@ pub enum Asked {
         path: String,
         /// In words.
         about: String,
+        /// Whether it is one of several such values, of which there may happen to be one only.
+        several: bool,
     },
     /// The same member of every item of an array.
     Each {

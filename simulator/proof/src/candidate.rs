@@ -147,6 +147,9 @@ pub struct FactClaim {
     /// What it is, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
+    /// Whether the request asks for this of all items that fit, however many there are: `finish` then takes a list or a map.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several: bool,
 }
 
 /// Why a document is no candidate.

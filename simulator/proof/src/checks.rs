@@ -26,6 +26,9 @@ use crate::gates::Trial;
 use crate::ground::GroundedStage;
 use crate::render::WEEKDAYS;
 
+mod items;
+mod ways;
+
 /// An answer may state so many facts beside those asked for.
 const MOST_CONTEXT: usize = 40;
 
@@ -45,7 +48,7 @@ pub fn build(
     for (check, change) in changes.iter_mut().zip(&diff) {
         check.stage = stage_of(change, stages, entries);
     }
-    let stages = stages.iter().map(|stage| told.stage(stage, entries)).collect();
+    let stages = stages.iter().map(|stage| told.stage(stage, entries, session)).collect();
     Checks {
         version: CHECKS_VERSION,
         variants: vec![Variant { stages, changes }],
@@ -113,9 +116,11 @@ fn new_keys(changes: &[RecordChange]) -> HashMap<(ResourceId, Value), u32> {
 }
 
 impl Told<'_> {
-    fn stage(&self, stage: &GroundedStage, entries: &[Arc<LogEntry>]) -> StageCheck {
-        let answer: Vec<AnswerCheck> =
-            stage.asked.iter().filter_map(|asked| self.answer_check(asked, entries)).collect();
+    fn stage(&self, stage: &GroundedStage, entries: &[Arc<LogEntry>], session: &Session) -> StageCheck {
+        let checked =
+            stage.asked.iter().filter_map(|asked| Some((asked, self.answer_check(asked, entries, session)?)));
+        let (asked, mut answer): (Vec<&Asked>, Vec<AnswerCheck>) = checked.unzip();
+        self.name_items(&asked, &mut answer, entries);
         let mut evidence = Vec::new();
         if let Some((call, entry)) = stage.refused_by.and_then(|call| Some((call, entries.get(call)?))) {
             let (api, arguments) = (entry.call.api.clone(), self.arguments(call, entry));
@@ -169,7 +174,12 @@ impl Told<'_> {
             .collect()
     }
 
-    fn answer_check(&self, asked: &Asked, entries: &[Arc<LogEntry>]) -> Option<AnswerCheck> {
+    fn answer_check(
+        &self,
+        asked: &Asked,
+        entries: &[Arc<LogEntry>],
+        session: &Session,
+    ) -> Option<AnswerCheck> {
         let entry = entries.get(asked.call())?;
         let body = &entry.reply.body;
         match asked {
@@ -178,7 +188,8 @@ impl Told<'_> {
                 Some(AnswerCheck {
                     about: about.clone(),
                     fact: self.fact(leaf)?,
-                    evidence: vec![self.evidence(asked.call(), entry, path, leaf)?],
+                    items: Vec::new(),
+                    evidence: self.ways((asked.call(), entry, path), leaf, session)?,
                 })
             }
             Asked::Each { array, member, about, .. } => {
@@ -189,18 +200,19 @@ impl Told<'_> {
                 Some(AnswerCheck {
                     about: about.clone(),
                     fact: Fact::List { items: facts?, ordered: false },
+                    items: Vec::new(),
                     evidence: vec![Evidence::All { of: of? }],
                 })
             }
             Asked::Count { path, about, .. } => {
                 let (value, evidence) = match body.at(path)? {
                     Body::List(items) => {
-                        (items.len() as f64, self.evidence_of_list(asked.call(), entry, path, items)?)
+                        (items.len() as f64, vec![self.evidence_of_list(asked.call(), entry, path, items)?])
                     }
-                    leaf => (leaf.value()?.as_f64()?, self.evidence(asked.call(), entry, path, leaf)?),
+                    leaf => (leaf.value()?.as_f64()?, self.ways((asked.call(), entry, path), leaf, session)?),
                 };
                 let fact = Fact::Count { value: value as u64 };
-                Some(AnswerCheck { about: about.clone(), fact, evidence: vec![evidence] })
+                Some(AnswerCheck { about: about.clone(), fact, items: Vec::new(), evidence })
             }
         }
     }

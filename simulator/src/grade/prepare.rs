@@ -13,7 +13,7 @@ use super::change::{Allowed, Expected};
 use super::errors::CheckError;
 use super::evidence::{Leaves, Ready};
 use super::names::{Builder, Names, Vocabulary};
-use super::structured;
+use super::structured::{self, AskedFact};
 use crate::engine::{Base, RecordChange};
 
 /// Checks, made ready for a world.
@@ -41,8 +41,10 @@ pub(crate) struct PreparedStage {
     /// For each answer check, its alternatives.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
-    /// The facts asked for, by the names that structured endings give them.
-    pub(crate) facts: Vec<(String, Fact)>,
+    /// The facts asked for, one for each answer check.
+    pub(crate) facts: Vec<Fact>,
+    /// The facts asked for, as structured endings give them.
+    pub(crate) asked: Vec<AskedFact>,
     /// For refusals: what they may be said to be about; nothing where that is not judged.
     pub(crate) subjects: Vec<String>,
     /// For refusals: what they rest on, as the checks name it.
@@ -155,14 +157,14 @@ impl PreparedStage {
             .map_err(|error| CheckError::Fact(position, error))?;
         let facts = stage.answer.iter().map(|check| &check.fact).chain(&stage.context);
         let made = facts.into_iter().any(is_made).then(|| (stage.answer.clone(), stage.context.clone()));
-        let named = diorama_seeds::ending::named(stage).into_iter();
-        let facts = named.zip(&stage.answer).map(|((name, _), check)| (name, check.fact.clone())).collect();
+        let facts = stage.answer.iter().map(|check| check.fact.clone()).collect();
         let subjects = match stage.outcome {
             Outcome::Refused => structured::subjects(&stage.evidence, base),
             _ => Vec::new(),
         };
         Ok(Self {
             facts,
+            asked: AskedFact::of_stage(stage),
             subjects,
             rests_on: if stage.outcome == Outcome::Refused { stage.evidence.clone() } else { Vec::new() },
             made,

@@ -20,6 +20,7 @@ use super::prepare::{PreparedStage, filled_fact};
 use super::readings::{Basis, Said};
 use super::refusal::Ground;
 use super::stated::{Replies, Shown, unfounded};
+use super::structured::AskedValue;
 use super::{Attempt, Ended, Episode, Verdict, deeds, structured};
 use crate::session::LogEntry;
 
@@ -127,15 +128,17 @@ impl<'a> Held<'a> {
     /// The facts that a structured ending gives.
     fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
         let before = errors.len();
-        for (name, fact) in &self.expected.facts {
+        let zone = &self.new.world.zone;
+        for asked in &self.expected.asked {
+            let name = &asked.name;
             let given = self.stage.ended.facts.and_then(|facts| facts.get(name));
             let given = given.filter(|given| !given.is_null());
-            let wanted = filled_fact(fact, |number, field| self.made(number, field));
+            let filled =
+                |item: &AskedValue| filled_fact(&item.fact, |number, field| self.made(number, field));
+            let wanted: Option<Vec<Fact>> = asked.items.iter().map(filled).collect();
             let (class, message) = match (given, wanted) {
                 (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
-                (Some(given), Some(wanted)) if structured::states(&wanted, given, &self.new.world.zone) => {
-                    continue;
-                }
+                (Some(given), Some(wanted)) if asked.is_given(&wanted, given, zone) => continue,
                 (Some(given), _) => {
                     let given: String = given.to_string().chars().take(80).collect();
                     (ErrorClass::Contradiction, format!("`{name}` was given as {given}, which it is not"))
@@ -172,7 +175,7 @@ impl<'a> Held<'a> {
     fn asked_numbers(&self) -> Vec<AskedNumber<'a>> {
         let expected = self.expected;
         let user_turns = self.stage.ended.user_turns;
-        let facts = expected.key.tops.iter().zip(&expected.facts).filter_map(|(top, (_, fact))| {
+        let facts = expected.key.tops.iter().zip(&expected.facts).filter_map(|(top, fact)| {
             let mut more = String::new();
             let value = match filled_fact(fact, |number, field| self.made(number, field))? {
                 Fact::Number { value, .. } => value,

@@ -2,10 +2,11 @@
 //!
 //! Values are compared by type; prose is not read.
 
+use diorama_seeds::ending::{self, ItemValue, Kind};
 use diorama_seeds::english::fold;
 use diorama_seeds::model::{Record, ResourceId};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::{Evidence, Fact};
+use diorama_seeds::task::{Evidence, Fact, StageCheck};
 use diorama_seeds::value::{Date, Time, Value, Zone};
 use serde_json::Value as Json;
 
@@ -16,6 +17,8 @@ use crate::engine::Base;
 const ROUNDED: u32 = 2;
 /// An `about` of more characters is no id or name.
 const LONGEST_ABOUT: usize = 120;
+/// Words that may stand around the id or name that an `about` gives: `the loan of Elio Dupond, LN-52823`.
+const MAX_WORDS_AROUND_SUBJECT: usize = 6;
 
 /// Whether a given value is a fact.
 pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
@@ -55,26 +58,100 @@ pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
         Fact::Made { .. } => false,
         Fact::List { items, ordered } => {
             let Json::Array(given) = given else { return false };
-            items.len() == given.len()
-                && if *ordered {
-                    items.iter().zip(given).all(|(item, given)| states(item, given, zone))
-                } else {
-                    all_stated(items, given, zone)
-                }
+            let items: Vec<&Fact> = items.iter().collect();
+            if *ordered {
+                items.len() == given.len()
+                    && items.iter().zip(given).all(|(item, given)| states(item, given, zone))
+            } else {
+                states_set(&items, given, zone)
+            }
         }
     }
 }
 
-/// Whether each item has a given value of its own.
-fn all_stated(items: &[Fact], given: &[Json], zone: &Zone) -> bool {
-    let mut free: Vec<&Json> = given.iter().collect();
-    items.iter().all(|item| {
-        let at = free.iter().position(|given| states(item, given, zone));
-        at.is_some_and(|at| {
-            free.swap_remove(at);
-            true
+/// Whether given values are those of a set: each value is given, and nothing else. A value that several items share may be
+/// given once, or once for each of them.
+fn states_set(items: &[&Fact], given: &[Json], zone: &Zone) -> bool {
+    given.len() <= items.len()
+        && items.iter().all(|item| given.iter().any(|given| states(item, given, zone)))
+        && given.iter().all(|given| items.iter().any(|item| states(item, given, zone)))
+}
+
+/// A fact that is asked for, and how its values are given.
+#[derive(Debug)]
+pub(crate) struct AskedFact {
+    /// The name that it is given by.
+    pub(super) name: String,
+    form: Form,
+    /// Its values.
+    pub(super) items: Vec<AskedValue>,
+}
+
+/// A value, and the folded names of the item that it belongs to.
+#[derive(Debug)]
+pub(crate) struct AskedValue {
+    pub(super) fact: Fact,
+    names: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    One,
+    List,
+    Map,
+}
+
+impl AskedFact {
+    /// The facts that the checks of a stage ask for.
+    pub(super) fn of_stage(stage: &StageCheck) -> Vec<Self> {
+        let named = ending::named(stage).into_iter().filter(|fact| !fact.checks.is_empty());
+        let asked = named.map(|fact| {
+            let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+            let value = |item: ItemValue<'_>| AskedValue {
+                fact: item.fact.clone(),
+                names: item.names.iter().map(|name| fold(name)).collect(),
+            };
+            let items = checks.flat_map(ending::item_values).map(value).collect();
+            let form = match fact.ask.kind {
+                Kind::Map(_) => Form::Map,
+                Kind::List(_) => Form::List,
+                _ => Form::One,
+            };
+            Self { name: fact.name, form, items }
+        });
+        asked.collect()
+    }
+
+    /// Whether what is given is the fact, whose values are `wanted` once what the world made is put in.
+    pub(super) fn is_given(&self, wanted: &[Fact], given: &Json, zone: &Zone) -> bool {
+        match (self.form, given) {
+            (Form::One, given) => wanted.first().is_some_and(|fact| states(fact, given, zone)),
+            (Form::List, Json::Array(given)) => states_set(&wanted.iter().collect::<Vec<_>>(), given, zone),
+            (Form::Map, Json::Object(given)) => {
+                let mut open = vec![true; wanted.len()];
+                given.len() == wanted.len()
+                    && given.iter().all(|(key, given)| {
+                        let Some(at) = self.item_named(key) else { return false };
+                        std::mem::take(&mut open[at]) && states(&wanted[at], given, zone)
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// The item that a key of a map names: by one of its names, else by whole words of one, as no other item has them.
+    fn item_named(&self, key: &str) -> Option<usize> {
+        if key.chars().count() > LONGEST_ABOUT {
+            return None;
+        }
+        let key = fold(key);
+        let exact = self.items.iter().position(|item| item.names.contains(&key));
+        exact.or_else(|| {
+            let near = |name: &String| has_words(&key, name) || has_words(name, &key);
+            let mut named = (0..self.items.len()).filter(|at| self.items[*at].names.iter().any(near));
+            named.next().filter(|_| named.next().is_none())
         })
-    })
+    }
 }
 
 /// Equal, within the tolerance, or equal after rounding to the decimals given, of which there are two at least.
@@ -145,18 +222,26 @@ fn add_names(resource: ResourceId, key: &Value, base: &Base, found: &mut Vec<Str
     found.extend(texts.filter_map(|(_, value)| value.as_str()).map(fold));
 }
 
-/// Whether an `about` names one of the subjects: it is one, or has one in it as whole words.
+/// Whether an `about` names one of the subjects: it is one, or has one in it as whole words, with few others around it.
 pub(super) fn is_about(given: &str, subjects: &[String]) -> bool {
     if given.chars().count() > LONGEST_ABOUT {
         return false;
     }
     let given = fold(given);
-    subjects.iter().filter(|subject| !subject.is_empty()).any(|subject| {
-        given.match_indices(subject.as_str()).any(|(start, _)| {
+    let words = |text: &str| text.split_whitespace().count();
+    let names = |subject: &&String| {
+        has_words(&given, subject) && words(&given) <= words(subject) + MAX_WORDS_AROUND_SUBJECT
+    };
+    subjects.iter().any(|subject| names(&subject))
+}
+
+/// Whether a text has another in it as whole words. Nothing has an empty text in it.
+fn has_words(text: &str, part: &str) -> bool {
+    !part.is_empty()
+        && text.match_indices(part).any(|(start, _)| {
             let goes_on = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let before = given.get(..start).unwrap_or_default().chars().next_back();
-            let after = given.get(start + subject.len()..).unwrap_or_default().chars().next();
+            let before = text.get(..start).unwrap_or_default().chars().next_back();
+            let after = text.get(start + part.len()..).unwrap_or_default().chars().next();
             !goes_on(before) && !goes_on(after)
         })
-    })
 }

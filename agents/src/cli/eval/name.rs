@@ -65,6 +65,10 @@ pub enum AgentName {
     SprayUndo,
     /// Embedded: the reference solution, bound to live replies.
     Oracle,
+    /// Embedded: the same, with lists in the opposite order and items under other names.
+    OracleReordered,
+    /// Embedded: the same, with the values of a map under each other's items.
+    OracleExchanged,
     /// Embedded: does nothing.
     Noop,
     /// Embedded: refuses everything.
@@ -154,7 +158,8 @@ impl AgentName {
     /// Whether it must not solve a task.
     #[must_use]
     pub const fn is_adversary(self) -> bool {
-        !self.asks_model() && !matches!(self, Self::Oracle | Self::Heuristic)
+        !self.asks_model()
+            && !matches!(self, Self::Oracle | Self::OracleReordered | Self::OracleExchanged | Self::Heuristic)
     }
 
     /// The agent; `connected` is what it asks, where it asks a model.
@@ -175,7 +180,9 @@ impl AgentName {
 
     fn insider(self) -> Option<Box<dyn Insiders>> {
         let insider: Box<dyn Insiders> = match self {
-            Self::Oracle => Box::new(Oracle),
+            Self::Oracle => Box::new(Oracle::Reference),
+            Self::OracleReordered => Box::new(Oracle::Reordered),
+            Self::OracleExchanged => Box::new(Oracle::Exchanged),
             Self::Noop => Box::new(NoOp),
             Self::AlwaysRefuse => Box::new(AlwaysRefuse),
             Self::AlwaysAsk => Box::new(AlwaysAsk),

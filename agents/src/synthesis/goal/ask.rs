@@ -185,7 +185,12 @@ pub fn ask(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
                 _ => words.push(literal(format!(" And what about the {label}?"))),
             }
         }
-        asked.push(Asked::Leaf { call: step, path: path.clone(), about: described.about(*field) });
+        asked.push(Asked::Leaf {
+            call: step,
+            path: path.clone(),
+            about: described.about(*field),
+            several: false,
+        });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     let again = own.filter(|_| others.is_empty());
@@ -249,7 +254,7 @@ pub fn ask_again(planner: &mut Planner<'_>, first: &Goal) -> Result<Goal> {
             return Err(NoGoal);
         }
         let about = described.about(*field);
-        asked.push(Asked::Leaf { call: step, path: path.clone(), about });
+        asked.push(Asked::Leaf { call: step, path: path.clone(), about, several: false });
         answer.extend(statement(planner, resource, *field, &it, step, path, index > 0));
     }
     let lead = ["Sorry, I meant ", "Oh wait, I meant ", "My mistake, I was asking about ", "No, sorry: "];

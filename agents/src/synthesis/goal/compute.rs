@@ -68,6 +68,6 @@ pub fn compute(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
         AnswerPart::Leaf { call: step, path: path.clone(), style, bare: false },
         AnswerPart::Text(".".into()),
     ];
-    let asked = vec![Asked::Leaf { call: step, path, about: name }];
+    let asked = vec![Asked::Leaf { call: step, path, about: name, several: false }];
     Ok(Goal { mood, details, ..Goal::question(id, words, asked, answer) })
 }

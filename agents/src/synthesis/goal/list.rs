@@ -81,6 +81,7 @@ pub fn list(planner: &mut Planner<'_>, id: ApiId) -> Result<Goal> {
             call: step,
             path,
             about: format!("the {} with the {words}", described.label),
+            several: false,
         }];
         return Ok(Goal::question(id, sentence, asked, answer));
     }

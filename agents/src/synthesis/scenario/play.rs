@@ -521,12 +521,12 @@ impl Stage<'_> {
             };
             let call = *call.ok_or_else(missing)?;
             let path = self.scene.casing().write_path(rest.trim_start_matches('.'));
-            return Ok(vec![FactClaim { call, path, count, about: None }]);
+            return Ok(vec![FactClaim { call, path, count, ..FactClaim::default() }]);
         }
         let field = rest.strip_prefix('.').ok_or_else(missing)?;
-        let (resource, keys) = match self.scene.held(name) {
-            Some(Held::Record(resource, key)) => (*resource, std::slice::from_ref(key)),
-            Some(Held::Records(resource, keys)) => (*resource, keys.as_slice()),
+        let (resource, keys, several) = match self.scene.held(name) {
+            Some(Held::Record(resource, key)) => (*resource, std::slice::from_ref(key), false),
+            Some(Held::Records(resource, keys)) => (*resource, keys.as_slice(), true),
             _ => return Err(missing()),
         };
         let field = self.world.base.world().resource(resource).field_named(field).ok_or_else(missing)?;
@@ -534,7 +534,7 @@ impl Stage<'_> {
             let wanted = Origin::Field { resource, key: key.clone(), field };
             self.calls.iter().enumerate().rev().find_map(|(call, entry)| {
                 let (path, ..) = entry.reply.body.leaves().find(|(_, _, origin)| **origin == wanted)?;
-                Some(FactClaim { call, path, count, about: None })
+                Some(FactClaim { call, path, count, several, ..FactClaim::default() })
             })
         };
         keys.iter().map(|key| shown(key).ok_or_else(missing)).collect()

@@ -84,7 +84,7 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
         }
         Body::Leaf(value, origin) => {
             let statable = !value.is_missing() && !matches!(origin, Origin::Constant);
-            statable.then(|| Asked::Leaf { call, about: about(&path), path })
+            statable.then(|| Asked::Leaf { call, about: about(&path), path, several: claim.several })
         }
         Body::Object(_) => None,
     }

@@ -1,10 +1,10 @@
 //! Structured endings: typed comparison, and what a refusal is about.
 
-use diorama_seeds::task::Fact;
+use diorama_seeds::task::{Checks, Fact, StageCheck, Variant};
 use diorama_seeds::value::Zone;
 use serde_json::{Value as Json, json};
 
-use crate::grade::structured::{is_about, states};
+use crate::grade::structured::{AskedFact, is_about, states};
 
 fn holds(fact: Json, given: Json) -> bool {
     let fact: Fact = serde_json::from_value(fact).unwrap();
@@ -76,6 +76,68 @@ fn lists_hold_each_item_once() {
     assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "a1"])));
     assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "b2", "c3"])));
     assert!(!holds(names(&["a1", "b2"], false), json!("a1, b2")));
+    // What two items share may be given once.
+    assert!(holds(names(&["a1", "a1", "b2"], false), json!(["b2", "a1"])));
+    assert!(!holds(names(&["a1", "a1", "b2"], false), json!(["a1", "a1"])));
+}
+
+/// The fact that the checks of a stage ask for, as it is read from JSON.
+fn asked(answer: Json) -> StageCheck {
+    serde_json::from_value(json!({"outcome": "done", "answer": answer})).unwrap()
+}
+
+fn value(about: &str, number: f64, names: &[&str]) -> Json {
+    json!({"about": about, "fact": {"kind": "number", "value": number}, "items": [names],
+        "evidence": [{"kind": "empty", "api": "List"}]})
+}
+
+#[test]
+fn values_of_several_items_are_one_fact() {
+    let zone = Zone::named("Europe/Berlin").unwrap();
+    let given = |stage: &StageCheck, given: Json| {
+        let [fact] = AskedFact::of_stage(stage).try_into().unwrap();
+        let wanted: Vec<Fact> = fact.items.iter().map(|item| item.fact.clone()).collect();
+        fact.is_given(&wanted, &given, &zone)
+    };
+    let stock = asked(json!([
+        value("stock of the part", 8.0, &["Air filter", "P-1"]),
+        value("stock of the part", 3.0, &["Oil filter", "P-2"]),
+    ]));
+    assert!(given(&stock, json!({"air filter": 8, "oil filter": 3})));
+    assert!(given(&stock, json!({"P-2": 3, "the air filter (P-1)": 8})));
+    assert!(given(&stock, json!({"oil": 3, "air": 8})));
+    for wrong in [
+        json!({"air filter": 3, "oil filter": 8}),
+        json!({"air filter": 8}),
+        json!({"air filter": 8, "oil filter": 3, "fan": 1}),
+        json!({"air filter": 8, "P-1": 8}),
+        // Two items are near this key, and so is none.
+        json!({"filter": 8, "oil filter": 3}),
+        json!([8, 3]),
+        json!(8),
+    ] {
+        assert!(!given(&stock, wrong.clone()), "{wrong}");
+    }
+    let unnamed = asked(json!([value("mean minutes", 55.0, &[]), value("mean minutes", 98.0, &["Rome"])]));
+    assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
+    // Whether one fits or several is for the agent to find out.
+    let schema = |stage: StageCheck| {
+        let checks = Checks {
+            variants: vec![Variant { stages: vec![stage], changes: Vec::new() }],
+            ..Checks::default()
+        };
+        diorama_seeds::ending::schema(&checks, 0)["properties"]["facts"]["properties"].clone()
+    };
+    let one = asked(json!([value("stock of the part", 8.0, &["Air filter", "P-1"])]));
+    assert_eq!(schema(one), schema(stock.clone()));
+    assert_eq!(
+        schema(stock),
+        json!({"stock_of_the_part": {
+            "type": "object",
+            "additionalProperties": {"type": "number"},
+            "description": "stock of the part, of all that are asked about, each under its item's name or id",
+        }})
+    );
 }
 
 #[test]
@@ -87,5 +149,6 @@ fn a_refusal_is_about_what_was_asked_for() {
         !is_about("LN-528230", &subjects) && !is_about("the loan", &subjects) && !is_about("", &subjects)
     );
     // Everything at once is about nothing.
+    assert!(!is_about("what you told me of your trip to Rome with the loan LN-52823", &subjects));
     assert!(!is_about(&format!("{} LN-52823", "x ".repeat(80)), &subjects));
 }

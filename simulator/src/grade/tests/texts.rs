@@ -26,6 +26,7 @@ fn key() -> AnswerKey {
     let checks: Vec<AnswerCheck> = facts
         .into_iter()
         .map(|fact| AnswerCheck {
+            items: Vec::new(),
             about: "fee of May".to_owned(),
             fact,
             evidence: vec![Evidence::Empty { api: String::new(), arguments: serde_json::Map::new() }],

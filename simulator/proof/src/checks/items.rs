@@ -1,0 +1,211 @@
+//! Names of items: where a request asks for the values of several items, the texts by which an answer may say which value
+//! belongs to which item.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diorama_seeds::english::fold;
+use diorama_seeds::model::ResourceId;
+use diorama_seeds::schema::Type;
+use diorama_seeds::task::AnswerCheck;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::{Body, Origin};
+use diorama_simulator::grade::measures::leaf_schema;
+use diorama_simulator::session::LogEntry;
+
+use super::Told;
+use crate::answer::Asked;
+
+/// Names that are kept for one item.
+const MAX_NAMES: usize = 12;
+/// Characters of a name. Longer texts are descriptions.
+const MAX_NAME_CHARS: usize = 80;
+
+/// One value of a check, as a group of checks about the same thing sees it.
+struct ItemValue<'a> {
+    check: usize,
+    leaf: Option<&'a Body>,
+    names: Names,
+}
+
+/// The texts that may name an item.
+#[derive(Default)]
+struct Names {
+    all: Vec<String>,
+    /// Those that stand in the reply or in the call, folded. An answer can give no other name of its own accord.
+    visible: Vec<String>,
+}
+
+impl Told<'_> {
+    /// Gives checks that ask for values of several items the names of those items.
+    pub(super) fn name_items(&self, asked: &[&Asked], answer: &mut [AnswerCheck], entries: &[Arc<LogEntry>]) {
+        let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, check) in answer.iter().enumerate() {
+            groups.entry(check.about.clone()).or_default().push(at);
+        }
+        for group in groups.into_values() {
+            let is_several =
+                |at: &usize| matches!(asked[*at], Asked::Leaf { several: true, .. } | Asked::Each { .. });
+            if group.len() == 1 && !group.iter().any(is_several) {
+                continue;
+            }
+            let mut values: Vec<ItemValue<'_>> = Vec::new();
+            for check in group {
+                values.extend(self.values(check, asked[check], entries));
+            }
+            keep_telling_names(&mut values);
+            if self.name_themselves(&values) {
+                values.iter_mut().for_each(|value| value.names.all.clear());
+            }
+            for value in values {
+                answer[value.check].items.push(value.names.all);
+            }
+        }
+    }
+
+    fn values<'a>(&self, check: usize, asked: &Asked, entries: &'a [Arc<LogEntry>]) -> Vec<ItemValue<'a>> {
+        let call = asked.call();
+        let Some(entry) = entries.get(call) else { return Vec::new() };
+        let body = &entry.reply.body;
+        let paths: Vec<String> = match asked {
+            Asked::Leaf { path, .. } | Asked::Count { path, .. } => vec![path.clone()],
+            Asked::Each { array, member, .. } => {
+                let items = crate::binding::each(body, array, member).map_or(0, |items| items.len());
+                let dot = if member.is_empty() { "" } else { "." };
+                (0..items).map(|at| format!("{array}[{at}]{dot}{member}")).collect()
+            }
+        };
+        let value = |path: String| {
+            let leaf = body.at(&path);
+            ItemValue { check, leaf, names: self.names(call, entry, &path) }
+        };
+        paths.into_iter().map(value).collect()
+    }
+
+    /// The texts that may name the item of a value: the name and key of its record, what stands beside it in its reply, and
+    /// what the call was asked for.
+    fn names(&self, call: usize, entry: &LogEntry, path: &str) -> Names {
+        let mut names = Names::default();
+        let body = &entry.reply.body;
+        let leaf = body.at(path);
+        if let Some(Body::Leaf(_, Origin::Field { resource, key, .. })) = leaf
+            && !self.new.contains_key(&(*resource, key.clone()))
+        {
+            self.add_record(*resource, key, &mut names.all);
+        }
+        let mut above = path;
+        loop {
+            above = above.rsplit_once(['.', '[']).map_or("", |(above, _)| above);
+            let around = if above.is_empty() { Some(body) } else { body.at(above) };
+            if let Some(Body::Object(members)) = around {
+                let beside = members.iter().map(|(_, member)| member);
+                beside.filter(|member| !leaf.is_some_and(|leaf| std::ptr::eq(leaf, *member))).for_each(
+                    |member| {
+                        self.add_leaf(member, &mut names);
+                    },
+                );
+            }
+            // An item of a list is told apart by what it shows itself, not by what stands around the list.
+            if above.is_empty() || above.ends_with(']') {
+                break;
+            }
+        }
+        if let Some(api) = entry.api.map(|id| self.world.api(id)) {
+            for (name, json) in self.arguments(call, entry) {
+                let parameter = api.parameter_named(&name).map(|id| &api.parameters[id.index()]);
+                let value = parameter.and_then(|one| one.schema.parse_json(&json, &self.world.zone).ok());
+                if let (Some(parameter), Some(value)) = (parameter, value) {
+                    self.add_value(&value, &parameter.schema.kind, &mut names);
+                }
+            }
+        }
+        names
+    }
+
+    /// Adds the text of a leaf, where it can name something: no amount, no yes or no, nothing that another session makes anew.
+    fn add_leaf(&self, leaf: &Body, names: &mut Names) {
+        let Body::Leaf(value, origin) = leaf else { return };
+        if self.made(origin).is_some() {
+            return;
+        }
+        let kind = leaf_schema(origin, self.world).kind;
+        let is_key = matches!(origin, Origin::Field { resource, field, .. } if self.world.resource(*resource).key == *field);
+        if is_key || !matches!(value, Value::Integer(_)) || matches!(kind, Type::Reference { .. }) {
+            self.add_value(value, &kind, names);
+        }
+    }
+
+    fn add_value(&self, value: &Value, kind: &Type, names: &mut Names) {
+        let text = value.to_text(&self.world.zone);
+        names.visible.push(fold(&text));
+        if let Type::Reference { resource, .. } = kind {
+            if !self.new.contains_key(&(*resource, value.clone())) {
+                self.add_record(*resource, value, &mut names.all);
+            }
+            return;
+        }
+        if matches!(
+            value,
+            Value::String(_) | Value::Integer(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_)
+        ) {
+            names.all.push(text);
+        }
+    }
+
+    /// Adds what people call a record, and its key.
+    fn add_record(&self, resource: ResourceId, key: &Value, names: &mut Vec<String>) {
+        let declared = self.world.resource(resource);
+        let record = declared.records.iter().find(|record| record.get(declared.key.index()) == Some(key));
+        let name = declared.display.and_then(|field| record?.get(field.index())?.as_str());
+        names.extend(name.map(str::to_owned));
+        names.push(key.to_text(&self.world.zone));
+    }
+
+    /// Whether each value names its item itself: the name or the key of a record, or a text of its own for each item.
+    fn name_themselves(&self, values: &[ItemValue<'_>]) -> bool {
+        let names_record = |value: &ItemValue<'_>| {
+            let Some(Body::Leaf(_, Origin::Field { resource, field, .. })) = value.leaf else { return false };
+            let declared = self.world.resource(*resource);
+            *field == declared.key || declared.display == Some(*field) || declared.field(*field).unique
+        };
+        if values.iter().all(names_record) {
+            return true;
+        }
+        let mut texts: Vec<String> = Vec::new();
+        for value in values {
+            let Some(Body::Leaf(Value::String(text), origin)) = value.leaf else { return false };
+            let text = fold(text);
+            if matches!(leaf_schema(origin, self.world).kind, Type::Enum(_)) || texts.contains(&text) {
+                return false;
+            }
+            texts.push(text);
+        }
+        true
+    }
+}
+
+/// Keeps of each item the names that no other item has, those that are visible first; none where none is visible.
+fn keep_telling_names(values: &mut [ItemValue<'_>]) {
+    let mut owners: HashMap<String, usize> = HashMap::new();
+    for Names { all, .. } in values.iter_mut().map(|value| &mut value.names) {
+        let mut known: Vec<String> = Vec::new();
+        all.retain(|name| {
+            let folded = fold(name);
+            let is_new =
+                !folded.is_empty() && name.chars().count() <= MAX_NAME_CHARS && !known.contains(&folded);
+            if is_new {
+                known.push(folded);
+            }
+            is_new
+        });
+        known.into_iter().for_each(|name| *owners.entry(name).or_default() += 1);
+    }
+    for Names { all, visible } in values.iter_mut().map(|value| &mut value.names) {
+        all.retain(|name| owners.get(&fold(name)) == Some(&1));
+        all.sort_by_key(|name| !visible.contains(&fold(name)));
+        if all.first().is_none_or(|name| !visible.contains(&fold(name))) {
+            all.clear();
+        }
+        all.truncate(MAX_NAMES);
+    }
+}
