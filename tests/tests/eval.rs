@@ -122,7 +122,7 @@ fn verdicts_over_http_are_those_of_this_process() {
     let dataset = dataset(folder.path(), 24);
     let server = serve(&["--tasks", &dataset, "--control-token", "secret"]);
     let path = |name: &str| folder.path().join(name).display().to_string();
-    for agent in ["oracle", "heuristic", "spray-undo", "noop", "dump-all"] {
+    for agent in ["oracle", "random", "spray-undo", "noop", "dump-all"] {
         for faults in ["", "429=0.2,500=0.1,latency=1-3"] {
             let (here, there) =
                 (path(&format!("here-{agent}{faults}")), path(&format!("there-{agent}{faults}")));
@@ -171,7 +171,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     let dataset = dataset(folder.path(), 16);
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (whole, cut) = (path("whole"), path("cut"));
-    let common = ["--agent", "heuristic", "--tasks", &dataset, "--trials", "2", "--faults", "429=0.3"];
+    let common = ["--agent", "random", "--tasks", &dataset, "--trials", "2", "--faults", "429=0.3"];
     let expected = eval(&[&common[..], &["--out", &whole]].concat());
     eval(&[&common[..], &["--out", &cut]].concat());
     // Interrupted in the middle of a line.

@@ -90,7 +90,7 @@ pub(super) fn ready(name: AgentName, model: &ModelArgs) -> Result<Ready, CliErro
     let connected = name.asks_model().then(|| model.connect()).transpose()?;
     let Some(Contender::Free(agent)) = name.contender(connected.as_ref(), Part::Nothing) else {
         return Err(CliError::Usage(format!(
-            "--agent: found {}, which is built from the tasks of `eval`; expected `heuristic` or an agent that asks a model",
+            "--agent: found {}, which is built from the tasks of `eval`; expected an agent that asks a model, or `random`",
             name.text()
         )));
     };

@@ -7,7 +7,6 @@
 pub mod ending;
 pub mod environment;
 pub mod function_calling;
-pub mod heuristic;
 pub mod jq;
 pub mod mind;
 pub mod plan;

@@ -19,7 +19,6 @@ use diorama_tested::environment::{
     Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
 use diorama_tested::function_calling::FunctionCalling;
-use diorama_tested::heuristic::Heuristic;
 use diorama_tested::mind::Mind;
 use diorama_tested::planned::{Baseline, Planned};
 use diorama_tested::prompted::{Prompted, Shots, Thoughts};
@@ -548,14 +547,4 @@ async fn the_baselines_plan_in_their_own_ways() {
         &["deps/planner", "deps/replan", "reflexion/judge"],
     )
     .await;
-}
-
-#[tokio::test]
-async fn heuristic_chains_by_name_and_answers_from_the_reply() {
-    let mut clinic = Clinic::new();
-    Heuristic.act(&mut clinic).await.unwrap();
-    assert_eq!(
-        clinic.calls(),
-        ["FindPatient({\"name\":\"Ana Reis\"}) 200", "GetBalance({\"patient_id\":7}) 200"]
-    );
 }

@@ -1,24 +1,21 @@
 //! `diorama benchmark reverse-chain`
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
-use diorama_tested::heuristic::backwards::Backwards;
 
 use super::{ready, write_lines};
 use crate::benchmarks::reverse_chain::{Candidates, Material, Summary, agreement, attempt};
 use crate::cli::error::CliError;
 use crate::cli::eval::model::ModelArgs;
-use crate::cli::eval::name::{AgentName, Free};
+use crate::cli::eval::name::AgentName;
 use crate::cli::{Done, Streams};
 use crate::evaluation::environment::Budget;
 
 /// Reverse Chain's compositional tasks: plans held against labels, no call executed.
 ///
 /// What an agent calls is answered by stand-ins, and a call that is given one of them is a call inside a call. A plan matches
-/// its label when structure and APIs are the same and every value means the same. `heuristic` plans here by Reverse Chain's rule
-/// without a model.
+/// its label when structure and APIs are the same and every value means the same.
 #[derive(Debug, Args)]
 pub struct ReverseChainCommand {
     /// A JSON list of {APIs, Query, Label, Index}, or a folder of such files.
@@ -91,10 +88,7 @@ impl ReverseChainCommand {
         candidates: Candidates,
         material: &Material,
     ) -> Result<Summary, CliError> {
-        let mut ready = ready(name, &self.model)?;
-        if name == AgentName::Heuristic {
-            ready.agent = Arc::new(Free::Embedded(Arc::new(Backwards)));
-        }
+        let ready = ready(name, &self.model)?;
         let tasks: Vec<_> = material
             .instances
             .iter()

@@ -6,7 +6,6 @@ use clap::ValueEnum;
 use diorama_llm::{Place, Sampling};
 use diorama_tested::Agent;
 use diorama_tested::function_calling::FunctionCalling;
-use diorama_tested::heuristic::Heuristic;
 use diorama_tested::mind::Mind;
 use diorama_tested::planned::{Baseline, Planned};
 use diorama_tested::prompted::{Prompted, Shots, Thoughts};
@@ -55,8 +54,6 @@ pub enum AgentName {
     Deps,
     /// Model: two trials, the second told what was wrong with the first (RestGPT's executor).
     Reflexion,
-    /// Embedded: search, slots filled by type, and Reverse Chain's rule.
-    Heuristic,
     /// Embedded: random calls and facts.
     Random,
     /// Embedded: calls with the ids from 1 on.
@@ -158,8 +155,7 @@ impl AgentName {
     /// Whether it must not solve a task.
     #[must_use]
     pub const fn is_adversary(self) -> bool {
-        !self.asks_model()
-            && !matches!(self, Self::Oracle | Self::OracleReordered | Self::OracleExchanged | Self::Heuristic)
+        !self.asks_model() && !matches!(self, Self::Oracle | Self::OracleReordered | Self::OracleExchanged)
     }
 
     /// The agent; `connected` is what it asks, where it asks a model.
@@ -169,7 +165,6 @@ impl AgentName {
             (_, Some(Connected { model, sampling, .. })) => {
                 Free::Model(self, without, Arc::clone(model), sampling.clone())
             }
-            (Self::Heuristic, None) => Free::Embedded(Arc::new(Heuristic)),
             (Self::Random, None) => Free::Embedded(Arc::new(Spoiler::Random)),
             (Self::EnumerateIds, None) => Free::Embedded(Arc::new(Spoiler::EnumerateIds)),
             (Self::SprayUndo, None) => Free::Embedded(Arc::new(Spoiler::SprayUndo)),
