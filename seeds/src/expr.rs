@@ -11,12 +11,13 @@ use crate::model::{FieldId, ParameterId, ResourceId};
 use crate::schema::Pattern;
 use crate::value::{Str, Value};
 
+mod ast;
 mod check;
 pub mod eval;
 #[cfg(test)]
 mod fixture;
-mod guard;
 mod index;
+mod lexer;
 mod parse;
 mod scope;
 pub mod units;
@@ -215,6 +216,29 @@ pub enum Operator {
     Divide,
     Remainder,
     In,
+}
+
+impl Operator {
+    /// How it is written.
+    #[must_use]
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Or => "||",
+            Self::And => "&&",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::In => "in",
+        }
+    }
 }
 
 /// Built-in functions. The list with signatures is in `docs/world-format.md`.

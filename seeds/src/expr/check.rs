@@ -1,8 +1,7 @@
 //! From syntax tree to typed expression: names, types, and what they mean together.
 
-use cel::common::ast::{Expr as Ast, IdedExpr, LiteralValue};
-
-use crate::expr::parse::{Parsed, parse};
+use crate::expr::ast::{Ast, AstKind};
+use crate::expr::parse::parse;
 use crate::expr::scope::kind_of_schema;
 use crate::expr::{Expr, ExprType, Node, Scope, Slot, index_of};
 use crate::model::ParameterId;
@@ -64,10 +63,10 @@ fn with_checker<'a>(
     scope: &mut Scope<'a>,
     finish: impl FnOnce(&Checker<'_, 'a>, Typed<'a>) -> Result<Typed<'a>, ExprError>,
 ) -> Result<Expr, ExprError> {
-    let parsed = parse(source)?;
+    let root = parse(source)?;
     let before = scope.mark();
-    let mut checker = Checker { scope, parsed: &parsed, depth: 0 };
-    let checked = checker.check(parsed.root()).and_then(|typed| finish(&checker, typed));
+    let mut checker = Checker { scope, depth: 0 };
+    let checked = checker.check(&root).and_then(|typed| finish(&checker, typed));
     if checked.is_err() {
         // Fold variables that an error left open must not be seen by the next expression.
         scope.close_to(before);
@@ -91,7 +90,6 @@ struct Typed<'a> {
 
 struct Checker<'s, 'a> {
     scope: &'s mut Scope<'a>,
-    parsed: &'s Parsed<'s>,
     depth: usize,
 }
 
@@ -121,8 +119,8 @@ impl<'a> Typed<'a> {
 }
 
 impl<'a> Checker<'_, 'a> {
-    fn check(&mut self, expr: &IdedExpr) -> Result<Typed<'a>, ExprError> {
-        let offset = self.parsed.offset(expr.id);
+    fn check(&mut self, expr: &Ast) -> Result<Typed<'a>, ExprError> {
+        let offset = expr.offset;
         if self.depth >= MAX_DEPTH {
             return error(
                 offset,
@@ -130,36 +128,21 @@ impl<'a> Checker<'_, 'a> {
             );
         }
         self.depth += 1;
-        let checked = match &expr.expr {
-            Ast::Literal(literal) => self.literal(literal, offset),
-            Ast::Ident(name) => self.name(name, offset),
-            Ast::Select(select) => self.select(&select.operand, &select.field, offset),
-            Ast::Call(call) => match &call.target {
-                Some(target) => self.method(target, &call.func_name, &call.args),
-                None => self.call(&call.func_name, &call.args, offset),
-            },
-            Ast::List(list) => self.list(&list.elements, offset),
-            Ast::Map(_) | Ast::Struct(_) => error(offset, "found an object literal; the language has none"),
-            Ast::Comprehension(_) | Ast::Unspecified => error(offset, "this is not an expression"),
+        let checked = match &expr.kind {
+            AstKind::Literal(value) => Ok(literal(value, offset)),
+            AstKind::Name(name) => self.name(name, offset),
+            AstKind::Member(operand, name) => self.select(operand, name, offset),
+            AstKind::Call(name, arguments) => self.function(name, None, arguments, offset),
+            AstKind::Method(target, name, arguments) => self.method(target, name, arguments),
+            AstKind::Item(list, position) => self.item(list, position, offset),
+            AstKind::List(elements) => self.list(elements, offset),
+            AstKind::Not(operand) => self.not(operand, offset),
+            AstKind::Negate(operand) => self.negate(operand, offset),
+            AstKind::Binary(operator, left, right) => self.binary(*operator, left, right, offset),
+            AstKind::Conditional(condition, yes, no) => self.conditional(condition, yes, no),
         };
         self.depth -= 1;
         checked
-    }
-
-    fn literal(&self, literal: &LiteralValue, offset: usize) -> Result<Typed<'a>, ExprError> {
-        let (value, kind) = match literal {
-            LiteralValue::Null => (Value::Null, ExprType::Null),
-            LiteralValue::Boolean(value) => (Value::Bool(*value.inner()), ExprType::Boolean),
-            LiteralValue::Int(value) => (Value::Integer(*value.inner()), ExprType::Integer),
-            LiteralValue::Double(value) => match Value::number(*value.inner()) {
-                Some(value) => (value, ExprType::Number),
-                None => return error(offset, "the number is too large"),
-            },
-            LiteralValue::String(text) => (Value::string(text.inner()), ExprType::String),
-            LiteralValue::UInt(_) => return error(offset, "found an unsigned literal; leave the `u` out"),
-            LiteralValue::Bytes(_) => return error(offset, "found bytes; the language has strings only"),
-        };
-        Ok(Typed::new(Node::Literal(value), kind, offset))
     }
 
     fn name(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
@@ -192,19 +175,19 @@ impl<'a> Checker<'_, 'a> {
         format!("known here: {}", self.scope.all_names().join(", "))
     }
 
-    fn select(&mut self, operand: &IdedExpr, member: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
-        if let Ast::Ident(name) = &operand.expr
+    fn select(&mut self, operand: &Ast, member: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
+        if let AstKind::Name(name) = &operand.kind
             && name == "args"
         {
-            return self.argument(member, self.parsed.offset(operand.id));
+            return self.argument(member, operand.offset);
         }
-        if let Ast::Ident(name) = &operand.expr
+        if let AstKind::Name(name) = &operand.kind
             && self.scope.variable(name).is_none()
             && self.scope.resource_named(name).is_some()
         {
             let message =
                 format!("`{name}` is a resource, not a record; expected `{name}.get(key).{member}`");
-            return error(self.parsed.offset(operand.id), message);
+            return error(operand.offset, message);
         }
         let inner = self.check(operand)?;
         self.member(inner, member, dot)
@@ -272,7 +255,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn list(&mut self, elements: &[IdedExpr], offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn list(&mut self, elements: &[Ast], offset: usize) -> Result<Typed<'a>, ExprError> {
         let mut items = Vec::with_capacity(elements.len());
         let mut kind = ExprType::Null;
         for element in elements {
@@ -299,6 +282,17 @@ impl<'a> Checker<'_, 'a> {
         };
         Ok(Typed::new(node, ExprType::List(Box::new(item_kind)), offset))
     }
+}
+
+fn literal<'a>(value: &Value, offset: usize) -> Typed<'a> {
+    let kind = match value {
+        Value::Null => ExprType::Null,
+        Value::Bool(_) => ExprType::Boolean,
+        Value::Integer(_) => ExprType::Integer,
+        Value::Number(_) => ExprType::Number,
+        _ => ExprType::String,
+    };
+    Typed::new(Node::Literal(value.clone()), kind, offset)
 }
 
 #[cfg(test)]

@@ -1,122 +1,243 @@
-//! Text to syntax tree, by the `cel` crate's parser, behind the [`guard`](super::guard).
+//! From tokens to a syntax tree, by operator precedence (as in CEL).
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use crate::expr::ast::{Ast, AstKind};
+use crate::expr::lexer::{Placed, Token, tokens};
+use crate::expr::{ExprError, Operator};
+use crate::value::Value;
 
-use cel::common::ast::{IdedExpr, SourceInfo};
-
-use crate::expr::{ExprError, guard};
-
-/// A syntax tree, and where in the text its nodes stand.
-pub(super) struct Parsed<'t> {
-    tree: Arc<Tree>,
-    source: &'t str,
-}
-
-struct Tree {
-    root: IdedExpr,
-    info: SourceInfo,
-}
-
-/// Trees of texts that were parsed before: the surfaces of a world have the same expressions many times over.
-#[derive(Default)]
-struct Known {
-    trees: HashMap<Box<str>, Arc<Tree>>,
-    /// Of the texts.
-    bytes: usize,
-}
-
-static KNOWN: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
-
-/// Bytes of text that are kept; with one more, all go.
-const MAX_KNOWN: usize = 512 * 1024;
-
-impl Known {
-    fn keep(&mut self, source: &str, tree: &Arc<Tree>) {
-        if self.bytes + source.len() > MAX_KNOWN {
-            *self = Self::default();
-        }
-        if self.trees.insert(source.into(), tree.clone()).is_none() {
-            self.bytes += source.len();
-        }
-    }
-}
-
-/// Deepest recursion of the parser: brackets, and the right sides of conditionals.
-const MAX_RECURSION: u16 = 64;
+/// Deepest recursion: brackets, and the right sides of conditionals.
+const MAX_RECURSION: usize = 64;
 
 /// Parses text.
-pub(super) fn parse(source: &str) -> Result<Parsed<'_>, ExprError> {
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).trees.get(source).cloned();
-    if let Some(tree) = known {
-        return Ok(Parsed { tree, source });
+///
+/// # Errors
+/// When the text is no expression.
+pub(super) fn parse(source: &str) -> Result<Ast, ExprError> {
+    let mut parser = Parser { source, tokens: tokens(source)?.into_iter().peekable(), depth: 0 };
+    let root = parser.expression()?;
+    if parser.tokens.peek().is_some() {
+        return Err(parser.unexpected());
     }
-    guard::admit(source)?;
-    // An environment of its own has no macros: `all` and `exists` are ours, and stay as they are written.
-    let parser =
-        cel::Env::default().parser().enable_optional_syntax(false).max_recursion_depth(MAX_RECURSION);
-    match parser.parse_with_source_info(source) {
-        Ok((root, info)) => {
-            let tree = Arc::new(Tree { root, info });
-            KNOWN.lock().unwrap_or_else(PoisonError::into_inner).keep(source, &tree);
-            Ok(Parsed { tree, source })
+    Ok(root)
+}
+
+struct Parser<'t> {
+    source: &'t str,
+    tokens: std::iter::Peekable<std::vec::IntoIter<Placed>>,
+    depth: usize,
+}
+
+/// How tightly an operator binds; the loosest is 1.
+const fn precedence(operator: Operator) -> u8 {
+    match operator {
+        Operator::Or => 1,
+        Operator::And => 2,
+        Operator::Equal
+        | Operator::NotEqual
+        | Operator::Less
+        | Operator::LessOrEqual
+        | Operator::Greater
+        | Operator::GreaterOrEqual
+        | Operator::In => 3,
+        Operator::Add | Operator::Subtract => 4,
+        Operator::Multiply | Operator::Divide | Operator::Remainder => 5,
+    }
+}
+
+fn node(kind: AstKind, offset: usize) -> Ast {
+    Ast { kind, offset }
+}
+
+impl Parser<'_> {
+    /// The error that what comes next cannot stand here.
+    fn unexpected(&mut self) -> ExprError {
+        let Some(Placed { start, .. }) = self.tokens.peek() else {
+            let message = "the expression ends too early; expected an operand".to_owned();
+            return ExprError { offset: self.source.len(), message };
+        };
+        let there: String = self.source.get(*start..).unwrap_or_default().chars().take(20).collect();
+        let there = there.split_whitespace().next().unwrap_or_default();
+        let message =
+            format!("found `{there}` where an operator or the end was expected, or an operand is missing");
+        ExprError { offset: *start, message }
+    }
+
+    /// Takes a sign if it comes next; gives its place.
+    fn take(&mut self, sign: u8) -> Option<usize> {
+        self.tokens.next_if(|placed| placed.token == Token::Sign(sign)).map(|placed| placed.start)
+    }
+
+    fn expect(&mut self, sign: u8) -> Result<usize, ExprError> {
+        match self.take(sign) {
+            Some(start) => Ok(start),
+            None => Err(self.unexpected()),
         }
-        Err(errors) => Err(first_error(source, &errors)),
-    }
-}
-
-impl Parsed<'_> {
-    pub(super) fn root(&self) -> &IdedExpr {
-        &self.tree.root
     }
 
-    /// Where a node starts, as a byte offset. For operators and member accesses this is the operator, for calls
-    /// the bracket.
-    pub(super) fn offset(&self, id: u64) -> usize {
-        let start = self.tree.info.offset_for(id).map_or(0, |(start, _)| start as usize);
-        if self.source.is_char_boundary(start) { start } else { 0 }
+    fn expression(&mut self) -> Result<Ast, ExprError> {
+        if self.depth >= MAX_RECURSION {
+            let offset = self.tokens.peek().map_or(self.source.len(), |placed| placed.start);
+            let message = "the expression is nested too deeply; split it with `let`".to_owned();
+            return Err(ExprError { offset, message });
+        }
+        self.depth += 1;
+        let mut found = self.operation(1)?;
+        if let Some(offset) = self.take(b'?') {
+            let yes = self.operation(1)?;
+            self.expect(b':')?;
+            let no = self.expression()?;
+            found = node(AstKind::Conditional(Box::new(found), Box::new(yes), Box::new(no)), offset);
+        }
+        self.depth -= 1;
+        Ok(found)
     }
 
-    /// Where the name stands before the bracket of its call.
-    pub(super) fn name_before(&self, bracket: usize, name: &str) -> usize {
-        let before = self.source.get(..bracket).unwrap_or_default().trim_end();
-        before.strip_suffix(name).map_or(bracket, str::len)
+    /// Operands with operators between them that bind so tightly at least.
+    fn operation(&mut self, least: u8) -> Result<Ast, ExprError> {
+        let mut left = self.operand()?;
+        // A chain of `&&`, or of `||`: its operands, and the places of its operators.
+        let mut chain: Option<(Operator, Vec<Ast>, Vec<usize>)> = None;
+        while let Some((operator, offset)) = self.operator(least) {
+            let right = self.operation(precedence(operator) + 1)?;
+            let joins = matches!(operator, Operator::And | Operator::Or);
+            match &mut chain {
+                Some((open, operands, offsets)) if *open == operator => {
+                    operands.push(right);
+                    offsets.push(offset);
+                    continue;
+                }
+                _ => {}
+            }
+            if let Some((open, operands, offsets)) = chain.take() {
+                left = balanced(open, operands, &offsets);
+            }
+            if joins {
+                chain = Some((operator, vec![left, right], vec![offset]));
+                left = node(AstKind::Literal(Value::Null), offset);
+            } else {
+                left = node(AstKind::Binary(operator, Box::new(left), Box::new(right)), offset);
+            }
+        }
+        Ok(match chain {
+            Some((open, operands, offsets)) => balanced(open, operands, &offsets),
+            None => left,
+        })
     }
-}
 
-fn first_error(source: &str, errors: &cel::ParseErrors) -> ExprError {
-    let Some(error) = errors.errors.first() else {
-        return ExprError { offset: 0, message: "this is not an expression".to_owned() };
-    };
-    let (line, column) = error.pos;
-    let line_start: usize =
-        source.split_inclusive('\n').take(usize::try_from(line - 1).unwrap_or(0)).map(str::len).sum();
-    let rest = source.get(line_start..).unwrap_or_default();
-    let characters = usize::try_from(column - 1).unwrap_or(0);
-    let offset = line_start + rest.char_indices().nth(characters).map_or(rest.len(), |(offset, _)| offset);
-    ExprError { offset: offset.min(source.len()), message: reword(&error.msg, source, offset) }
-}
-
-/// The parser's messages name its grammar's tokens; say what stands there instead.
-fn reword(message: &str, source: &str, offset: usize) -> String {
-    if message.contains("Recursion limit") {
-        return "the expression is nested too deeply; split it with `let`".to_owned();
+    fn operator(&mut self, least: u8) -> Option<(Operator, usize)> {
+        let binds =
+            |token: &Token| matches!(token, Token::Operator(operator) if precedence(*operator) >= least);
+        let placed = self.tokens.next_if(|placed| binds(&placed.token))?;
+        match placed.token {
+            Token::Operator(operator) => Some((operator, placed.start)),
+            _ => None,
+        }
     }
-    let there: String = source.get(offset..).unwrap_or_default().chars().take(20).collect();
-    let there = there.split_whitespace().next().unwrap_or_default();
-    if message.starts_with("Syntax error") || message.starts_with("Incomplete") {
-        return match there {
-            "" => "the expression ends too early; expected an operand".to_owned(),
+
+    /// An operand with its prefixes, members, calls and positions.
+    fn operand(&mut self) -> Result<Ast, ExprError> {
+        if let Some(offset) = self.take(b'!') {
+            return Ok(node(AstKind::Not(Box::new(self.operand()?)), offset));
+        }
+        let minus = |placed: &Placed| placed.token == Token::Operator(Operator::Subtract);
+        if let Some(Placed { start, .. }) = self.tokens.next_if(minus) {
+            return self.negated(start);
+        }
+        let first = self.primary()?;
+        self.rest_of(first)
+    }
+
+    /// What stands behind a `-`: with a number, it is that number.
+    fn negated(&mut self, start: usize) -> Result<Ast, ExprError> {
+        let number = self.tokens.next_if(|placed| {
+            use Token::{LeastInteger, Literal};
+            matches!(placed.token, LeastInteger | Literal(Value::Integer(_) | Value::Number(_)))
+        });
+        let value = match number.map(|placed| placed.token) {
+            Some(Token::LeastInteger) => Value::Integer(i64::MIN),
+            Some(Token::Literal(Value::Integer(value))) => Value::Integer(-value),
+            Some(Token::Literal(Value::Number(value))) => Value::Number(-value),
+            _ => return Ok(node(AstKind::Negate(Box::new(self.operand()?)), start)),
+        };
+        self.rest_of(node(AstKind::Literal(value), start))
+    }
+
+    fn rest_of(&mut self, mut found: Ast) -> Result<Ast, ExprError> {
+        loop {
+            if let Some(offset) = self.take(b'.') {
+                let Some(Token::Name(name)) = self
+                    .tokens
+                    .next_if(|placed| matches!(placed.token, Token::Name(_)))
+                    .map(|placed| placed.token)
+                else {
+                    return Err(self.unexpected());
+                };
+                let inner = Box::new(found);
+                found = match self.take(b'(') {
+                    Some(_) => node(AstKind::Method(inner, name, self.items(b')')?), offset),
+                    None => node(AstKind::Member(inner, name), offset),
+                };
+            } else if let Some(offset) = self.take(b'[') {
+                let position = self.expression()?;
+                self.expect(b']')?;
+                found = node(AstKind::Item(Box::new(found), Box::new(position)), offset);
+            } else {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Result<Ast, ExprError> {
+        use Token::{Literal, Name, Sign};
+        let begins = |placed: &Placed| matches!(placed.token, Literal(_) | Name(_) | Sign(b'(' | b'['));
+        let Some(Placed { token, start }) = self.tokens.next_if(begins) else {
+            return Err(match self.tokens.peek() {
+                Some(Placed { token: Token::LeastInteger, start }) => {
+                    ExprError { offset: *start, message: "the integer does not fit into 64 bits".to_owned() }
+                }
+                _ => self.unexpected(),
+            });
+        };
+        let kind = match token {
+            Token::Literal(value) => AstKind::Literal(value),
+            Token::Name(name) => match self.take(b'(') {
+                Some(_) => AstKind::Call(name, self.items(b')')?),
+                None => AstKind::Name(name),
+            },
+            Token::Sign(b'[') => AstKind::List(self.items(b']')?),
             _ => {
-                format!("found `{there}` where an operator or the end was expected, or an operand is missing")
+                let inner = self.expression()?;
+                self.expect(b')')?;
+                return Ok(inner);
             }
         };
+        Ok(node(kind, start))
     }
-    match message {
-        "invalid int literal" => return "the integer does not fit into 64 bits".to_owned(),
-        "invalid double literal" => return "the number is too large".to_owned(),
-        _ => {}
+
+    /// Expressions with commas between them, up to a bracket.
+    fn items(&mut self, end: u8) -> Result<Vec<Ast>, ExprError> {
+        let mut items = Vec::new();
+        if self.take(end).is_some() {
+            return Ok(items);
+        }
+        loop {
+            items.push(self.expression()?);
+            if self.take(b',').is_none() {
+                self.expect(end)?;
+                return Ok(items);
+            }
+        }
     }
-    let mut characters = message.chars();
-    characters.next().map_or_else(String::new, |first| first.to_lowercase().chain(characters).collect())
+}
+
+/// A chain of one operator as a tree of the least depth, so that a long condition is not a deep one.
+fn balanced(operator: Operator, mut operands: Vec<Ast>, offsets: &[usize]) -> Ast {
+    let Some(offset) = offsets.get(offsets.len() / 2) else {
+        return operands.pop().unwrap_or_else(|| node(AstKind::Literal(Value::Null), 0));
+    };
+    let middle = offsets.len() / 2;
+    let right = operands.split_off(middle + 1);
+    let left = balanced(operator, operands, &offsets[..middle]);
+    let right = balanced(operator, right, &offsets[middle + 1..]);
+    node(AstKind::Binary(operator, Box::new(left), Box::new(right)), *offset)
 }

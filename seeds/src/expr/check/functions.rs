@@ -1,7 +1,6 @@
 //! Built-in functions: names, arguments, results.
 
-use cel::common::ast::{Expr as Ast, IdedExpr};
-
+use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::near::suggest;
 use crate::expr::check::{Checker, Typed, error};
@@ -52,50 +51,37 @@ pub(super) const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
 const MANY: usize = 64;
 
 impl<'a> Checker<'_, 'a> {
-    /// `name(arguments)`: an operator of the parser, or a function.
-    pub(super) fn call(
-        &mut self,
-        name: &str,
-        arguments: &[IdedExpr],
-        offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
-        match self.operator(name, arguments, offset) {
-            Some(checked) => checked,
-            None => self.function(name, None, arguments, self.parsed.name_before(offset, name)),
-        }
-    }
-
     /// `target.name(arguments)`: a call on a resource, or a function with the target as its first argument.
     pub(super) fn method(
         &mut self,
-        target: &IdedExpr,
+        target: &Ast,
         name: &str,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
     ) -> Result<Typed<'a>, ExprError> {
-        if let Ast::Ident(resource) = &target.expr
+        if let AstKind::Name(resource) = &target.kind
             && self.scope.variable(resource).is_none()
         {
             if let Some(id) = self.scope.resource_named(resource) {
-                return self.resource_call(id, resource, name, arguments, self.parsed.offset(target.id));
+                return self.resource_call(id, resource, name, arguments, target.offset);
             }
             if super::super::scope::RESERVED.contains(&resource.as_str()) {
-                return self.name(resource, self.parsed.offset(target.id));
+                return self.name(resource, target.offset);
             }
             let mut known = self.scope.all_names();
             known.extend(self.scope.resources.iter().map(|resource| &*resource.name));
             let message = format!("unknown name `{resource}`; {}", suggest(resource, known));
-            return error(self.parsed.offset(target.id), message);
+            return error(target.offset, message);
         }
         let target = self.check(target)?;
         let start = target.offset;
         self.function(name, Some(target), arguments, start)
     }
 
-    fn function(
+    pub(super) fn function(
         &mut self,
         name: &str,
         target: Option<Typed<'a>>,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
         let found = arguments.len() + usize::from(target.is_some());
@@ -130,7 +116,7 @@ impl<'a> Checker<'_, 'a> {
     fn matches(
         &mut self,
         target: Option<Typed<'a>>,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
         let (text, pattern) = match (target, arguments) {

@@ -1,62 +1,20 @@
 //! Operators: `==`, `+`, `&&`, `c ? a : b`, `a[i]`.
 
-use cel::common::ast::{IdedExpr, operators};
-
+use crate::expr::ast::Ast;
 use crate::expr::check::kinds::{is_numeric, promoted};
 use crate::expr::check::{Checker, Typed, error};
 use crate::expr::{ExprError, ExprType, Node, Operator};
 use crate::schema::Type;
 use crate::value::Value;
 
-/// The operator of the parser's name, and how it is written.
-fn binary(name: &str) -> Option<(Operator, &'static str)> {
-    Some(match name {
-        operators::LOGICAL_OR => (Operator::Or, "||"),
-        operators::LOGICAL_AND => (Operator::And, "&&"),
-        operators::EQUALS => (Operator::Equal, "=="),
-        operators::NOT_EQUALS => (Operator::NotEqual, "!="),
-        operators::LESS => (Operator::Less, "<"),
-        operators::LESS_EQUALS => (Operator::LessOrEqual, "<="),
-        operators::GREATER => (Operator::Greater, ">"),
-        operators::GREATER_EQUALS => (Operator::GreaterOrEqual, ">="),
-        operators::ADD => (Operator::Add, "+"),
-        operators::SUBSTRACT => (Operator::Subtract, "-"),
-        operators::MULTIPLY => (Operator::Multiply, "*"),
-        operators::DIVIDE => (Operator::Divide, "/"),
-        operators::MODULO => (Operator::Remainder, "%"),
-        operators::IN => (Operator::In, "in"),
-        _ => return None,
-    })
-}
-
 impl<'a> Checker<'_, 'a> {
-    /// An operator's node; `None` when the name is not an operator's.
-    pub(super) fn operator(
-        &mut self,
-        name: &str,
-        operands: &[IdedExpr],
-        offset: usize,
-    ) -> Option<Result<Typed<'a>, ExprError>> {
-        match (name, operands) {
-            (operators::LOGICAL_NOT, [operand]) => Some(self.not(operand, offset)),
-            (operators::NEGATE, [operand]) => Some(self.negate(operand, offset)),
-            (operators::CONDITIONAL, [condition, yes, no]) => Some(self.conditional(condition, yes, no)),
-            (operators::INDEX, [list, position]) => Some(self.item(list, position, offset)),
-            (_, [left, right]) => {
-                let (operator, sign) = binary(name)?;
-                Some(self.binary(operator, sign, left, right, offset))
-            }
-            _ => None,
-        }
-    }
-
-    fn not(&mut self, operand: &IdedExpr, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn not(&mut self, operand: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
         let operand = self.check(operand)?;
         self.expect_boolean(&operand, "the operand of `!`")?;
         Ok(Typed::new(Node::Not(operand.boxed()), ExprType::Boolean, offset))
     }
 
-    fn negate(&mut self, operand: &IdedExpr, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn negate(&mut self, operand: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
         let operand = self.check(operand)?;
         match operand.kind.clone() {
             kind if is_numeric(&kind) || matches!(kind, ExprType::Duration | ExprType::Any) => {
@@ -69,11 +27,11 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn conditional(
+    pub(super) fn conditional(
         &mut self,
-        condition: &IdedExpr,
-        yes: &IdedExpr,
-        no: &IdedExpr,
+        condition: &Ast,
+        yes: &Ast,
+        no: &Ast,
     ) -> Result<Typed<'a>, ExprError> {
         let condition = self.check(condition)?;
         self.expect_boolean(&condition, "what stands before `?`")?;
@@ -91,7 +49,7 @@ impl<'a> Checker<'_, 'a> {
         Ok(Typed { node, kind, schema, offset })
     }
 
-    fn item(&mut self, list: &IdedExpr, position: &IdedExpr, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn item(&mut self, list: &Ast, position: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
         let (list, position) = (self.check(list)?, self.check(position)?);
         if let (ExprType::Object | ExprType::Any, Some(name)) = (&list.kind, position.literal_string()) {
             let name = name.to_owned();
@@ -119,14 +77,14 @@ impl<'a> Checker<'_, 'a> {
         Ok(Typed { node: Node::Item(list.boxed(), position.boxed()), kind, schema, offset })
     }
 
-    fn binary(
+    pub(super) fn binary(
         &mut self,
         operator: Operator,
-        sign: &'static str,
-        left: &IdedExpr,
-        right: &IdedExpr,
+        left: &Ast,
+        right: &Ast,
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
+        let sign = operator.sign();
         let (mut left, mut right) = (self.check(left)?, self.check(right)?);
         let kind = match operator {
             Operator::Or | Operator::And => {

@@ -1,7 +1,6 @@
 //! Records of a resource: `r.get(key)`, `r.exists(key)` and folds.
 
-use cel::common::ast::{Expr as Ast, IdedExpr};
-
+use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::near::suggest;
 use crate::expr::check::{Checker, Typed, error};
@@ -19,7 +18,7 @@ impl<'a> Checker<'_, 'a> {
         resource: ResourceId,
         name: &str,
         method: &str,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
         let kind = match method {
@@ -45,7 +44,7 @@ impl<'a> Checker<'_, 'a> {
         resource: ResourceId,
         name: &str,
         method: &str,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
         let [key] = arguments else {
@@ -76,7 +75,7 @@ impl<'a> Checker<'_, 'a> {
         resource: ResourceId,
         name: &str,
         method: &str,
-        arguments: &[IdedExpr],
+        arguments: &[Ast],
         offset: usize,
     ) -> Result<Typed<'a>, ExprError> {
         let has_value = matches!(kind, FoldKind::Sum | FoldKind::Average | FoldKind::Min | FoldKind::Max);
@@ -94,8 +93,8 @@ impl<'a> Checker<'_, 'a> {
                 );
             }
         };
-        let variable_at = self.parsed.offset(variable.id);
-        let Ast::Ident(variable) = &variable.expr else {
+        let variable_at = variable.offset;
+        let AstKind::Name(variable) = &variable.kind else {
             return error(
                 variable_at,
                 format!(

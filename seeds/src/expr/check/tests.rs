@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use crate::expr::fixture::Clinic;
-use crate::expr::guard::{MAX_BYTES, MAX_NESTING};
+use crate::expr::lexer::{MAX_BYTES, MAX_NESTING};
 use crate::expr::{ExprError, Slot, compile, compile_condition, compile_value};
 use crate::schema::{Schema, Type};
 
