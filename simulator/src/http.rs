@@ -13,6 +13,7 @@ mod batch;
 pub mod check;
 mod control;
 mod create;
+mod documents;
 mod episode;
 mod format;
 mod manage;
@@ -21,6 +22,7 @@ mod metrics;
 mod misread;
 mod negotiate;
 pub mod openapi;
+mod outgoing;
 mod problem;
 mod record;
 mod request;
@@ -55,7 +57,7 @@ pub use self::sessions::unguessable;
 use self::sessions::{Sessions, lock};
 pub use self::settings::{
     BODY_TIMEOUT, MAX_BODY_BYTES, MAX_BYTES, MAX_CALLS, MAX_CONNECTIONS, MAX_REPLY_BYTES, MAX_SESSION_BYTES,
-    MAX_SESSIONS, Settings, StartError, StateFolder, check_exposure,
+    MAX_SESSIONS, Settings, StartError, StateFolder, WRITE_TIMEOUT, check_exposure,
 };
 pub use self::store::StoreError;
 use self::store::{Store, restored};

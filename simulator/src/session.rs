@@ -7,6 +7,7 @@ mod kept;
 mod log;
 mod memo;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_seeds::model::ApiId;
@@ -284,6 +285,12 @@ impl Session {
     pub fn visible(&self) -> impl Iterator<Item = ApiId> {
         let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);
         (0..count).map(ApiId).filter(|api| self.is_visible(*api))
+    }
+
+    /// The APIs that may be called now, where those are not all.
+    #[must_use]
+    pub fn visible_if_limited(&self) -> Option<BTreeSet<ApiId>> {
+        Some(self.visible.as_ref()?.iter().copied().collect())
     }
 
     /// The refusal of a call to what the caller has not been shown; names that are hidden stay hidden.

@@ -85,6 +85,11 @@ impl After {
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        self.before(response)
+    }
+
+    /// The response with what is to do before it leaves.
+    pub(super) fn before(self, mut response: Response<Body>) -> Response<Body> {
         if self.dropped || !self.saved.is_empty() || !self.delay.is_zero() {
             response.extensions_mut().insert(self);
         }

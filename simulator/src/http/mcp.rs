@@ -4,8 +4,7 @@
 //! sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
 //! to list, clients see the search and a tool that calls what it found.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use axum::http::request::Parts;
 use diorama_seeds::ending::FINISH;
@@ -24,6 +23,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use super::App;
+use super::after::After;
 use super::openapi::reply_schema;
 use super::problem::Problem;
 use super::sessions::{Slot, lock};
@@ -44,8 +44,8 @@ pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 pub(super) struct Reached {
     /// The session that its path names.
     pub(super) slot: Arc<Slot>,
-    /// Set where the request is to end without a response.
-    pub(super) hangup: Arc<AtomicBool>,
+    /// What is still to do about the response.
+    pub(super) after: Arc<Mutex<After>>,
 }
 
 /// The MCP side of a server.
@@ -121,7 +121,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let app = self.app()?;
-        let Reached { slot, hangup } = reached(&context)?;
+        let Reached { slot, after: to_do } = reached(&context)?;
         // What a model did wrong is told to the model.
         let call = match named(request) {
             Ok(call) => call,
@@ -152,13 +152,7 @@ impl ServerHandler for Mcp {
                 (result, after)
             }
         };
-        for saved in after.saved {
-            saved.wait().await.map_err(refused)?;
-        }
-        tokio::time::sleep(after.delay).await;
-        if after.dropped {
-            hangup.store(true, Relaxed);
-        }
+        *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(result.into())
     }
 
@@ -271,8 +265,4 @@ fn lacking(what: &str) -> ErrorData {
         format!("found no {what} here, expected a call of a tool"),
         None,
     )
-}
-
-fn refused(problem: Problem) -> ErrorData {
-    ErrorData::invalid_request(problem.detail().to_owned(), None)
 }

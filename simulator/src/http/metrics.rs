@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use super::weight::Scale;
 use crate::fault::Kind;
 
 /// Counters since the start.
@@ -63,13 +64,15 @@ impl Metrics {
         self.solved.fetch_add(u64::from(success), Relaxed);
     }
 
-    pub(super) fn text(&self, live: usize, held: u64) -> String {
+    pub(super) fn text(&self, live: usize, scale: &Scale) -> String {
         let mut out = String::new();
         let mut plain = |name: &str, kind: &str, help: &str, value: u64| {
             let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}\n");
         };
         plain("diorama_sessions", "gauge", "Sessions now.", live as u64);
+        let held = scale.held();
         plain("diorama_sessions_bytes", "gauge", "Bytes that sessions hold beside their worlds.", held);
+        plain("diorama_unsent_bytes", "gauge", "Bytes of replies that wait to be written.", scale.unsent());
         plain("diorama_sessions_created_total", "counter", "Sessions created.", self.created.load(Relaxed));
         plain(
             "diorama_sessions_expired_total",

@@ -1,13 +1,12 @@
-//! What HTTP asks of every response: kinds of content, tags of documents, pages, other origins, ids of requests.
+//! What HTTP asks of every response: kinds of content, pages, other origins, ids of requests.
 
 use axum::body::Body;
 use axum::http::header::{
     ACCEPT, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, LINK,
-    ORIGIN, VARY,
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, LINK, ORIGIN,
 };
-use axum::http::{HeaderMap, Method, Response, StatusCode};
+use axum::http::{HeaderMap, Method, Response};
 use hyper::body::Body as _;
 
 use super::problem::{Problem, text};
@@ -68,11 +67,11 @@ pub(super) fn is_json(kind: &str) -> bool {
 }
 
 /// Names of YAML, the registered one (RFC 9512) first.
-const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
+pub(super) const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /// The form of a document that a request asks for: what its path says, or YAML where `Accept` names that and rates JSON
 /// less or does not name it.
-fn wanted(request: &Incoming<'_>) -> Form {
+pub(super) fn wanted(request: &Incoming<'_>) -> Form {
     if request.document() == Some(Form::Yaml) {
         return Form::Yaml;
     }
@@ -97,22 +96,6 @@ pub(super) fn options(allow: &str) -> Response<Body> {
     if let Ok(allow) = HeaderValue::from_str(allow) {
         response.headers_mut().insert(ALLOW, allow);
     }
-    response
-}
-
-/// A document with a tag of its bytes: 304 for a caller that has it.
-pub(super) fn tagged(mut document: Document, headers: &HeaderMap) -> Response<Body> {
-    let tag = format!("\"{}\"", document.hash());
-    let known = headers.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok());
-    let same = |one: &str| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag;
-    if known.is_some_and(|known| known.split(',').any(same)) {
-        document.forget();
-    }
-    let mut response = document.into_response();
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
-        response.headers_mut().insert(ETAG, tag);
-    }
-    response.headers_mut().insert(VARY, HeaderValue::from_static("accept"));
     response
 }
 
@@ -188,44 +171,4 @@ fn share(request: &Incoming<'_>, headers: &mut HeaderMap) {
     let asked = request.headers.get(ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.unwrap_or(HeaderValue::from_static("*")));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-}
-
-/// A document on its way out.
-pub(super) struct Document {
-    text: Option<String>,
-    hash: String,
-    form: Form,
-}
-
-impl Document {
-    /// A document in the form that a request asks for.
-    pub(super) fn new(json: &serde_json::Value, request: &Incoming<'_>) -> Self {
-        let form = wanted(request);
-        let text = match form {
-            Form::Json => json.to_string(),
-            // JSON is YAML, should there be what the writer cannot write.
-            Form::Yaml => serde_saphyr::to_string(json).unwrap_or_else(|_| json.to_string()),
-        };
-        let hash = blake3::hash(text.as_bytes()).to_hex().chars().take(32).collect();
-        Self { text: Some(text), hash, form }
-    }
-
-    fn hash(&self) -> &str {
-        &self.hash
-    }
-
-    fn forget(&mut self) {
-        self.text = None;
-    }
-
-    fn into_response(self) -> Response<Body> {
-        let kind = match self.form {
-            Form::Json => "application/json",
-            Form::Yaml => YAML[0],
-        };
-        match self.text {
-            Some(document) => text(200, kind, document),
-            None => text(StatusCode::NOT_MODIFIED.as_u16(), kind, String::new()),
-        }
-    }
 }

@@ -29,6 +29,11 @@ impl Problem {
         Self { status, detail: detail.into(), members: Vec::new(), allow: None, retry_after: None }
     }
 
+    /// No id can be made.
+    pub(super) fn no_random(error: std::io::Error) -> Self {
+        Self::new(500, format!("the machine gives no random bytes: {error}"))
+    }
+
     /// What was found, what was expected, what to do.
     pub(super) fn detail(&self) -> &str {
         &self.detail
@@ -164,7 +169,9 @@ fn challenge(api: &Api) -> &'static str {
 }
 
 /// A response of a text.
-pub(super) fn text(status: u16, kind: &'static str, body: String) -> Response<Body> {
+pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Response<Body> {
+    // A body that waits for its reader takes what it is counted for, and not up to twice as much.
+    body.shrink_to_fit();
     // A world may declare any status; one that HTTP has no room for is the world's error.
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Response::new(if body.is_empty() { Body::empty() } else { Body::from(body) });

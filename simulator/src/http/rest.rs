@@ -10,7 +10,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::App;
 use super::auth::{self, Asked, Holder};
 use super::format;
-use super::negotiate::{Document, options, tagged};
+use super::negotiate::{options, wanted};
 use super::openapi::described;
 use super::problem::{Problem, of_world};
 use super::request::{Request, arguments};
@@ -30,12 +30,20 @@ impl App {
         let slot = self.sessions.get(id, self.now_ms())?;
         if request.document().is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
             // What is to be found by searching is not read off the document.
-            let live = lock(&slot);
-            let sees = |api| live.session.is_visible(api);
-            let document = described(slot.world.world(), &self.base_url(id), self.settings.auth, sees);
-            drop(live);
-            let document = Document::new(&document, request);
-            return Ok(tagged(document, request.headers));
+            let visible = lock(&slot).session.visible_if_limited();
+            let (world, auth, form) = (slot.world.world(), self.settings.auth, wanted(request));
+            let document = match visible {
+                None => {
+                    let describe = |id: &str| described(world, &self.base_url(id), auth, |_| true);
+                    slot.world.documents.whole(id, form, describe)?
+                }
+                Some(visible) => {
+                    let describe =
+                        || described(world, &self.base_url(id), auth, |api| visible.contains(&api));
+                    slot.world.documents.partial(form, describe)
+                }
+            };
+            return Ok(document.response(request.headers));
         }
         let path = request.uri.path().get(from..).filter(|path| !path.is_empty()).unwrap_or("/");
         if *request.method == Method::POST

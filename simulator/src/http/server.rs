@@ -6,8 +6,9 @@ use std::future::Future;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -19,7 +20,7 @@ use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioTimer;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -29,6 +30,7 @@ use tokio::time::timeout;
 use super::App;
 use super::after::After;
 use super::mcp::{self, Reached};
+use super::outgoing::{Outgoing, Socket};
 use super::problem::Problem;
 use super::surface::{Action, Incoming, Surface, discreet, route_of};
 use super::target::{Place, Target};
@@ -41,6 +43,10 @@ const MAX_LINE: usize = 4_096;
 const LET_FINISH: Duration = Duration::from_secs(1);
 /// Bytes of bodies that are held at a time, while they are read and answered.
 const READING_BYTES: usize = 256 << 20;
+/// So many requests with large replies for each processor are answered at a time, and so many at least: what answering
+/// them takes is not counted before it is a reply.
+const WORKING_EACH: usize = 4;
+const WORKING_AT_LEAST: usize = 8;
 /// What a connection too many is told.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
     retry-after: 1\r\nconnection: close\r\n\r\n{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\
@@ -61,6 +67,8 @@ struct Server {
     mcp: mcp::Service,
     /// As many permits as bytes of bodies may still be held.
     reading: Semaphore,
+    /// As many permits as requests with large replies may still be answered.
+    working: Arc<Semaphore>,
 }
 
 /// Serves until `shutdown` is done; requests that have begun are finished.
@@ -72,9 +80,12 @@ pub async fn serve(
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let most = app.settings.max_connections;
+    let (most, write_timeout) = (app.settings.max_connections, app.settings.write_timeout);
     let reading = Semaphore::new(READING_BYTES);
-    let server = Arc::new(Server { mcp: mcp::service(&app), app, reading });
+    let most_working =
+        available_parallelism().map_or(0, |cores| cores.get() * WORKING_EACH).max(WORKING_AT_LEAST);
+    let working = Arc::new(Semaphore::new(most_working));
+    let server = Arc::new(Server { mcp: mcp::service(&app), app, reading, working });
     let mut http = http1::Builder::new();
     // A date would be the only part of a world's reply that differs from run to run.
     http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
@@ -99,7 +110,8 @@ pub async fn serve(
                     let server = Arc::clone(&server);
                     async move { server.answer(request).await }
                 });
-                let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+                let socket = Socket::new(stream, write_timeout);
+                let connection = graceful.watch(http.serve_connection(socket, service));
                 connections.spawn(async move {
                     if let Err(error) = connection.await {
                         tracing::debug!(%error, "a connection ended early");
@@ -124,14 +136,14 @@ pub async fn serve(
 }
 
 impl Server {
-    async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Body>, HungUp> {
+    async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Outgoing>, HungUp> {
         let (parts, body) = request.into_parts();
         let target = self.app.paths.target(parts.uri.path());
         // Who may not come in is told so before their body is read.
         let (body, _held) = if self.app.admits(&parts, &target) {
             match self.read(body).await {
                 Ok(read) => read,
-                Err(problem) => return Ok(cut_off(problem)),
+                Err(problem) => return Ok(Outgoing::response(cut_off(problem), &self.app.scale)),
             }
         } else {
             let limit = self.app.settings.max_body_bytes;
@@ -197,50 +209,67 @@ impl Server {
         })
     }
 
-    async fn respond(&self, parts: Parts, target: Target, body: Bytes) -> Result<Response<Body>, HungUp> {
-        // Its other methods are refused, or answered for browsers, as those of every route.
-        if parts.method == Method::POST && target.does(|action| action == Action::Mcp) {
-            return self.mcp(&target.id, parts, body).await;
-        }
-        let quick = self.app.is_quick(&target, parts.uri.path());
-        let app = Arc::clone(&self.app);
-        let work = move || {
-            let Parts { method, uri, headers, .. } = &parts;
-            app.answer(&Incoming { method, uri, headers, body: &body, target: &target })
-        };
-        let mut response = if quick {
-            // A panic here must not take the connection along.
-            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| failed())
-        } else {
-            // Making a world's records and grading take longer than a thread of the runtime may be held.
-            tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| failed())
-        };
+    /// The response, which is counted from the moment that it is there.
+    async fn respond(&self, parts: Parts, target: Target, body: Bytes) -> Result<Response<Outgoing>, HungUp> {
+        let scale = &self.app.scale;
+        let mut response = Outgoing::response(self.work(parts, target, body).await, scale);
         let Some(After { delay, dropped, saved, .. }) = response.extensions_mut().remove::<After>() else {
             return Ok(response);
         };
         for saved in saved {
             if let Err(problem) = saved.wait().await {
-                return Ok(problem.into_response());
+                return Ok(Outgoing::response(problem.into_response(), scale));
             }
         }
         tokio::time::sleep(delay).await;
         if dropped { Err(HungUp) } else { Ok(response) }
     }
 
-    async fn mcp(&self, id: &str, parts: Parts, body: Bytes) -> Result<Response<Body>, HungUp> {
+    async fn work(&self, parts: Parts, target: Target, body: Bytes) -> Response<Body> {
+        // What tells of the server, or makes room in it, is answered always.
+        let always =
+            |action| matches!(action, Action::Health | Action::Ready | Action::Metrics | Action::Delete);
+        if !target.does(always)
+            && let Err(problem) = self.app.scale.takes_replies(self.app.settings.max_bytes)
+        {
+            return problem.into_response();
+        }
+        // Its other methods are refused, or answered for browsers, as those of every route.
+        if parts.method == Method::POST && target.does(|action| action == Action::Mcp) {
+            return self.mcp(&target.id, parts, body).await;
+        }
+        let quick = self.app.is_quick(&target, parts.uri.path());
+        let limited = target.may_be_large();
+        let app = Arc::clone(&self.app);
+        let work = move || {
+            let Parts { method, uri, headers, .. } = &parts;
+            app.answer(&Incoming { method, uri, headers, body: &body, target: &target })
+        };
+        if quick {
+            // A panic here must not take the connection along.
+            return catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| failed());
+        }
+        // The permit goes along: the work goes on when nobody waits for it any more.
+        let working = Arc::clone(&self.working);
+        let permit = if limited { working.acquire_owned().await.ok() } else { None };
+        let work = move || (work(), permit);
+        // Making a world's records and grading take longer than a thread of the runtime may be held.
+        tokio::task::spawn_blocking(work).await.map_or_else(|_| failed(), |(response, _)| response)
+    }
+
+    async fn mcp(&self, id: &str, parts: Parts, body: Bytes) -> Response<Body> {
         let slot = match self.app.sessions.get(id, self.app.now_ms()) {
             Ok(slot) => slot,
-            Err(problem) => return Ok(problem.into_response()),
+            Err(problem) => return problem.into_response(),
         };
         let from_page = parts.headers.contains_key(ORIGIN);
-        let hangup = Arc::new(AtomicBool::new(false));
+        let after = Arc::new(Mutex::new(After::default()));
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body));
-        request.extensions_mut().insert(Reached { slot, hangup: Arc::clone(&hangup) });
+        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&after) });
+        let _permit = self.working.acquire().await;
         let response = self.mcp.handle(request).await;
         self.app.metrics.answered(response.status().as_u16());
-        if hangup.load(Relaxed) {
-            return Err(HungUp);
-        }
+        let after = std::mem::take(&mut *after.lock().unwrap_or_else(PoisonError::into_inner));
         let as_io = |never: Infallible| -> io::Error { match never {} };
         let mut response = response.map(|body| Body::new(body.map_err(as_io)));
         if response.status().is_client_error() && !is_json(&response) {
@@ -249,7 +278,7 @@ impl Server {
         if from_page {
             response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
         }
-        Ok(response)
+        after.before(response)
     }
 }
 

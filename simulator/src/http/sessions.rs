@@ -55,13 +55,12 @@ impl Live {
         lease_ms: u64,
         weight: Weight,
     ) -> Result<Self, Problem> {
-        let no_random = |error| Problem::new(500, format!("the machine gives no random bytes: {error}"));
         Ok(Self {
             weight,
             said_bytes: 0,
             calls_written: session.calls(),
-            id: unguessable().map_err(no_random)?,
-            token: unguessable().map_err(no_random)?,
+            id: unguessable().map_err(Problem::no_random)?,
+            token: unguessable().map_err(Problem::no_random)?,
             world,
             session,
             task,

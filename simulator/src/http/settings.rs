@@ -21,13 +21,15 @@ pub struct Settings {
     pub max_body_bytes: usize,
     /// Connections at a time.
     pub max_connections: usize,
+    /// How long a reply's writing may make no progress, as when its reader is gone.
+    pub write_timeout: Duration,
     /// How long a request's body may take to arrive.
     pub body_timeout: Duration,
     /// Calls of a session between resets: its log is kept whole.
     pub max_calls: usize,
     /// Bytes that a session may hold beside its world: changed records, calls, messages.
     pub max_session_bytes: u64,
-    /// Bytes that all sessions may hold, what forks share counted once.
+    /// Bytes that all sessions may hold, what forks share counted once, with the replies that wait to be written.
     pub max_bytes: u64,
     /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
     pub max_reply_bytes: u64,
@@ -58,6 +60,8 @@ pub const MAX_BODY_BYTES: usize = 1 << 20;
 pub const MAX_CONNECTIONS: usize = 4_096;
 /// How long a request's body may take to arrive, unless told otherwise.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a reply's writing may make no progress, unless told otherwise.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Calls of a session between resets, unless told otherwise.
 pub const MAX_CALLS: usize = 10_000;
 /// Bytes that a session may hold, unless told otherwise.
@@ -78,6 +82,7 @@ impl Settings {
             max_body_bytes: MAX_BODY_BYTES,
             max_connections: MAX_CONNECTIONS,
             body_timeout: BODY_TIMEOUT,
+            write_timeout: WRITE_TIMEOUT,
             max_calls: MAX_CALLS,
             max_session_bytes: MAX_SESSION_BYTES,
             max_bytes: MAX_BYTES,

@@ -11,7 +11,8 @@ use serde_json::error::Category;
 
 use super::App;
 use super::auth::same;
-use super::negotiate::{Document, acceptable, is_json, media_type, options, tagged};
+use super::documents::Document;
+use super::negotiate::{acceptable, is_json, media_type, options, wanted};
 use super::problem::{Problem, reply, text};
 use super::sessions::Slot;
 use super::step::unwritten;
@@ -336,12 +337,12 @@ impl App {
             Action::Metrics => Ok(text(
                 200,
                 "text/plain; version=0.0.4",
-                self.metrics.text(self.sessions.count(), self.scale.held()),
+                self.metrics.text(self.sessions.count(), &self.scale),
             )),
-            Action::Document | Action::Yaml => Ok(tagged(
-                Document::new(&super::manage::document(&self.settings.public_url), request),
-                request.headers,
-            )),
+            Action::Document | Action::Yaml => {
+                let document = super::manage::document(&self.settings.public_url);
+                Ok(Document::new(&document, wanted(request)).response(request.headers))
+            }
             Action::Worlds => Ok(self.list_worlds()),
             Action::World => self.show_world(id),
             Action::Tasks => self.list_tasks(request),

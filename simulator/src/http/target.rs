@@ -103,6 +103,15 @@ impl Target {
         }
     }
 
+    /// Whether the reply may be large.
+    pub(super) fn may_be_large(&self) -> bool {
+        let large = |action| {
+            use Action::{Batch, Call, Diff, Document, Export, Log, State, Tools, Yaml};
+            matches!(action, Batch | Call | Diff | Document | Export | Log | State | Tools | Yaml)
+        };
+        matches!(self.place, Place::World(_)) || self.does(large)
+    }
+
     /// Whether a request takes microseconds: a call, above all.
     pub(super) fn is_quick(&self, path: &str) -> bool {
         let quick = |action| {

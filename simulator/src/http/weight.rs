@@ -1,4 +1,4 @@
-//! How many bytes sessions hold, what forks share counted once.
+//! How many bytes sessions and unsent replies hold, what forks share counted once.
 //!
 //! A session's weight is what it holds beside its world. When sessions part, what they hold in common becomes a weight
 //! of its own, which is taken off the scale with the last session that shares it.
@@ -6,14 +6,60 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// What all sessions of a server hold.
+use super::problem::Problem;
+
+/// What a server holds for others.
 #[derive(Debug, Default)]
-pub(super) struct Scale(AtomicU64);
+pub(super) struct Scale {
+    sessions: AtomicU64,
+    unsent: AtomicU64,
+}
+
+/// The part of the bytes that a server may hold which replies on their way out may always take: 1 of so many.
+const UNSENT_SHARE: u64 = 16;
 
 impl Scale {
-    /// Bytes.
+    /// Bytes that all sessions hold.
     pub(super) fn held(&self) -> u64 {
-        self.0.load(Relaxed)
+        self.sessions.load(Relaxed)
+    }
+
+    /// Bytes of replies that wait to be written.
+    pub(super) fn unsent(&self) -> u64 {
+        self.unsent.load(Relaxed)
+    }
+
+    /// Refuses another reply where those that nobody has read yet, with the sessions, hold all there is.
+    pub(super) fn takes_replies(&self, most: u64) -> Result<(), Problem> {
+        let (sessions, unsent) = (self.held(), self.unsent());
+        // Where the sessions hold it all, they can still be looked at and deleted.
+        if unsent <= most / UNSENT_SHARE || sessions.saturating_add(unsent) < most {
+            return Ok(());
+        }
+        let detail = format!(
+            "sessions hold {sessions} bytes and replies that their callers have not read {unsent}, expected \
+             fewer than {most} together (--max-bytes), so nothing was done; read replies, and try again"
+        );
+        Err(Problem::new(503, detail).with("limit", most).retry_after(1))
+    }
+}
+
+/// A reply that waits to be written.
+pub(super) struct Unsent {
+    scale: Arc<Scale>,
+    bytes: u64,
+}
+
+impl Unsent {
+    pub(super) fn new(scale: Arc<Scale>, bytes: u64) -> Self {
+        scale.unsent.fetch_add(bytes, Relaxed);
+        Self { scale, bytes }
+    }
+}
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        self.scale.unsent.fetch_sub(self.bytes, Relaxed);
     }
 }
 
@@ -52,8 +98,8 @@ impl Weight {
     /// Says how many bytes the session holds now, shared ones too.
     pub(super) fn set(&mut self, bytes: u64) {
         let own = bytes.saturating_sub(self.shared());
-        self.scale.0.fetch_add(own, Relaxed);
-        self.scale.0.fetch_sub(self.own, Relaxed);
+        self.scale.sessions.fetch_add(own, Relaxed);
+        self.scale.sessions.fetch_sub(self.own, Relaxed);
         self.own = own;
     }
 
@@ -82,13 +128,13 @@ impl Weight {
 
 impl Drop for Weight {
     fn drop(&mut self) {
-        self.scale.0.fetch_sub(self.own, Relaxed);
+        self.scale.sessions.fetch_sub(self.own, Relaxed);
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.scale.0.fetch_sub(self.own, Relaxed);
+        self.scale.sessions.fetch_sub(self.own, Relaxed);
         // Forks of forks of forks are let go of one by one: as many calls within each other need a long stack.
         let mut below = self.below.take();
         while let Some(mut last) = below.and_then(Arc::into_inner) {

@@ -9,6 +9,7 @@ use diorama_seeds::world::Report;
 use lru::LruCache;
 
 use super::StartError;
+use super::documents::Documents;
 use super::problem::Problem;
 use super::route::Routes;
 use super::tasks::TaskSpec;
@@ -35,6 +36,8 @@ pub struct Ready {
     pub(super) server_path: String,
     pub(super) hash: String,
     vocabulary: OnceLock<Vocabulary>,
+    /// Its documents, as sessions that show all APIs have them.
+    pub(super) documents: Documents,
 }
 
 impl Ready {
@@ -48,6 +51,7 @@ impl Ready {
             server_path,
             hash: hash.to_owned(),
             vocabulary: OnceLock::new(),
+            documents: Documents::default(),
         }
     }
 

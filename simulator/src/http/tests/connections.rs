@@ -11,16 +11,20 @@ use super::*;
 
 struct Listening {
     address: SocketAddr,
+    app: Arc<App>,
     _runtime: Runtime,
 }
 
 fn listen(change: impl FnOnce(&mut Settings)) -> Listening {
-    let app = app(&["shop"], change);
+    listening(app(&["shop"], change))
+}
+
+fn listening(app: Arc<App>) -> Listening {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
-    runtime.spawn(serve(listener, app, std::future::pending()));
-    Listening { address, _runtime: runtime }
+    runtime.spawn(serve(listener, Arc::clone(&app), std::future::pending()));
+    Listening { address, app, _runtime: runtime }
 }
 
 impl Listening {
@@ -38,6 +42,69 @@ impl Listening {
         stream.read_to_string(&mut answer).unwrap();
         answer
     }
+
+    /// Asks for a reply and does not read it.
+    fn ignore(&self, path: &str) -> TcpStream {
+        let mut stream = self.connect();
+        stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
+        stream
+    }
+
+    /// Waits until so many bytes of replies, or more, are unsent; `None` waits until none are.
+    fn wait_for_unsent(&self, bytes: Option<u64>) {
+        let there = || bytes.map_or(self.app.scale.unsent() == 0, |bytes| self.app.scale.unsent() >= bytes);
+        let came = (0..1_000).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            there()
+        });
+        assert!(came, "{bytes:?}, found {}", self.app.scale.unsent());
+    }
+}
+
+/// A session whose list of notes is as large as no socket takes at once, and the path of the list.
+fn large(app: &App) -> String {
+    let id = session(app, json!({}));
+    for _ in 0..LARGE / 1_000_000 {
+        assert_eq!(limits::add(app, &id, 1_000_000).0, 201);
+    }
+    format!("/s/{id}/notes")
+}
+
+const LARGE: u64 = 24_000_000;
+
+#[test]
+fn replies_that_nobody_reads_count() {
+    let server = listening(limits::notes(|settings| settings.max_bytes = 120_000_000));
+    let path = large(&server.app);
+    let held = server.app.scale.held();
+    assert!((2 * LARGE..3 * LARGE).contains(&held), "records and calls: {held}");
+    let mut ignored = Vec::new();
+    for number in 1..=3 {
+        ignored.push(server.ignore(&path));
+        server.wait_for_unsent(Some(number * LARGE));
+    }
+    let ask = |line: &str| {
+        server.answer(&format!("{line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"))
+    };
+    let refused = ask(&format!("GET {path}"));
+    assert!(refused.starts_with("HTTP/1.1 503 "), "{}", &refused[..200.min(refused.len())]);
+    assert!(refused.contains("--max-bytes") && refused.contains("retry-after: 1"), "{refused}");
+    assert!(ask("GET /healthz").starts_with("HTTP/1.1 200 "));
+    assert!(ask("GET /metrics").contains("diorama_unsent_bytes 7"));
+    drop(ignored);
+    server.wait_for_unsent(None);
+    assert!(ask(&format!("GET {path}")).starts_with("HTTP/1.1 200 "));
+}
+
+#[test]
+fn a_reply_that_nobody_reads_is_given_up() {
+    let server = listening(limits::notes(|settings| settings.write_timeout = Duration::from_millis(300)));
+    let mut ignored = server.ignore(&large(&server.app));
+    server.wait_for_unsent(Some(LARGE));
+    server.wait_for_unsent(None);
+    let mut all = Vec::new();
+    let _ = ignored.read_to_end(&mut all);
+    assert!((all.len() as u64) < LARGE, "{}", all.len());
 }
 
 #[test]

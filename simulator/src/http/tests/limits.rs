@@ -27,7 +27,7 @@ apis:
     behaviour: {list: note}
 "#;
 
-fn notes(change: impl FnOnce(&mut Settings)) -> Arc<App> {
+pub(super) fn notes(change: impl FnOnce(&mut Settings)) -> Arc<App> {
     let mut settings = Settings::new("http://test/");
     change(&mut settings);
     let doc = diorama_seeds::world::read("notes.yaml", NOTES.as_bytes()).unwrap();
@@ -40,7 +40,7 @@ fn notes(change: impl FnOnce(&mut Settings)) -> Arc<App> {
     .unwrap()
 }
 
-fn add(app: &App, id: &str, bytes: usize) -> (u16, Json) {
+pub(super) fn add(app: &App, id: &str, bytes: usize) -> (u16, Json) {
     ask(app, &format!("POST /s/{id}/notes"), json!({"text": "a".repeat(bytes)}))
 }
 

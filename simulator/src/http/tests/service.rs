@@ -299,3 +299,34 @@ fn ids_of_sessions_are_cut_in_logs_however_they_are_spelled() {
         assert_eq!(shown, "/s/01234567.../products/11");
     }
 }
+
+#[test]
+fn sessions_share_the_text_of_their_documents() {
+    let app = app(&["shop"], |_| ());
+    let [one, other] = [session(&app, json!({})), session(&app, json!({}))];
+    let world = app.worlds.only().unwrap().ready().unwrap();
+    let parts = |id: &str, form: &str| {
+        let uri = format!("/s/{id}/openapi.{form}").parse().unwrap();
+        let mut body = app.respond(&Method::GET, &uri, &HeaderMap::new(), b"").into_body();
+        let mut parts = Vec::new();
+        while let Some(frame) = run(http_body_util::BodyExt::frame(&mut body)) {
+            parts.push(frame.unwrap().into_data().unwrap());
+        }
+        parts
+    };
+    for form in ["json", "yaml"] {
+        let (first, second) = (parts(&one, form), parts(&other, form));
+        assert_eq!(first.len(), second.len());
+        for (first, second) in first.iter().zip(&second) {
+            assert!(first.len() == 32 || first.as_ptr() == second.as_ptr(), "{form}");
+        }
+        let expect =
+            openapi::described(world.world(), &format!("http://test/s/{other}"), Auth::default(), |_| true);
+        let found: Json = serde_saphyr::from_slice(&second.concat()).unwrap();
+        assert_eq!(found, expect, "{form}");
+    }
+    // What is to be found by searching is not read off the document.
+    let task = session(&app, json!({"task": "t1"}));
+    let document: Json = serde_json::from_slice(&parts(&task, "json").concat()).unwrap();
+    assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{}", document["paths"]);
+}
