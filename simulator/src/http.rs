@@ -111,8 +111,7 @@ impl App {
             None => Vec::new(),
         };
         // Sessions that were there before are kept, also when fewer are allowed now.
-        let sessions = Sessions::new(settings.max_sessions.max(earlier.len()));
-        let _ = sessions.add(earlier, 0);
+        let sessions = Sessions::new(settings.max_sessions.max(earlier.len()), earlier);
         Ok(Arc::new(Self {
             worlds,
             tasks,

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::App;
 use super::after::{After, Saved};
 use super::problem::{Problem, reply, text};
-use super::sessions::{Live, Slot, held, lock};
+use super::sessions::{Live, Places, Slot, held, lock};
 use super::step::unwritten;
 use super::store::Event;
 use super::surface::Incoming;
@@ -68,7 +68,7 @@ impl App {
     pub(super) fn create(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let asked: Create = request.json()?;
         let copies = copies(asked.n)?;
-        self.sessions.room_for(copies as usize)?;
+        let places = self.sessions.reserve(copies as usize)?;
         let faults = faults(asked.faults.unwrap_or_default())?;
         let search = asked.search.as_deref().map(search_version).transpose()?;
         let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
@@ -97,7 +97,7 @@ impl App {
             Some(store) => store.create(&new).map_err(|error| unwritten(&error))?,
             None => None,
         };
-        self.add(new, saved)
+        self.add(places, new, saved)
     }
 
     /// The world and the task of a new session.
@@ -128,7 +128,12 @@ impl App {
     }
 
     /// Adds sessions, and says how to reach them.
-    fn add(&self, new: Vec<Live>, saved: Option<Saved>) -> Result<Response<Body>, Problem> {
+    fn add(
+        &self,
+        places: Places<'_>,
+        new: Vec<Live>,
+        saved: Option<Saved>,
+    ) -> Result<Response<Body>, Problem> {
         let access =
             |live: &Live| json!({"id": live.id, "base_url": self.base_url(&live.id), "token": live.token});
         let all: Vec<Json> = new.iter().map(access).collect();
@@ -139,7 +144,7 @@ impl App {
             shown.insert("sessions".to_owned(), Json::Array(all));
         }
         let made = new.len();
-        self.sessions.add(new, self.now_ms())?;
+        places.take(new, self.now_ms());
         self.metrics.created(made);
         Ok(After::saving(saved).on(reply(201, &shown)))
     }
@@ -147,7 +152,7 @@ impl App {
     pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
         let asked: Fork = request.json()?;
         let copies = copies(asked.n)?;
-        self.sessions.room_for(copies as usize)?;
+        let places = self.sessions.reserve(copies as usize)?;
         let (forks, saved) = {
             let mut live = held(slot)?;
             if asked.at.is_some() {
@@ -164,7 +169,7 @@ impl App {
             };
             (forks, saved)
         };
-        self.add(forks, saved)
+        self.add(places, forks, saved)
     }
 
     pub(super) fn show_session(&self, slot: &Slot) -> Response<Body> {

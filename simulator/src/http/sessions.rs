@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
 
 use serde_json::Value as Json;
 
@@ -229,35 +231,77 @@ impl Slot {
 
 /// All live sessions.
 pub(super) struct Sessions {
-    live: RwLock<HashMap<String, Arc<Slot>>>,
+    known: RwLock<Known>,
     made: AtomicU64,
     most: usize,
 }
 
+#[derive(Default)]
+struct Known {
+    live: HashMap<String, Arc<Slot>>,
+    /// Places of sessions that are being made.
+    reserved: usize,
+}
+
+/// Places for sessions that are being made. Those that are not taken are free again once this is dropped.
+pub(super) struct Places<'a> {
+    sessions: &'a Sessions,
+    left: usize,
+}
+
+impl Places<'_> {
+    /// Adds the sessions that the places were reserved for.
+    pub(super) fn take(mut self, new: Vec<Live>, now_ms: u64) {
+        let mut known = self.sessions.write();
+        self.left = self.left.saturating_sub(new.len());
+        known.reserved = known.reserved.saturating_sub(new.len());
+        self.sessions.insert(&mut known, new, now_ms);
+    }
+}
+
+impl Drop for Places<'_> {
+    fn drop(&mut self) {
+        if self.left > 0 {
+            let mut known = self.sessions.write();
+            known.reserved = known.reserved.saturating_sub(self.left);
+        }
+    }
+}
+
 impl Sessions {
-    pub(super) fn new(most: usize) -> Self {
-        Self { live: RwLock::default(), made: AtomicU64::new(0), most }
+    /// Place for so many sessions, and those that were there before.
+    pub(super) fn new(most: usize, earlier: Vec<Live>) -> Self {
+        let sessions = Self { known: RwLock::default(), made: AtomicU64::new(0), most };
+        sessions.insert(&mut sessions.write(), earlier, 0);
+        sessions
     }
 
-    /// Refuses sessions that do not fit beside those there are.
-    pub(super) fn room_for(&self, more: usize) -> Result<(), Problem> {
-        let (found, most) = (self.count(), self.most);
+    fn read(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves places, before anything is written down of the sessions that are to take them.
+    ///
+    /// # Errors
+    /// When so many do not fit beside those that are there or being made.
+    pub(super) fn reserve(&self, more: usize) -> Result<Places<'_>, Problem> {
+        let mut known = self.write();
+        let (found, most) = (known.live.len().saturating_add(known.reserved), self.most);
         if found.saturating_add(more) > most {
             let detail = format!(
                 "found {found} sessions and {more} to add, expected at most {most}; delete some first"
             );
             return Err(Problem::new(429, detail).with("limit", most as u64));
         }
-        Ok(())
+        known.reserved += more;
+        Ok(Places { sessions: self, left: more })
     }
 
-    /// Adds sessions: all, or none where they do not fit.
-    pub(super) fn add(&self, new: Vec<Live>, now_ms: u64) -> Result<(), Problem> {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-        if live.len().saturating_add(new.len()) > self.most {
-            drop(live);
-            return self.room_for(new.len());
-        }
+    fn insert(&self, known: &mut Known, new: Vec<Live>, now_ms: u64) {
         for new in new {
             let id = new.id.clone();
             let slot = Slot {
@@ -268,9 +312,8 @@ impl Sessions {
                 token: new.token.clone(),
                 live: Mutex::new(new),
             };
-            live.insert(id, Arc::new(slot));
+            known.live.insert(id, Arc::new(slot));
         }
-        Ok(())
     }
 
     /// A session, whose lease begins anew.
@@ -282,30 +325,27 @@ impl Sessions {
 
     /// A session as it is, whether or not its lease is over.
     pub(super) fn peek(&self, id: &str) -> Option<Arc<Slot>> {
-        self.live.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.read().live.get(id).cloned()
     }
 
     pub(super) fn remove(&self, id: &str) -> Result<Arc<Slot>, Problem> {
-        let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
-        live.remove(id).ok_or_else(|| no_session(id))
+        self.write().live.remove(id).ok_or_else(|| no_session(id))
     }
 
     /// The sessions whose leases are over.
     pub(super) fn over(&self, now_ms: u64) -> Vec<Arc<Slot>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        live.values().filter(|slot| slot.is_over(now_ms)).cloned().collect()
+        self.read().live.values().filter(|slot| slot.is_over(now_ms)).cloned().collect()
     }
 
     /// All sessions in the order they were made.
     pub(super) fn all(&self) -> Vec<Arc<Slot>> {
-        let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = live.values().cloned().collect();
+        let mut all: Vec<_> = self.read().live.values().cloned().collect();
         all.sort_unstable_by_key(|slot| slot.number);
         all
     }
 
     pub(super) fn count(&self) -> usize {
-        self.live.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.read().live.len()
     }
 }
 

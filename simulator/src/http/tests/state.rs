@@ -76,6 +76,38 @@ fn sessions_are_the_same_after_a_restart() {
 }
 
 #[test]
+fn sessions_that_were_refused_do_not_come_back() {
+    let limited = |folder: &std::path::Path| {
+        app(&["shop"], |settings| {
+            settings.max_sessions = 9;
+            settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false });
+        })
+    };
+    // Whether requests meet is chance; they need not meet in every round.
+    for _ in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        let app = limited(folder.path());
+        let together = std::sync::Barrier::new(6);
+        let create = || {
+            together.wait();
+            ask(&app, "POST /v1/sessions", json!({"n": 5})).0
+        };
+        let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+            let asking: Vec<_> = (0..6).map(|_| scope.spawn(create)).collect();
+            asking.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        statuses.sort_unstable();
+        assert_eq!((statuses.as_slice(), app.sessions()), (&[201, 429, 429, 429, 429, 429][..], 5));
+        drop(app);
+        let app = limited(folder.path());
+        assert_eq!(app.sessions(), 5);
+        // What was reserved and not taken is free again.
+        assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4, "clock": "never"})).0, 422);
+        assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4})).0, 201);
+    }
+}
+
+#[test]
 fn what_cannot_be_continued_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let app = stored(folder.path(), false, &["shop"]).unwrap();
