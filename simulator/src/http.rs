@@ -11,6 +11,7 @@ mod after;
 mod auth;
 mod batch;
 pub mod check;
+mod connections;
 mod control;
 mod create;
 mod documents;
@@ -56,8 +57,9 @@ pub use self::server::serve;
 pub use self::sessions::unguessable;
 use self::sessions::{Sessions, lock};
 pub use self::settings::{
-    BODY_TIMEOUT, MAX_BODY_BYTES, MAX_BYTES, MAX_CALLS, MAX_CONNECTIONS, MAX_REPLY_BYTES, MAX_SESSION_BYTES,
-    MAX_SESSIONS, Settings, StartError, StateFolder, WRITE_TIMEOUT, check_exposure,
+    BODY_TIMEOUT, FIRST_REQUEST_TIMEOUT, MAX_BODY_BYTES, MAX_BYTES, MAX_CALLS, MAX_CONNECTIONS,
+    MAX_REPLY_BYTES, MAX_SESSION_BYTES, MAX_SESSIONS, Settings, StartError, StateFolder, WRITE_TIMEOUT,
+    check_exposure,
 };
 pub use self::store::StoreError;
 use self::store::{Store, restored};

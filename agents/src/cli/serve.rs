@@ -77,7 +77,7 @@ pub struct Serve {
     /// Bytes that a session may hold beside its world: changed records, calls, messages.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_SESSION_BYTES)]
     pub max_session_bytes: u64,
-    /// Bytes that all sessions may hold; what forks share counts once.
+    /// Bytes that all sessions may hold, what forks share counted once, with the replies that nobody has read yet.
     #[arg(long, value_name = "BYTES", default_value_t = http::MAX_BYTES)]
     pub max_bytes: u64,
     /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
@@ -86,6 +86,9 @@ pub struct Serve {
     /// Connections at a time.
     #[arg(long, value_name = "N", default_value_t = http::MAX_CONNECTIONS)]
     pub max_connections: usize,
+    /// Connections of one address at a time; half of --max-connections unless given.
+    #[arg(long, value_name = "N")]
+    pub max_connections_per_address: Option<usize>,
     /// Calls of a session in a second; any number unless given.
     #[arg(long, value_name = "N")]
     pub max_calls_per_second: Option<u32>,
@@ -178,6 +181,7 @@ impl Serve {
         settings.max_bytes = self.max_bytes;
         settings.max_reply_bytes = self.max_reply_bytes;
         settings.max_connections = self.max_connections;
+        settings.max_connections_per_address = self.max_connections_per_address;
         settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
         settings.state = self.state.clone().map(|path| StateFolder { path, fsync: self.fsync });
         settings.auth = match self.auth {

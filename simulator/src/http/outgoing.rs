@@ -15,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
+use super::connections::Connection;
 use super::weight::{Scale, Unsent};
 
 /// Replies of fewer bytes are not counted: connections bound them.
@@ -81,14 +82,15 @@ impl AsRef<[u8]> for Counted {
 /// A connection of which writes end that make no progress for some time.
 pub(super) struct Socket {
     stream: TokioIo<TcpStream>,
+    connection: Arc<Connection>,
     limit: Duration,
     /// Until when the write under way may wait.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, limit: Duration) -> Self {
-        Self { stream: TokioIo::new(stream), limit, waiting: None }
+    pub(super) fn new(stream: TcpStream, connection: Arc<Connection>, limit: Duration) -> Self {
+        Self { stream: TokioIo::new(stream), connection, limit, waiting: None }
     }
 
     /// What became of a write, or an error once it has waited too long.
@@ -98,11 +100,17 @@ impl Socket {
         context: &mut Context<'_>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waiting = None;
+            if self.waiting.take().is_some() {
+                self.connection.set_writing(false);
+            }
             return written;
         }
-        let limit = self.limit;
-        ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(context));
+        let (limit, connection) = (self.limit, &self.connection);
+        let wait = || {
+            connection.set_writing(true);
+            Box::pin(sleep(limit))
+        };
+        ready!(self.waiting.get_or_insert_with(wait).as_mut().poll(context));
         // What the operating system still holds for this peer goes, too.
         let _ = self.stream.inner().set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))

@@ -21,14 +21,14 @@ use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioTimer;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::{sleep, timeout};
 
 use super::App;
 use super::after::After;
+use super::connections::{Connection, Connections, Full};
 use super::mcp::{self, Reached};
 use super::outgoing::{Outgoing, Socket};
 use super::problem::Problem;
@@ -47,10 +47,6 @@ const READING_BYTES: usize = 256 << 20;
 /// them takes is not counted before it is a reply.
 const WORKING_EACH: usize = 4;
 const WORKING_AT_LEAST: usize = 8;
-/// What a connection too many is told.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/problem+json\r\n\
-    retry-after: 1\r\nconnection: close\r\n\r\n{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\
-    \"status\":503,\"detail\":\"the server has as many connections as it takes (--max-connections); close some\"}";
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
@@ -80,62 +76,107 @@ pub async fn serve(
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let (most, write_timeout) = (app.settings.max_connections, app.settings.write_timeout);
+    let mut connections = Connections::new(&app.settings);
     let reading = Semaphore::new(READING_BYTES);
     let most_working =
         available_parallelism().map_or(0, |cores| cores.get() * WORKING_EACH).max(WORKING_AT_LEAST);
     let working = Arc::new(Semaphore::new(most_working));
     let server = Arc::new(Server { mcp: mcp::service(&app), app, reading, working });
-    let mut http = http1::Builder::new();
-    // A date would be the only part of a world's reply that differs from run to run.
-    http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
-    let graceful = GracefulShutdown::new();
-    let mut connections = JoinSet::new();
+    let mut tasks = JoinSet::new();
     let mut sweep = tokio::time::interval(SWEEP);
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else {
+                let Ok((stream, peer)) = accepted else {
                     tokio::time::sleep(BREATH).await;
                     continue;
                 };
-                if connections.len() >= most {
-                    refuse(stream);
+                while let Some(ended) = tasks.try_join_next_with_id() {
+                    connections.remove(id_of(&ended));
+                }
+                let now_ms = server.app.now_ms();
+                if let Err(full) = connections.make_room(peer.ip(), now_ms) {
+                    refuse(stream, full);
                     continue;
                 }
                 let _ = stream.set_nodelay(true);
-                let server = Arc::clone(&server);
-                let service = service_fn(move |request| {
-                    let server = Arc::clone(&server);
-                    async move { server.answer(request).await }
-                });
-                let socket = Socket::new(stream, write_timeout);
-                let connection = graceful.watch(http.serve_connection(socket, service));
-                connections.spawn(async move {
-                    if let Err(error) = connection.await {
-                        tracing::debug!(%error, "a connection ended early");
-                    }
-                });
+                let connection = Connection::new(peer.ip(), now_ms);
+                let task = tasks.spawn(Arc::clone(&server).connect(stream, Arc::clone(&connection)));
+                connections.add(task.id(), connection);
             }
             _ = sweep.tick() => {
                 // Many leases that end at once take their time in the store.
                 let app = Arc::clone(&server.app);
                 drop(tokio::task::spawn_blocking(move || app.sweep()));
             }
-            Some(_) = connections.join_next() => {}
+            Some(ended) = tasks.join_next_with_id() => {
+                connections.remove(id_of(&ended));
+            }
             () = &mut shutdown => break,
         }
     }
     server.app.ending.store(true, Relaxed);
     drop(listener);
-    graceful.shutdown().await;
-    while connections.join_next().await.is_some() {}
+    connections.end();
+    while tasks.join_next().await.is_some() {}
     server.app.rest();
     Ok(())
 }
 
+/// The task that ended, also where it panicked.
+fn id_of(ended: &Result<(Id, ()), JoinError>) -> Id {
+    match ended {
+        Ok((id, ())) => *id,
+        Err(error) => error.id(),
+    }
+}
+
 impl Server {
+    /// Serves a connection until it ends.
+    async fn connect(self: Arc<Self>, stream: TcpStream, connection: Arc<Connection>) {
+        let settings = &self.app.settings;
+        let mut http = http1::Builder::new();
+        // A date would be the only part of a world's reply that differs from run to run.
+        http.auto_date_header(false).timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
+        let service = service_fn(|request| {
+            let (server, connection) = (Arc::clone(&self), Arc::clone(&connection));
+            async move {
+                connection.begin();
+                let response = server.answer(request).await;
+                connection.finish(server.app.now_ms());
+                response
+            }
+        });
+        let socket = Socket::new(stream, Arc::clone(&connection), settings.write_timeout);
+        let mut serving = pin!(http.serve_connection(socket, service));
+        let mut first = pin!(sleep(settings.first_request_timeout));
+        let mut waits = true;
+        loop {
+            tokio::select! {
+                biased;
+                ended = serving.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended early");
+                    }
+                    return;
+                }
+                () = connection.ended() => {
+                    if !connection.has_asked() && !self.app.ending.load(Relaxed) {
+                        return;
+                    }
+                    serving.as_mut().graceful_shutdown();
+                }
+                () = first.as_mut(), if waits => {
+                    if !connection.has_asked() {
+                        return;
+                    }
+                    waits = false;
+                }
+            }
+        }
+    }
+
     async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Outgoing>, HungUp> {
         let (parts, body) = request.into_parts();
         let target = self.app.paths.target(parts.uri.path());
@@ -283,9 +324,9 @@ impl Server {
 }
 
 /// Tells a connection that it is one too many. What does not fit at once is not told.
-fn refuse(stream: TcpStream) {
+fn refuse(stream: TcpStream, full: Full) {
     if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write_all(FULL);
+        let _ = stream.write_all(full.response().as_bytes());
     }
 }
 

@@ -21,6 +21,10 @@ pub struct Settings {
     pub max_body_bytes: usize,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Connections of one address at a time; half of all without it.
+    pub max_connections_per_address: Option<usize>,
+    /// How long a connection may take to send its first request.
+    pub first_request_timeout: Duration,
     /// How long a reply's writing may make no progress, as when its reader is gone.
     pub write_timeout: Duration,
     /// How long a request's body may take to arrive.
@@ -58,6 +62,8 @@ pub const MAX_SESSIONS: usize = 10_000;
 pub const MAX_BODY_BYTES: usize = 1 << 20;
 /// Connections at a time, unless told otherwise.
 pub const MAX_CONNECTIONS: usize = 4_096;
+/// How long a connection may take to send its first request, unless told otherwise.
+pub const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a request's body may take to arrive, unless told otherwise.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a reply's writing may make no progress, unless told otherwise.
@@ -81,6 +87,8 @@ impl Settings {
             max_sessions: MAX_SESSIONS,
             max_body_bytes: MAX_BODY_BYTES,
             max_connections: MAX_CONNECTIONS,
+            max_connections_per_address: None,
+            first_request_timeout: FIRST_REQUEST_TIMEOUT,
             body_timeout: BODY_TIMEOUT,
             write_timeout: WRITE_TIMEOUT,
             max_calls: MAX_CALLS,
@@ -92,6 +100,11 @@ impl Settings {
             auth: Auth::default(),
             state: None,
         }
+    }
+
+    /// Connections of one address at a time.
+    pub(super) fn connections_per_address(&self) -> usize {
+        self.max_connections_per_address.unwrap_or(self.max_connections / 2).max(1)
     }
 }
 

@@ -150,14 +150,14 @@ fn chunks_that_are_none_are_called_so() {
 
 #[test]
 fn connections_are_as_many_as_are_taken() {
-    let server = listen(|settings| settings.max_connections = 2);
+    let server = listen(|settings| {
+        settings.max_connections = 2;
+        settings.max_connections_per_address = Some(2);
+    });
     let health = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    let mut first = [server.connect(), server.connect()];
-    for stream in &mut first {
-        stream.write_all(health.as_bytes()).unwrap();
-        let mut begun = [0; 12];
-        stream.read_exact(&mut begun).unwrap();
-        assert_eq!(&begun, b"HTTP/1.1 200");
+    let first = [server.connect(), server.connect()];
+    for stream in &first {
+        ask_health(stream);
     }
     let mut third = String::new();
     server.connect().read_to_string(&mut third).unwrap();
@@ -172,4 +172,52 @@ fn connections_are_as_many_as_are_taken() {
         stream.read_exact(&mut begun).is_ok() && &begun == b"HTTP/1.1 200"
     });
     assert!(again, "a connection is free again");
+}
+
+/// Has a connection answered once; it stays.
+fn ask_health(mut stream: &TcpStream) {
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"}") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).unwrap();
+        answer.extend(byte);
+    }
+    assert!(answer.starts_with(b"HTTP/1.1 200"));
+}
+
+#[test]
+fn connections_that_ask_nothing_make_room() {
+    let server = listen(|settings| {
+        settings.max_connections = 8;
+        settings.first_request_timeout = Duration::from_secs(3_600);
+    });
+    let mut silent: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+    let refused = || {
+        let mut answer = String::new();
+        server.connect().read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answer = refused();
+    assert!(answer.contains("--max-connections-per-address"), "{answer}");
+    // As if they had been there for two seconds.
+    server.app.ahead_ms.store(2_000, Relaxed);
+    let asking: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
+    for stream in &asking {
+        ask_health(stream);
+    }
+    for stream in &mut silent {
+        assert_eq!(stream.read(&mut [0]).unwrap(), 0, "closed");
+    }
+    let answer = refused();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "those that asked may ask again: {answer}");
+    asking.iter().for_each(ask_health);
+}
+
+#[test]
+fn a_connection_that_asks_nothing_ends() {
+    let server = listen(|settings| settings.first_request_timeout = Duration::from_millis(200));
+    let mut begun = server.connect();
+    begun.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
+    assert_eq!(begun.read(&mut [0]).unwrap(), 0);
 }
