@@ -104,6 +104,9 @@ pub struct Serve {
     /// With --state: what was answered is there after the power failed, too.
     #[arg(long, requires = "state")]
     pub fsync: bool,
+    /// With --state: go on with what is left of a folder that has lost something, instead of refusing it.
+    #[arg(long, requires = "state")]
+    pub accept_loss: bool,
     /// How far callers must prove who they are, where a document's `security` asks for it. Unless given, a key or
     /// password must be there and may be any, and an OAuth2 token must have been issued by the session.
     #[arg(long, value_name = "HOW", value_enum)]
@@ -183,7 +186,11 @@ impl Serve {
         settings.max_connections = self.max_connections;
         settings.max_connections_per_address = self.max_connections_per_address;
         settings.lease = (self.lease > 0).then(|| Duration::from_secs(self.lease));
-        settings.state = self.state.clone().map(|path| StateFolder { path, fsync: self.fsync });
+        settings.state = self.state.clone().map(|path| StateFolder {
+            path,
+            fsync: self.fsync,
+            accept_loss: self.accept_loss,
+        });
         settings.auth = match self.auth {
             None => Auth::Shown,
             Some(AuthChoice::Enforce) => Auth::Enforced,

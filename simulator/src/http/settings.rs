@@ -54,6 +54,8 @@ pub struct StateFolder {
     pub path: PathBuf,
     /// Whether a write is on the disk, and not only with the operating system, before it is answered.
     pub fsync: bool,
+    /// Whether to go on with what is left where something of the folder was lost.
+    pub accept_loss: bool,
 }
 
 /// Sessions at a time, unless told otherwise.

@@ -108,6 +108,8 @@ impl From<Kept> for Prefix {
 pub(super) struct Store {
     path: PathBuf,
     fsync: bool,
+    /// Whether to go on where something was lost.
+    accept_loss: bool,
     /// None while the folder cannot be opened again.
     opened: RwLock<Option<Opened>>,
     counts: Counts,
@@ -139,13 +141,14 @@ impl Head {
 impl Store {
     /// Opens the store of a folder, or makes one.
     pub(super) fn open(folder: &StateFolder) -> Result<Self, StoreError> {
-        let StateFolder { path, fsync } = folder.clone();
+        let StateFolder { path, fsync, accept_loss } = folder.clone();
         let health = Arc::new(Health::default());
         std::fs::create_dir_all(&path).map_err(|error| StoreError::opening(&path, &error))?;
+        let counts = Counts::open(&path, !Opened::is_at(&path), fsync);
+        let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
         let opened = Opened::new(&path, fsync.then_some(&health))?;
-        let counts = Counts::open(&path).map_err(|error| StoreError::opening(&path, &error))?;
         let opened = RwLock::new(Some(opened));
-        Ok(Self { path, fsync, opened, counts, health, recovering: Mutex::default() })
+        Ok(Self { path, fsync, accept_loss, opened, counts, health, recovering: Mutex::default() })
     }
 
     /// Why the folder cannot be written to now, if it cannot.

@@ -3,6 +3,9 @@
 //! A database that lost the end of its journal looks as if nothing had been there. This file is written after the
 //! database, and before it where events are taken out, so that a count is never above what was there when the process was
 //! killed: a session with fewer events than counted has lost some.
+//!
+//! There is a place for each session before the session is in the database, and one more. A file of fewer places was
+//! emptied, cut short or deleted, and can show no loss.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -19,36 +22,51 @@ const ID: usize = 32;
 /// The counts of all sessions.
 pub(super) struct Counts(Mutex<Places>);
 
+/// What the file holds.
+pub(super) struct Counted {
+    /// The sessions that are counted, each with its events.
+    pub(super) sessions: Vec<(String, u64)>,
+    /// How many places there are, free ones too.
+    pub(super) places: usize,
+}
+
 struct Places {
     file: File,
+    /// Whether places have to be on the disk before their sessions are.
+    fsync: bool,
     of: HashMap<String, u64>,
     free: Vec<u64>,
     end: u64,
 }
 
 impl Counts {
-    /// Opens the file of a folder, or makes one.
-    pub(super) fn open(folder: &Path) -> io::Result<Self> {
+    /// Opens the file of a folder. In a new folder, it is made before the database.
+    pub(super) fn open(folder: &Path, is_new: bool, fsync: bool) -> io::Result<Self> {
         let path = folder.join(FILE);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        Ok(Self(Mutex::new(Places { file, of: HashMap::new(), free: Vec::new(), end: 0 })))
+        let places = Places { file, fsync, of: HashMap::new(), free: Vec::new(), end: 0 };
+        let counts = Self(Mutex::new(places));
+        if is_new {
+            counts.restart(std::iter::empty())?;
+        }
+        Ok(counts)
     }
 
-    /// The sessions that are counted, each with its events.
-    pub(super) fn read(&self) -> io::Result<Vec<(String, u64)>> {
+    /// What the file holds.
+    pub(super) fn read(&self) -> io::Result<Counted> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         places.file.seek(SeekFrom::Start(0))?;
         places.file.read_to_end(&mut bytes)?;
-        let mut found = Vec::new();
+        let mut sessions = Vec::new();
         for place in bytes.chunks_exact(PLACE) {
             let (id, count) = place.split_at(ID);
             let count = count.try_into().map_or(0, u64::from_be_bytes);
             if let (Some(count), Ok(id)) = (count.checked_sub(1), std::str::from_utf8(id)) {
-                found.push((id.to_owned(), count));
+                sessions.push((id.to_owned(), count));
             }
         }
-        Ok(found)
+        Ok(Counted { sessions, places: bytes.len() / PLACE })
     }
 
     /// Starts anew with these sessions.
@@ -62,6 +80,10 @@ impl Counts {
             places.end += 1;
             bytes.extend(place(id, count + 1));
         }
+        bytes.extend([0; PLACE]);
+        let spare = places.end;
+        places.free.push(spare);
+        places.end += 1;
         // What is there already is of the same sessions or of none, so that being cut off here loses no count.
         places.file.seek(SeekFrom::Start(0))?;
         places.file.write_all(&bytes)?;
@@ -69,13 +91,19 @@ impl Counts {
         places.file.sync_all()
     }
 
-    /// Sees to it that there are places for so many sessions more, so that setting their counts cannot fail.
+    /// Sees to it that there are places for so many sessions more and one, so that setting their counts cannot fail.
     pub(super) fn reserve(&self, more: usize) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lacking = more.saturating_sub(places.free.len());
+        let lacking = (more + 1).saturating_sub(places.free.len());
+        if lacking == 0 {
+            return Ok(());
+        }
         let end = places.end;
         places.file.seek(SeekFrom::Start(end * PLACE as u64))?;
         places.file.write_all(&vec![0; lacking * PLACE])?;
+        if places.fsync {
+            places.file.sync_all()?;
+        }
         places.end += lacking as u64;
         places.free.extend(end..end + lacking as u64);
         Ok(())

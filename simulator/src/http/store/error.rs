@@ -42,10 +42,9 @@ pub enum StoreError {
     /// What was written once is not there.
     #[error(
         "the state folder {} lacks what was written to it: {what}. A file of it was cut short, damaged or deleted, or the \
-         machine stopped while it ran without --fsync. Restore the folder from a copy, or delete {} to go on with \
-         what is left",
-        path.display(),
-        path.join(super::counts::FILE).display()
+         machine stopped while it ran without --fsync. Restore the folder from a copy, or start once with --accept-loss \
+         to go on with what is left",
+        path.display()
     )]
     Missing {
         /// The folder.

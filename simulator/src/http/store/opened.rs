@@ -43,7 +43,15 @@ struct Flusher {
 /// Who waits for a flush.
 type Waiting = oneshot::Sender<Persisted>;
 
+/// What the database makes in a folder.
+const KEYSPACES: &str = "keyspaces";
+
 impl Opened {
+    /// Whether a folder has a database.
+    pub(super) fn is_at(path: &Path) -> bool {
+        path.join(KEYSPACES).exists()
+    }
+
     /// Opens the database of a folder, or makes one; with a flusher where writes are to reach the disk.
     pub(super) fn new(path: &Path, flushed: Option<&Arc<Health>>) -> Result<Self, StoreError> {
         // A damaged file makes the database's own reader panic at places.

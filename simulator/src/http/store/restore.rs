@@ -39,7 +39,9 @@ pub(in crate::http) fn restored(
                 let id = String::from_utf8_lossy(&id).into_owned();
                 heads.push((parse::<Head>(&text, &id)?, id));
             }
-            complete(store, opened, &heads)?;
+            if !store.accept_loss {
+                complete(store, opened, &heads)?;
+            }
             let mut roots = Roots { opened, worlds, tasks, scale, known: HashMap::new() };
             let mut all = Vec::with_capacity(heads.len());
             for (head, id) in heads {
@@ -65,6 +67,16 @@ const NAMED: usize = 3;
 /// Refuses a store that has fewer sessions or events than were counted.
 fn complete(store: &Store, opened: &Opened, heads: &[(Head, String)]) -> Result<(), StoreError> {
     let counted = store.counts.read().map_err(|error| StoreError::opening(&store.path, &error))?;
+    let (places, counted) = (counted.places, counted.sessions);
+    if places <= heads.len() {
+        let expected = heads.len() + 1;
+        let what = format!(
+            "the counts of its {} sessions' events (places for {expected} or more, found {places}), without which no \
+             loss would be noticed",
+            heads.len()
+        );
+        return Err(StoreError::Missing { path: store.path.clone(), what });
+    }
     let known: HashSet<&str> = heads.iter().map(|(_, id)| id.as_str()).collect();
     let (mut events, mut lacking) = (0, 0);
     let mut named = Vec::new();

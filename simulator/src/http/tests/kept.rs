@@ -8,7 +8,7 @@ use crate::http::sessions::lock;
 
 fn stored(folder: &Path, fsync: bool) -> Result<Arc<App>, StartError> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync });
+    settings.state = Some(StateFolder { path: folder.to_owned(), fsync, accept_loss: false });
     App::new(vec![catalog_world("shop")], Some(Box::new(OneTask)), settings)
 }
 
@@ -150,7 +150,7 @@ fn what_a_folder_has_lost_is_said() {
         }
     };
     let error = check(&cut, "of 8 events");
-    assert!(error.contains("events.count") && error.contains("of 2 sessions"), "{error}");
+    assert!(error.contains("--accept-loss") && error.contains("of 2 sessions"), "{error}");
     let removed =
         |folder: &Path| journals(folder).iter().for_each(|journal| std::fs::remove_file(journal).unwrap());
     check(&removed, "8 of 8 events, of 2 of 2 sessions");
@@ -163,7 +163,22 @@ fn what_a_folder_has_lost_is_said() {
     };
     check(&zeroed, "state folder");
 
-    // With the counts taken away, it goes on with what is left.
+    let uncounted = "the counts of its 2 sessions' events";
+    let emptied = |folder: &Path| drop(std::fs::File::create(folder.join("events.count")).unwrap());
+    check(&emptied, uncounted);
+    check(&|folder| std::fs::remove_file(folder.join("events.count")).unwrap(), uncounted);
+    let halved = |folder: &Path| {
+        let counts = std::fs::OpenOptions::new().write(true).open(folder.join("events.count")).unwrap();
+        counts.set_len(counts.metadata().unwrap().len() / 2).unwrap();
+    };
+    check(&halved, uncounted);
+    let all = |folder: &Path| {
+        removed(folder);
+        emptied(folder);
+    };
+    check(&all, "the counts of its 0 sessions' events");
+
+    // Where the loss is accepted, it goes on with what is left, and notices the next one.
     let folder = tempfile::tempdir().unwrap();
     let app = stored(folder.path(), false).unwrap();
     let id = session(&app, json!({}));
@@ -171,8 +186,33 @@ fn what_a_folder_has_lost_is_said() {
     drop(app);
     removed(folder.path());
     assert!(stored(folder.path(), false).is_err());
-    std::fs::remove_file(folder.path().join("events.count")).unwrap();
-    assert_eq!(stored(folder.path(), false).unwrap().sessions(), 0);
+    let accepting = super::app(&["shop"], |settings| {
+        settings.state =
+            Some(StateFolder { path: folder.path().to_owned(), fsync: false, accept_loss: true });
+    });
+    assert_eq!(accepting.sessions(), 0);
+    session(&accepting, json!({}));
+    drop(accepting);
+    emptied(folder.path());
+    assert!(stored(folder.path(), false).is_err());
+}
+
+#[test]
+fn a_folder_without_sessions_starts_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for fsync in [false, true] {
+        assert_eq!(stored(folder.path(), fsync).unwrap().sessions(), 0);
+        let app = stored(folder.path(), fsync).unwrap();
+        let id = session(&app, json!({}));
+        assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
+        (0..3).for_each(|_| drop(session(&app, json!({"n": 5}))));
+        drop(app);
+        let app = stored(folder.path(), fsync).unwrap();
+        assert_eq!(app.sessions(), 15);
+        for slot in app.sessions.all() {
+            assert!(app.close(&slot).is_ok());
+        }
+    }
 }
 
 /// A small file system of its own, where this process may mount one.

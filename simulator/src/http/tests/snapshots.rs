@@ -84,7 +84,7 @@ fn forked(sides: &mut [Side; 2], at: usize) {
 
 fn stored(folder: &std::path::Path) -> Arc<App> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false });
+    settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false, accept_loss: false });
     App::new(vec![catalog_world("shop")], Some(Box::new(OneTask)), settings).unwrap()
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 fn stored(folder: &std::path::Path, fsync: bool, worlds: &[&str]) -> Result<Arc<App>, StartError> {
     let mut settings = Settings::new("http://test");
-    settings.state = Some(StateFolder { path: folder.to_owned(), fsync });
+    settings.state = Some(StateFolder { path: folder.to_owned(), fsync, accept_loss: false });
     let worlds = worlds.iter().map(|name| catalog_world(name)).collect();
     App::new(worlds, Some(Box::new(OneTask)), settings)
 }
@@ -80,7 +80,7 @@ fn sessions_that_were_refused_do_not_come_back() {
     let limited = |folder: &std::path::Path| {
         app(&["shop"], |settings| {
             settings.max_sessions = 9;
-            settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false });
+            settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false, accept_loss: false });
         })
     };
     // Whether requests meet is chance; they need not meet in every round.
