@@ -10,6 +10,7 @@
 mod after;
 mod auth;
 mod batch;
+mod body;
 pub mod check;
 mod connections;
 mod control;

@@ -1,7 +1,6 @@
 //! Connections: reading requests, writing responses, ending in order.
 
 use std::convert::Infallible;
-use std::fmt::Display;
 use std::future::Future;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,9 +13,9 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{Method, Request, Response};
+use axum::http::{HeaderMap, Method, Request, Response};
 use axum::response::IntoResponse;
-use http_body_util::BodyExt;
+use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -28,6 +27,7 @@ use tokio::time::{sleep, timeout};
 
 use super::App;
 use super::after::After;
+use super::body::{Unread, read_away, whole};
 use super::connections::{Connection, Connections, Full};
 use super::mcp::{self, Reached};
 use super::outgoing::{Outgoing, Socket};
@@ -41,6 +41,8 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
 const MAX_LINE: usize = 4_096;
 /// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
 const LET_FINISH: Duration = Duration::from_secs(1);
+/// So many times the limit is read of a body that is too large before its sender is cut off.
+const READ_AWAY: usize = 16;
 /// Bytes of bodies that are held at a time, while they are read and answered.
 const READING_BYTES: usize = 256 << 20;
 /// So many requests with large replies for each processor are answered at a time, and so many at least: what answering
@@ -182,13 +184,13 @@ impl Server {
         let target = self.app.paths.target(parts.uri.path());
         // Who may not come in is told so before their body is read.
         let (body, _held) = if self.app.admits(&parts, &target) {
-            match self.read(body).await {
+            match self.read(&parts.headers, body).await {
                 Ok(read) => read,
                 Err(problem) => return Ok(Outgoing::response(cut_off(problem), &self.app.scale)),
             }
         } else {
             let limit = self.app.settings.max_body_bytes;
-            let _ = timeout(LET_FINISH, whole(body, 0, limit, |_| true)).await;
+            let _ = timeout(LET_FINISH, read_away(body, &parts.headers, limit)).await;
             (Bytes::new(), None)
         };
         let logged = tracing::enabled!(tracing::Level::INFO)
@@ -211,7 +213,8 @@ impl Server {
     /// A request's body, and the permits for its bytes.
     async fn read(
         &self,
-        body: hyper::body::Incoming,
+        headers: &HeaderMap,
+        mut body: hyper::body::Incoming,
     ) -> Result<(Bytes, Option<SemaphorePermit<'_>>), Problem> {
         let (limit, within) = (self.app.settings.max_body_bytes, self.app.settings.body_timeout);
         let mut held: Option<SemaphorePermit<'_>> = None;
@@ -225,7 +228,7 @@ impl Server {
             }
             true
         };
-        let read = timeout(within, whole(body, limit, limit.saturating_mul(DRAINED), hold)).await;
+        let read = timeout(within, whole(&mut body, limit, hold)).await;
         let seconds = within.as_secs();
         let unread = match read {
             Ok(Ok(body)) => return Ok((body, held)),
@@ -237,6 +240,7 @@ impl Server {
         };
         Err(match unread {
             Unread::TooLarge => {
+                let _ = timeout(within, read_away(body, headers, limit.saturating_mul(READ_AWAY))).await;
                 let detail = format!("the body: expected at most {limit} bytes, found more");
                 Problem::new(413, detail).with("limit", limit as u64)
             }
@@ -367,70 +371,10 @@ fn is_json(response: &Response<Body>) -> bool {
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
 async fn problem_of(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
-    let said = whole(response.into_body(), MAX_LINE, MAX_LINE, |_| true).await.unwrap_or_default();
+    let said = whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
     Problem::new(status, String::from_utf8_lossy(&said)).into_response()
 }
 
 fn failed() -> Response<Body> {
     Problem::new(500, "the server failed to answer this request").into_response()
-}
-
-/// So many times the limit is read of a body that is too large before its sender is cut off.
-const DRAINED: usize = 16;
-
-/// Why a body could not be read.
-#[derive(Debug)]
-pub(super) enum Unread {
-    /// It has more bytes than it may have.
-    TooLarge,
-    /// There is no place for it beside others.
-    Crowded,
-    /// It is not what its headers say, or its sender is gone.
-    Broken(String),
-}
-
-/// A body of at most so many bytes, for which `hold` has a place. A larger one is read up to another limit, and dropped:
-/// a sender that is still writing would not read the answer.
-pub(super) async fn whole<B>(
-    mut body: B,
-    limit: usize,
-    drained: usize,
-    mut hold: impl FnMut(usize) -> bool,
-) -> Result<Bytes, Unread>
-where
-    B: hyper::body::Body<Data = Bytes, Error: Display> + Unpin,
-{
-    if body.is_end_stream() {
-        return Ok(Bytes::new());
-    }
-    let mut first: Option<Bytes> = None;
-    let mut more: Vec<u8> = Vec::new();
-    let mut seen = 0_usize;
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Unread::Broken(error.to_string()))?;
-        let Ok(data) = frame.into_data() else { continue };
-        seen = seen.saturating_add(data.len());
-        if seen > drained {
-            return Err(Unread::TooLarge);
-        }
-        if seen > limit {
-            continue;
-        }
-        if !hold(data.len()) {
-            return Err(Unread::Crowded);
-        }
-        match &first {
-            None => first = Some(data),
-            Some(begun) => {
-                if more.is_empty() {
-                    more.extend_from_slice(begun);
-                }
-                more.extend_from_slice(&data);
-            }
-        }
-    }
-    if seen > limit {
-        return Err(Unread::TooLarge);
-    }
-    Ok(if more.is_empty() { first.unwrap_or_default() } else { Bytes::from(more) })
 }

@@ -53,8 +53,8 @@ async fn send(app: &App, token: &str, line: &str, body: Json) -> (u16, HeaderMap
         &headers,
         body.as_bytes(),
     );
-    let (parts, body) = response.into_parts();
-    let bytes = server::whole(body, usize::MAX, usize::MAX, |_| true).await.unwrap();
+    let (parts, mut body) = response.into_parts();
+    let bytes = body::whole(&mut body, usize::MAX, |_| true).await.unwrap();
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
     (parts.status.as_u16(), parts.headers, body)
 }

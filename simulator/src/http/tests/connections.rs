@@ -140,6 +140,20 @@ fn who_may_not_come_in_is_told_before_the_body_is_read() {
 }
 
 #[test]
+fn a_body_that_is_too_large_is_refused_without_waiting_for_it() {
+    let server = listen(|settings| settings.body_timeout = Duration::from_secs(3_600));
+    let head = "POST /v1/search HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n";
+    let announced = format!("{head}content-length: 2000000\r\n\r\n{{");
+    let chunk = format!("{:x}\r\n{}\r\n", MAX_BODY_BYTES + 1, "a".repeat(MAX_BODY_BYTES + 1));
+    let chunked = format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}");
+    let asking = format!("{head}expect: 100-continue\r\ncontent-length: 2000000\r\n\r\n");
+    for sent in [announced, chunked, asking] {
+        let answer = server.answer(&sent);
+        assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("connection: close"), "{answer}");
+    }
+}
+
+#[test]
 fn chunks_that_are_none_are_called_so() {
     let server = listen(|_| ());
     let answer = server.answer(
