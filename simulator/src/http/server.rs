@@ -11,9 +11,9 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HeaderValue, ORIGIN};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Request, Response};
+use axum::http::{HeaderMap, Method, Request, Response, Version};
 use axum::response::IntoResponse;
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
@@ -181,6 +181,10 @@ impl Server {
 
     async fn answer(&self, request: Request<hyper::body::Incoming>) -> Result<Response<Outgoing>, HungUp> {
         let (parts, body) = request.into_parts();
+        if let Err(problem) = has_one_host(&parts) {
+            let _ = timeout(LET_FINISH, read_away(body, &parts.headers, MAX_LINE)).await;
+            return Ok(Outgoing::response(cut_off(problem), &self.app.scale));
+        }
         let target = self.app.paths.target(parts.uri.path());
         // Who may not come in is told so before their body is read.
         let (body, _held) = if self.app.admits(&parts, &target) {
@@ -331,6 +335,15 @@ impl Server {
 fn refuse(stream: TcpStream, full: Full) {
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write_all(full.response().as_bytes());
+    }
+}
+
+/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). HTTP/1.0 needs none.
+fn has_one_host(parts: &Parts) -> Result<(), Problem> {
+    match parts.headers.get_all(HOST).iter().count() {
+        1 => Ok(()),
+        0 if parts.version < Version::HTTP_11 => Ok(()),
+        found => Err(Problem::new(400, format!("the header Host: expected one, found {found}"))),
     }
 }
 

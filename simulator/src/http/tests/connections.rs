@@ -154,6 +154,20 @@ fn a_body_that_is_too_large_is_refused_without_waiting_for_it() {
 }
 
 #[test]
+fn a_request_names_one_host() {
+    let server = listen(|_| ());
+    let check = |head: &str, expect: &str| {
+        let answer = server.answer(&format!("GET /healthz {head}connection: close\r\n\r\n"));
+        assert!(answer.starts_with(&format!("HTTP/1.{expect} ")), "{head}: {answer}");
+    };
+    check("HTTP/1.1\r\nhost: localhost\r\n", "1 200");
+    check("HTTP/1.1\r\n", "1 400");
+    check("HTTP/1.1\r\nhost: localhost\r\nhost: localhost\r\n", "1 400");
+    check("HTTP/1.0\r\n", "0 200");
+    check("HTTP/1.0\r\nhost: a\r\nhost: b\r\n", "0 400");
+}
+
+#[test]
 fn chunks_that_are_none_are_called_so() {
     let server = listen(|_| ());
     let answer = server.answer(
