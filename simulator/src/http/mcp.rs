@@ -6,13 +6,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use axum::body::Body;
+use axum::http::Response;
 use axum::http::request::Parts;
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-    ContentBlock, ErrorCode, ErrorData, Implementation, JsonObject, ListPromptsResult,
+    CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    Implementation, InitializeRequestParams, InitializeResultMethod, JsonObject, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
@@ -25,7 +28,7 @@ use serde_json::{Value as Json, json};
 use super::App;
 use super::after::After;
 use super::openapi::reply_schema;
-use super::problem::Problem;
+use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
 use crate::engine::Base;
 use crate::engine::tools::TOOL_SEARCHER;
@@ -158,6 +161,24 @@ impl ServerHandler for Mcp {
 
     // What the server does not offer it does not list, not even as nothing.
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // Requests of the protocol come here when their parameters are not what it says.
+        let method = request.method.as_str();
+        let params = request.params.unwrap_or_default();
+        let wrong = match method {
+            CallToolRequestMethod::VALUE => serde_json::from_value::<CallToolRequestParams>(params).err(),
+            InitializeResultMethod::VALUE => serde_json::from_value::<InitializeRequestParams>(params).err(),
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        let found = wrong.map_or_else(|| "others".to_owned(), |error| error.to_string());
+        let detail = format!("`params` of {method}: expected those of the protocol, found {found}");
+        Err(ErrorData::invalid_params(detail, None))
+    }
+
     async fn list_prompts(
         &self,
         _request: Option<PaginatedRequestParams>,
@@ -189,6 +210,27 @@ impl ServerHandler for Mcp {
     ) -> Result<CompleteResult, ErrorData> {
         Err(lacking("completions"))
     }
+}
+
+/// The response to a message that cannot be read, as JSON-RPC has it.
+pub(super) fn unreadable(body: &[u8]) -> Response<Body> {
+    let (id, error) = match serde_json::from_slice::<Json>(body) {
+        Err(error) => {
+            let detail = format!("the body: expected JSON, found {error}");
+            (Json::Null, ErrorData::parse_error(detail, None))
+        }
+        Ok(message) => {
+            let id = message.get("id").filter(|id| id.is_string() || id.is_number());
+            let error = if message["jsonrpc"] == "2.0" && message["method"].is_string() && id.is_some() {
+                ErrorData::invalid_params("`params`: expected those of the method, found others", None)
+            } else {
+                let detail = "the body: expected a message of JSON-RPC 2.0 with `jsonrpc`, `id` and `method`";
+                ErrorData::invalid_request(detail, None)
+            };
+            (id.cloned().unwrap_or_default(), error)
+        }
+    };
+    reply(400, &json!({"jsonrpc": "2.0", "id": id, "error": error}))
 }
 
 /// The call that a tool call stands for.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, ORIGIN};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Request, Response, Version};
+use axum::http::{HeaderMap, Method, Request, Response, StatusCode, Version};
 use axum::response::IntoResponse;
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
@@ -30,6 +30,7 @@ use super::after::After;
 use super::body::{Unread, read_away, whole};
 use super::connections::{Connection, Connections, Full};
 use super::mcp::{self, Reached};
+use super::negotiate::media_type;
 use super::outgoing::{Outgoing, Socket};
 use super::problem::Problem;
 use super::surface::{Action, Incoming, Surface, discreet, route_of};
@@ -313,7 +314,8 @@ impl Server {
         };
         let from_page = parts.headers.contains_key(ORIGIN);
         let after = Arc::new(Mutex::new(After::default()));
-        let mut request = Request::from_parts(parts, http_body_util::Full::new(body));
+        let says_json = media_type(&parts.headers).is_some_and(|kind| kind == "application/json");
+        let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
         request.extensions_mut().insert(Reached { slot, after: Arc::clone(&after) });
         let _permit = self.working.acquire().await;
         let response = self.mcp.handle(request).await;
@@ -321,7 +323,9 @@ impl Server {
         let after = std::mem::take(&mut *after.lock().unwrap_or_else(PoisonError::into_inner));
         let as_io = |never: Infallible| -> io::Error { match never {} };
         let mut response = response.map(|body| Body::new(body.map_err(as_io)));
-        if response.status().is_client_error() && !is_json(&response) {
+        if says_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            response = mcp::unreadable(&body);
+        } else if response.status().is_client_error() && !is_json(&response) {
             response = problem_of(response).await;
         }
         if from_page {

@@ -168,6 +168,40 @@ fn a_request_names_one_host() {
 }
 
 #[test]
+fn messages_of_mcp_are_refused_as_json_rpc_has_it() {
+    let server = listen(|_| ());
+    let id = session(&server.app, json!({}));
+    let check = |message: &str, code: i64, id_of_error: Json| {
+        let length = message.len();
+        let answer = server.answer(&format!(
+            "POST /v1/sessions/{id}/mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{message}"
+        ));
+        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        assert_eq!(
+            (&body["error"]["code"], &body["id"]),
+            (&json!(code), &id_of_error),
+            "{message}: {answer}"
+        );
+        assert!(body["error"]["message"].as_str().is_some_and(|told| !told.is_empty()), "{answer}");
+    };
+    let request = |method: &str, params: Json| {
+        json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}).to_string()
+    };
+    check("{\"jsonrpc\": \"2.0\", ", -32700, Json::Null);
+    check("nothing", -32700, Json::Null);
+    check("[]", -32600, Json::Null);
+    check("{\"id\": 7}", -32600, json!(7));
+    check(&request("tools/call", json!({"name": 5})), -32602, json!(7));
+    check(&request("tools/call", json!({})), -32602, json!(7));
+    check(&request("tools/call", json!({"name": "GetProduct", "arguments": [1]})), -32602, json!(7));
+    check(&request("tools/call", json!([])), -32602, json!(7));
+    check(&request("initialize", json!({"protocolVersion": 5})), -32602, json!(7));
+    check(&request("tools/burn", json!({})), -32601, json!(7));
+}
+
+#[test]
 fn chunks_that_are_none_are_called_so() {
     let server = listen(|_| ());
     let answer = server.answer(
