@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # `diorama serve` beside a bare axum handler and json-server (npm) on the same 1,000 records, with wrk: rates and their
 # ratios, latencies of reset, fork and of 1,024 sessions at once, memory of 10,000 sessions. SECONDS_EACH sets the length
-# of a run. Needs wrk and python3; json-server is left out where there is no npm.
+# of a run; arguments choose parts: get (the first rate), rates, crowd. Needs wrk and python3; json-server is left out where there is no npm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v wrk >/dev/null || { echo "wrk is missing (Debian: apt-get install wrk)" >&2; exit 1; }
