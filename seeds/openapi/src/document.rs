@@ -223,11 +223,17 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     })
 }
 
+/// Segments of a path, at most. Records of as many levels are looked for above each other.
+const MAX_SEGMENTS: usize = 64;
+
 /// A path as the world format takes it: without query, fragment and final slash.
 fn routable(written: &str) -> Result<String, &'static str> {
     let path = written.split(['?', '#']).next().unwrap_or_default();
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
     let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
+    if path.matches('/').count() > MAX_SEGMENTS {
+        return Err("its path has more than 64 segments");
+    }
     match diorama_seeds::world::is_path(&path) {
         true => Ok(path),
         false => Err("a segment of its path is empty, or has two parameters without text between them"),

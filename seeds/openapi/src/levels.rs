@@ -152,22 +152,26 @@ pub(super) fn demands<'a>(root: &'a Json, schema: &'a Json, demanded: &[&'a str]
 
 /// Whether a member lies beyond the levels to which references are followed, `open` of which have been.
 pub(super) fn beyond(root: &Json, open: usize, levels: usize, part: &Json) -> bool {
-    open >= levels && embeds(root, part, 0, false)
+    open >= levels && embeds(root, part, 0, false, &mut { MAX_PARTS_LOOKED_AT })
 }
 
+/// Parts of one schema in which an object is looked for; where there are more, there is one.
+const MAX_PARTS_LOOKED_AT: u32 = 2_000;
+
 /// Whether a schema embeds an object by reference, or a list of such.
-fn embeds(root: &Json, schema: &Json, depth: u32, referred: bool) -> bool {
-    if depth > MAX_DEPTH {
+fn embeds(root: &Json, schema: &Json, depth: u32, referred: bool, left: &mut u32) -> bool {
+    if depth > MAX_DEPTH || *left == 0 {
         return true;
     }
+    *left -= 1;
     if let Some(pointer) = schema.get("$ref").and_then(Json::as_str) {
-        return lookup(root, pointer).is_some_and(|target| embeds(root, target, depth + 1, true));
+        return lookup(root, pointer).is_some_and(|target| embeds(root, target, depth + 1, true, left));
     }
     let parts =
         ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema.get(key).and_then(Json::as_array));
     (referred && schema.get("properties").is_some())
-        || schema.get("items").is_some_and(|items| embeds(root, items, depth + 1, referred))
-        || parts.flatten().take(32).any(|part| embeds(root, part, depth + 1, referred))
+        || schema.get("items").is_some_and(|items| embeds(root, items, depth + 1, referred, left))
+        || parts.flatten().take(32).any(|part| embeds(root, part, depth + 1, referred, left))
 }
 
 #[cfg(test)]

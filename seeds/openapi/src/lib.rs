@@ -23,6 +23,8 @@ mod bundle;
 mod constants;
 mod contract;
 mod dates;
+#[cfg(test)]
+mod deep;
 mod document;
 mod entities;
 mod errors;

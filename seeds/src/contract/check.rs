@@ -52,7 +52,7 @@ impl<'c> At<'c> {
 
     /// Counts a step. Whether it is one too many.
     fn is_spent(self) -> bool {
-        self.steps.set(self.steps.get() + 1);
+        self.steps.set(self.steps.get().saturating_add(1));
         self.depth > MAX_DEPTH || self.steps.get() > MAX_STEPS
     }
 }
@@ -68,8 +68,9 @@ impl Schemas {
         self.check_at(schema, value, At::top(side, &Cell::new(0)))
     }
 
-    pub(super) fn fits(&self, schema: &Json, value: &Json) -> bool {
-        self.check(schema, value, Side::Reply).is_ok()
+    /// Whether a reply is valid by a schema, given the steps that checks before it took.
+    pub(super) fn fits_within(&self, schema: &Json, value: &Json, steps: &Cell<u32>) -> bool {
+        self.check_at(schema, value, At::top(Side::Reply, steps)).is_ok()
     }
 
     /// Whether a value is valid by a schema that is put together, without the alternatives it had.

@@ -1,5 +1,6 @@
 //! The value of a schema that shows what is known: members by their names, made-up ones for the rest.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,6 +19,8 @@ const MAX_DEPTH: u32 = 24;
 const MAX_STEPS: u32 = 60_000;
 /// Alternatives of `oneOf` that are tried.
 const MAX_WAYS: usize = 24;
+/// Alternatives inside alternatives are tried so deep.
+const MAX_WAYS_DEPTH: u32 = 12;
 /// Parts of a record that one list inside it shows.
 const MAX_PARTS: usize = 100;
 /// Members that hold whoever made a record.
@@ -174,6 +177,8 @@ struct Maker<'a> {
     open: Vec<String>,
     listed: bool,
     steps: u32,
+    /// Schemas held against values so far.
+    checks: Cell<u32>,
     /// Members so far that showed what is known.
     told: u32,
 }
@@ -182,7 +187,15 @@ impl Schemas {
     /// The valid value of a schema that shows the facts.
     #[must_use]
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
-        let maker = || Maker { schemas: self, facts, open: Vec::new(), listed: false, steps: 0, told: 0 };
+        let maker = || Maker {
+            schemas: self,
+            facts,
+            open: Vec::new(),
+            listed: false,
+            steps: 0,
+            checks: Cell::new(0),
+            told: 0,
+        };
         let place =
             Place { name: "", inside: "", seed: facts.known.seed, depth: 0, found: None, beside: None };
         let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));
@@ -241,12 +254,18 @@ impl Known {
 }
 
 impl Maker<'_> {
+    /// Whether a value is valid by a schema. After a million schemas in one reply, or one item of its
+    /// list, every value is.
+    fn fits(&self, schema: &Json, value: &Json) -> bool {
+        self.schemas.fits_within(schema, value, &self.checks)
+    }
+
     fn value(&mut self, schema: &Json, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         self.steps += 1;
         if let Some(value) = place.found
             && !value.is_object()
             && !value.is_array()
-            && self.schemas.fits(schema, value)
+            && self.fits(schema, value)
         {
             return value.clone();
         }
@@ -257,14 +276,22 @@ impl Maker<'_> {
         let flat = self.schemas.flat(schema);
         let before = self.open.len();
         self.open.extend(flat.names.iter().map(|name| (*name).to_owned()));
-        let value = self.chosen(schema, &flat, place, scope);
+        let value = self.chosen(schema, &flat, place, scope, 0);
         self.open.truncate(before);
         value
     }
 
     /// The first of a schema's alternatives that gives a valid value.
-    fn chosen(&mut self, schema: &Json, flat: &Flat<'_>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
-        if flat.ways.is_empty() {
+    fn chosen(
+        &mut self,
+        schema: &Json,
+        flat: &Flat<'_>,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+        depth: u32,
+    ) -> Json {
+        self.steps += 1;
+        if flat.ways.is_empty() || depth > MAX_WAYS_DEPTH {
             return self.plain(&flat.members, place, scope);
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
@@ -272,7 +299,7 @@ impl Maker<'_> {
         // What is known fits one of them best, or shows most in it; null comes after others, and what would stand inside
         // itself last.
         ways.sort_by_cached_key(|way| {
-            let fits = place.found.is_some_and(|found| self.schemas.fits(way, found));
+            let fits = place.found.is_some_and(|found| self.fits(way, found));
             (!fits, self.is_open(way), null(way), Reverse(self.shown_by(way, place, scope)))
         });
         let listed = self.listed;
@@ -282,9 +309,9 @@ impl Maker<'_> {
             let part = self.schemas.with(flat, way);
             let before = self.open.len();
             self.open.extend(part.names.iter().skip(flat.names.len()).map(|name| (*name).to_owned()));
-            let value = self.chosen(schema, &part, place, scope);
+            let value = self.chosen(schema, &part, place, scope, depth + 1);
             self.open.truncate(before);
-            if self.schemas.fits(schema, &value) {
+            if self.fits(schema, &value) {
                 return value;
             }
             first.get_or_insert(value);
@@ -305,8 +332,7 @@ impl Maker<'_> {
             _ => None,
         };
         let properties = word(&flat.members, "properties").and_then(Json::as_object);
-        let shows =
-            |name: &String, part: &Json| known(name).is_some_and(|value| self.schemas.fits(part, value));
+        let shows = |name: &String, part: &Json| known(name).is_some_and(|value| self.fits(part, value));
         properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
     }
 
@@ -360,7 +386,7 @@ impl Maker<'_> {
                 if unneeded {
                     continue;
                 }
-                if self.schemas.fits(part, &Json::Null) {
+                if self.fits(part, &Json::Null) {
                     out.insert(name.clone(), Json::Null);
                     continue;
                 }
@@ -488,7 +514,7 @@ impl Maker<'_> {
             let here = Place { found: Some(found), ..*here };
             let value = self.value(part, &here, &Scope::Made(known.clone()));
             let kept = found.is_object() || found.is_array() || alike(&value, found);
-            if kept && self.schemas.fits(part, &value) {
+            if kept && self.fits(part, &value) {
                 // A key of something else does not tell what an object is.
                 self.told += u32::from(told.is_some() || KEYS.contains(&&*name));
                 return Some(value);
@@ -497,14 +523,11 @@ impl Maker<'_> {
         // What is known to be nothing is left out, or empty where it may not be.
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
-            return must.then(|| {
-                if self.schemas.fits(part, &empty) { empty } else { self.value(part, here, scope) }
-            });
+            return must.then(|| if self.fits(part, &empty) { empty } else { self.value(part, here, scope) });
         }
         // What is shown is there.
         if told.is_none() && list.is_none() && is_gone(here.name) {
-            let nothing =
-                [Json::Bool(false), Json::Null].into_iter().find(|none| self.schemas.fits(part, none));
+            let nothing = [Json::Bool(false), Json::Null].into_iter().find(|none| self.fits(part, none));
             if nothing.is_some() || !must {
                 return nothing.filter(|_| must || !scope.is_said());
             }
@@ -526,7 +549,7 @@ impl Maker<'_> {
             return self.unsaid(part, here, (scope, &inner), must);
         }
         let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
-        (must || self.schemas.fits(part, &value)).then_some(value)
+        (must || self.fits(part, &value)).then_some(value)
     }
 
     /// A member that shows the record that a record refers to, or those that it lists, or its parts.
@@ -551,7 +574,7 @@ impl Maker<'_> {
             });
             Json::Array(items.collect())
         };
-        self.schemas.fits(part, &value).then_some(value)
+        self.fits(part, &value).then_some(value)
     }
 
     /// The records of a noun that a record lists, or that are its parts.
@@ -588,18 +611,18 @@ impl Maker<'_> {
             _ => word(&flat.members, "const"),
         };
         let given = only.or_else(|| word(&flat.members, "default"));
-        if let Some(given) = given.filter(|given| self.schemas.fits(part, given)) {
+        if let Some(given) = given.filter(|given| self.fits(part, given)) {
             return Some(given.clone());
         }
         let before = self.told;
         let own = Rc::ptr_eq(outer.known(), inner.known()) && self.is_object(part);
         let value = own.then(|| self.value(part, here, inner)).filter(|_| self.told > before);
         self.told = before + u32::from(value.is_some());
-        if value.as_ref().is_some_and(|value| must || self.schemas.fits(part, value)) {
+        if value.as_ref().is_some_and(|value| must || self.fits(part, value)) {
             return value;
         }
         let any = flat.ways.is_empty() && kind_of(&flat.members, None).is_empty();
-        if !any && self.schemas.fits(part, &Json::Null) {
+        if !any && self.fits(part, &Json::Null) {
             return Some(Json::Null);
         }
         must.then(|| self.value(part, here, inner))
@@ -625,7 +648,7 @@ impl Maker<'_> {
         } else {
             self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
         };
-        ((object || alike(&value, &key)) && self.schemas.fits(part, &value)).then_some(value)
+        ((object || alike(&value, &key)) && self.fits(part, &value)).then_some(value)
     }
 
     /// Where the members of an object come from of which nothing is known by its name.
@@ -689,6 +712,7 @@ impl Maker<'_> {
             let mut items = Vec::with_capacity(list.items.len());
             for known in list.items.iter().take(most) {
                 self.steps = 0;
+                self.checks.set(0);
                 // Items that are no objects are the keys.
                 let found = Some(&known.key).filter(|_| of_keys && !known.key_name.is_empty());
                 let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found, beside: None };
@@ -735,7 +759,7 @@ impl Maker<'_> {
 
     /// A text as the only item of a list: itself, or the first object that has a place for plain text.
     fn spoken(&mut self, item: &Json, text: &Json, place: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
-        if self.schemas.fits(item, text) {
+        if self.fits(item, text) {
             return Some(text.clone());
         }
         let flat = self.schemas.flat(item);
@@ -743,7 +767,7 @@ impl Maker<'_> {
         ways.iter().find_map(|way| {
             let mut value =
                 self.value(way, &place.below("", "", place.seed), &Scope::Made(scope.known().clone()));
-            (self.put_text(way, text, &mut value, 0) && self.schemas.fits(item, &value)).then_some(value)
+            (self.put_text(way, text, &mut value, 0) && self.fits(item, &value)).then_some(value)
         })
     }
 
@@ -775,7 +799,7 @@ impl Maker<'_> {
             return;
         }
         members.insert(known.key_name.clone(), known.key.clone());
-        if !self.schemas.fits(item, value)
+        if !self.fits(item, value)
             && let Json::Object(members) = value
         {
             members.remove(&known.key_name);

@@ -59,7 +59,7 @@ impl Schemas {
                 ("properties", Some(Json::Object(known)), Json::Object(more)) => {
                     for (name, part) in more {
                         match known.get_mut(name) {
-                            Some(both) if both != part => *both = json!({"allOf": [both.clone(), part]}),
+                            Some(both) if both != part => put_together(both, part),
                             Some(_) => {}
                             None => {
                                 known.insert(name.clone(), part.clone());
@@ -84,9 +84,7 @@ impl Schemas {
                         kind => *known = kind.clone(),
                     }
                 }
-                ("items", Some(known), more) if *known != *more => {
-                    *known = json!({"allOf": [known.clone(), more]})
-                }
+                ("items", Some(known), more) if *known != *more => put_together(known, more),
                 ("additionalProperties", Some(known), Json::Bool(false)) => *known = Json::Bool(false),
                 _ => {}
             }
@@ -104,4 +102,15 @@ impl Schemas {
             }
         }
     }
+}
+
+/// Lets a schema promise what another does as well. However many are put together, they do not lie inside each other.
+fn put_together(known: &mut Json, more: &Json) {
+    if let Some(members) = known.as_object_mut().filter(|members| members.len() == 1)
+        && let Some(Json::Array(parts)) = members.get_mut("allOf")
+    {
+        parts.push(more.clone());
+        return;
+    }
+    *known = json!({"allOf": [known.take(), more]});
 }

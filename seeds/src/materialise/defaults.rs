@@ -38,7 +38,9 @@ fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &s
             let of = maker_at(item, None, place, &singular(name), depth + 1);
             let many = if ends(&words, &["ingredient", "step"]) { 4 } else { 1 };
             let least = schema.limits.min_length.map_or(many, u64::from);
-            let most = schema.limits.max_length.map_or(u64::MAX, u64::from).min(least + 3);
+            // Lists inside lists of lists multiply: they have as few items as they may.
+            let more = if depth > 1 { 0 } else { 3 };
+            let most = schema.limits.max_length.map_or(u64::MAX, u64::from).min(least + more);
             Maker::List { of: Box::new(of), min: least, max: most.max(least) }
         }
         Type::Object(members) if depth < 8 => {

@@ -343,6 +343,7 @@ impl<'a> Run<'a> {
                 keys: &self.keys,
                 done: &done,
                 values,
+                items_drawn: 0,
                 cast,
             };
             for field in plan.order.iter().copied().filter(|field| !fixed[*field]) {

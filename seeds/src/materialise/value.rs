@@ -27,6 +27,8 @@ pub(super) struct Making<'a> {
     pub(super) done: &'a Done<'a>,
     /// The values so far.
     pub(super) values: Vec<Value>,
+    /// Items of lists that were drawn so far, those included that a list already had.
+    pub(super) items_drawn: u32,
     pub(super) cast: Cast<'a>,
 }
 
@@ -39,6 +41,9 @@ pub(super) fn missing(field: &Field) -> Value {
 pub(super) fn varies_alone(maker: &Maker) -> bool {
     matches!(maker, Maker::Text(Provider::Email | Provider::Username) | Maker::FromName { .. })
 }
+
+/// Items of lists that are drawn for one record: lists of lists multiply.
+const MAX_ITEMS_DRAWN: u32 = 200_000;
 
 /// A finite set of values is listed up to this size.
 const MOST_LISTED: u64 = 100_000;
@@ -286,6 +291,13 @@ impl Making<'_> {
         for _ in 0..wanted * 16 {
             if items.len() == wanted {
                 break;
+            }
+            self.items_drawn += 1;
+            if self.items_drawn > MAX_ITEMS_DRAWN {
+                return fault(
+                    format!("found lists of which one record takes more than {MAX_ITEMS_DRAWN} items"),
+                    "make shorter lists, or fewer inside each other",
+                );
             }
             let made = self.draw(of, item, plan, draw);
             let value = match made {

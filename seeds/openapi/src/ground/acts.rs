@@ -167,7 +167,7 @@ impl<'a> Act<'a> {
             self.require(&above);
         }
         let known = Above { at, of: Some(index), exact, ..Above::default() };
-        let key = self.locate(index, &known, 0);
+        let key = self.locate(index, &known);
         self.api.behaviour.key = Some(key);
         let name = Some(found.name.clone());
         let parameter = keys(&self.parts).last().map(|name| (*name).to_owned());
@@ -413,7 +413,7 @@ impl<'a> Act<'a> {
 
     fn same_record(&mut self, method: &str, of: usize, known: &Above) {
         let name = Some(self.collection(of).name.clone());
-        let key = self.locate(of, known, 0);
+        let key = self.locate(of, known);
         self.require_one(of, &key);
         let behaviour = &mut self.api.behaviour;
         behaviour.key = Some(key);
@@ -482,7 +482,7 @@ impl<'a> Act<'a> {
             let found = self.collection(of);
             let shows = found.uses.is_none() && self.shows(found);
             if shows && self.operation.method != "GET" {
-                let key = self.locate(of, known, 0);
+                let key = self.locate(of, known);
                 self.api.behaviour.action = Some(found.name.clone());
                 self.api.behaviour.key = Some(key);
             }

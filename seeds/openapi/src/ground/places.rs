@@ -802,11 +802,28 @@ impl Places {
         }
     }
 
+    /// Whether a collection is another one (`of`) or stands below it: by its path, which begins with `path`, or by what it
+    /// stands below itself. `of` is no collection's index where only the path counts.
+    fn is_below(&self, index: usize, path: &str, of: usize) -> bool {
+        let mut seen = HashSet::from([index]);
+        let mut open = vec![index];
+        while let Some(index) = open.pop() {
+            let Some((form, found)) = self.all.get_index(index) else { continue };
+            if index == of || form.starts_with(path) {
+                return true;
+            }
+            let exact = found.above.iter().filter(|known| known.exact).filter_map(|known| known.of);
+            open.extend(exact.filter(|next| seen.insert(*next)));
+        }
+        false
+    }
+
     /// What a path stands below: the nearest records, and values of which no records are known.
     pub(super) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
         let mut above: Vec<Above> = Vec::new();
         let mut at = 0;
         let mut before = String::new();
+        let below = format!("{}/", form(parts));
         for (position, part) in parts.iter().enumerate() {
             let name = match part {
                 Part::Text(text) => {
@@ -818,7 +835,8 @@ impl Places {
             let path = form(parts.get(..position).unwrap_or_default());
             // The first part of a key of two is no key by itself.
             let is_first = self.is_first_part(parts, position);
-            let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found) && *found != but);
+            let exact = self.exact(&path).filter(|found| !is_first && self.is_shown(*found));
+            let exact = exact.filter(|found| !self.is_below(*found, &below, but));
             let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
             let stem = Some(stem).filter(|stem| !stem.is_empty());
             // What only chooses a list is no record of it, unless it is an id.

@@ -181,3 +181,40 @@ fn what_stands_below_a_record_is_called_by_that_records_name() {
     let fake = found.doc.resources["thing"].fields["shelf_name"].fake.clone().unwrap();
     assert_eq!(fake, serde_json::json!({"provider": "through", "ref": "shelf_id", "field": "name"}));
 }
+
+#[test]
+fn collections_above_each_other_are_not_followed_in_a_circle() {
+    // The users are below groups, and the only groups of the document are below its users.
+    let found = imported(&format!(
+        "  /groups/{{group_id}}/users/{{user_id}}: {{get: {ONE}}}\n  /groups/{{group_id}}/users/{{user_id}}/groups: {{get: {LIST}}}\n{ODD}"
+    ));
+    assert!(behaviour(&found, "GET /groups/{group_id}/users/{user_id}").get.is_some());
+    assert!(behaviour(&found, "GET /groups/{group_id}/users/{user_id}/groups").list.is_some());
+    // Each of two or three is the only one whose path ends as another's begins.
+    for count in [2, 3] {
+        let name = |place: usize| ["apples", "pears", "plums"][place % count];
+        let path = |place: usize| {
+            let (above, own) = (name(place), name(place + 1));
+            format!("  /{above}/{{a}}/{own}: {{get: {LIST}}}\n  /{above}/{{a}}/{own}/{{b}}: {{get: {ONE}}}\n")
+        };
+        let paths: String = (0..count).map(path).collect();
+        let found = imported(&format!("{paths}{ODD}"));
+        assert_eq!(found.doc.apis.len(), count * 2 + 1);
+    }
+}
+
+#[test]
+fn expressions_for_keys_are_bounded_however_much_stands_above() {
+    let mut paths = String::new();
+    let mut path = String::new();
+    for level in 0..30 {
+        path.push_str(&format!("/level{level}s"));
+        paths.push_str(&format!("  {path}: {{get: {LIST}}}\n"));
+        path.push_str(&format!("/{{level{level}_id}}"));
+        paths.push_str(&format!("  {path}: {{get: {ONE}}}\n"));
+    }
+    let found = imported(&format!("{paths}{ODD}"));
+    let last = behaviour(&found, &format!("GET {path}"));
+    assert!(last.get.is_some(), "{:?}", found.notes);
+    assert!(last.key.is_some_and(|key| key.len() < 1_000));
+}

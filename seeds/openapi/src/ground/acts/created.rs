@@ -166,7 +166,7 @@ impl Act<'_> {
 
     fn set_above(&mut self, above: &[Above]) {
         for known in above {
-            let key = self.key_above(known, 0);
+            let key = self.key_above(known);
             self.api.behaviour.set.insert(known.field.clone(), key);
         }
         self.require(above);

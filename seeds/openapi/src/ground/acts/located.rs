@@ -10,6 +10,11 @@ use crate::operations::argument;
 use crate::phrases;
 use crate::words::label;
 
+/// Most records above each other that one key's expression looks up.
+const MAX_LOOKUP_DEPTH: usize = 8;
+/// Most look-ups of one expression. Each of a record's keys may have several of its own.
+const MAX_LOOKUPS: usize = 24;
+
 impl<'a> Act<'a> {
     /// Gives the parameters of the path the resources that they are keys of.
     pub(super) fn refer(&mut self) {
@@ -77,7 +82,7 @@ impl<'a> Act<'a> {
                 continue;
             }
             let above = Above { at: place, of: Some(own), exact: true, ..Above::default() };
-            let key = self.locate(own, &above, 0);
+            let key = self.locate(own, &above);
             self.used.insert(second.clone());
             let given = argument(second);
             self.api.behaviour.require.push(RequireDoc {
@@ -119,8 +124,14 @@ impl<'a> Act<'a> {
         argument(&name)
     }
 
-    /// The expression for the key of the record that a key in the path names.
-    pub(super) fn locate(&mut self, index: usize, known: &Above, depth: usize) -> String {
+    /// The expression for the key of the record that a key in the path names. At most [`MAX_LOOKUP_DEPTH`] records above
+    /// it and [`MAX_LOOKUPS`] in all are part of what it looks for.
+    pub(super) fn locate(&mut self, index: usize, known: &Above) -> String {
+        let mut left = MAX_LOOKUPS;
+        self.locate_within(index, known, 0, &mut left)
+    }
+
+    fn locate_within(&mut self, index: usize, known: &Above, depth: usize, left: &mut usize) -> String {
         let found = self.collection(index);
         let given = self.argument(known.at);
         let field = match &known.by {
@@ -133,8 +144,13 @@ impl<'a> Act<'a> {
         }
         let variable = ["a", "b", "c", "d", "e", "f", "g", "h"].get(depth).copied().unwrap_or("z");
         let mut conditions = vec![format!("{variable}.{field} == {given}")];
-        if known.exact {
-            conditions.extend(self.conditions(variable, &found.above, depth + 1));
+        if known.exact && depth < MAX_LOOKUP_DEPTH {
+            for above in &found.above {
+                let Some(rest) = left.checked_sub(1) else { break };
+                *left = rest;
+                let key = self.key_within(above, depth + 1, left);
+                conditions.push(format!("{variable}.{} == {key}", above.field));
+            }
         }
         found.first(variable, &conditions.join(" && "))
     }
@@ -143,10 +159,15 @@ impl<'a> Act<'a> {
         self.resources.get(resource).is_some_and(|known| known.fields.contains_key(field))
     }
 
-    pub(super) fn key_above(&mut self, above: &Above, depth: usize) -> String {
+    pub(super) fn key_above(&mut self, above: &Above) -> String {
+        let mut left = MAX_LOOKUPS;
+        self.key_within(above, 0, &mut left)
+    }
+
+    fn key_within(&mut self, above: &Above, depth: usize, left: &mut usize) -> String {
         match above.of {
             Some(of) if above.mine => self.collection(of).first("x", "true"),
-            Some(of) => self.locate(of, above, depth),
+            Some(of) => self.locate_within(of, above, depth, left),
             None => self.argument(above.at),
         }
     }
@@ -158,7 +179,7 @@ impl<'a> Act<'a> {
                 self.argument(known.at);
                 continue;
             };
-            let key = self.locate(of, known, 0);
+            let key = self.locate(of, known);
             self.require_one(of, &key);
         }
     }
@@ -193,8 +214,9 @@ impl<'a> Act<'a> {
 
     /// What a variable has in the fields that hold what it stands below.
     pub(super) fn conditions(&mut self, variable: &str, above: &[Above], depth: usize) -> Vec<String> {
+        let mut left = MAX_LOOKUPS;
         let condition = |known: &Above| {
-            let key = self.key_above(known, depth);
+            let key = self.key_within(known, depth, &mut left);
             format!("{variable}.{} == {key}", known.field)
         };
         above.iter().map(condition).collect()

@@ -1,7 +1,7 @@
 //! What a list or a new record stands below, where the path of an operation is not that of the collection.
 
 use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::Act;
 use crate::ground::places::{Above, Places};
@@ -33,7 +33,7 @@ impl Act<'_> {
                 continue;
             }
             let nearest = above.iter().rposition(|other| other.of == Some(of)) == above.len().checked_sub(1);
-            if !nearest || self.stands_below(&other, &found.name, 0) {
+            if !nearest || self.stands_below(&other, &found.name) {
                 continue;
             }
             let field = format!("in_{other}");
@@ -66,14 +66,19 @@ impl Act<'_> {
         }
     }
 
-    fn stands_below(&self, name: &str, above: &str, depth: u32) -> bool {
-        name == above
-            || depth > 12
-            || self.resources.get(name).into_iter().flat_map(|known| known.fields.values()).any(|doc| {
-                doc.reference
-                    .as_deref()
-                    .is_some_and(|next| next != name && self.stands_below(next, above, depth + 1))
-            })
+    /// Whether records of a resource refer to those of another, directly or through others.
+    fn stands_below(&self, name: &str, above: &str) -> bool {
+        let mut seen = IndexSet::from([name]);
+        let mut next = 0;
+        while let Some(name) = seen.get_index(next).copied() {
+            if name == above {
+                return true;
+            }
+            let fields = self.resources.get(name).into_iter().flat_map(|known| known.fields.values());
+            seen.extend(fields.filter_map(|doc| doc.reference.as_deref()));
+            next += 1;
+        }
+        false
     }
 }
 
@@ -87,13 +92,20 @@ fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u3
     }
 }
 
-/// What is above, with what stands above that.
-pub(super) fn all_above(places: &Places, above: &[Above]) -> Vec<Above> {
-    let mut all = above.to_vec();
-    for known in above.iter().filter(|known| known.exact) {
-        if let Some((_, other)) = known.of.and_then(|of| places.all.get_index(of)) {
-            all.extend(all_above(places, &other.above));
-        }
+/// What is above, with what stands above that, each collection's once.
+pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above> {
+    let mut all = Vec::new();
+    let mut seen = IndexSet::new();
+    let mut open = vec![above];
+    while let Some(above) = open.pop() {
+        all.extend_from_slice(above);
+        let exact = above.iter().rev().filter(|known| known.exact).filter_map(|known| known.of);
+        let others = exact.filter_map(|of| Some((of, places.all.get_index(of)?.1)));
+        // The first is next, with all that stands above it.
+        let new: Vec<&[Above]> =
+            others.filter(|(of, _)| !seen.contains(of)).map(|(_, other)| other.above.as_slice()).collect();
+        seen.extend(above.iter().filter(|known| known.exact).filter_map(|known| known.of));
+        open.extend(new);
     }
     all
 }

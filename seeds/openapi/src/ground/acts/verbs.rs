@@ -23,7 +23,7 @@ impl Act<'_> {
             let above = self.places.above(&self.parts, usize::MAX);
             let known = above.last().filter(|known| known.at + 1 == keys(&before).len())?.clone();
             let of = known.of.filter(|of| self.is_stored(*of))?;
-            let key = self.locate(of, &known, 0);
+            let key = self.locate(of, &known);
             return Some((of, key));
         }
         let own = self.places.all.get_index_of(&form(&before));
@@ -35,7 +35,7 @@ impl Act<'_> {
         }
         let of = self.places.mine(&before).filter(|of| before.len() == 1 && self.is_stored(*of))?;
         let known = Above { of: Some(of), mine: true, ..Above::default() };
-        Some((of, self.key_above(&known, 0)))
+        Some((of, self.key_above(&known)))
     }
 
     /// Does what the path's last word says to the record before it, where that is known. Whether it is.
