@@ -180,7 +180,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// Members that hold values of the described API, in which nothing is a reference.
-fn is_plain_value(name: &str) -> bool {
+pub(super) fn is_plain_value(name: &str) -> bool {
     matches!(name, "example" | "examples" | "default" | "enum" | "const")
 }
 

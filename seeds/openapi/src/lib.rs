@@ -44,6 +44,7 @@ mod security;
 mod shape;
 mod source;
 mod swagger;
+mod texts;
 mod words;
 
 /// How a document is imported.
@@ -155,6 +156,7 @@ pub fn import_with(
     let mut root = source::parse(text).map_err(refuse)?;
     let swagger = document::is_swagger(&root).map_err(refuse)?;
     let reasons = bundle::take_in(&mut root, files);
+    texts::cut(&mut root);
     let lost = bundle::unresolved(&root, &reasons);
     if options.strict && !lost.is_empty() {
         let findings = lost
