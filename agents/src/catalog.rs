@@ -13,6 +13,7 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     if let Some(scenarios) = diorama_catalog::scenarios(name) {
         world::add_scenarios(&mut doc, &format!("catalog/{name}.scenarios.yaml"), scenarios.as_bytes())?;
     }
+    doc.source = Some(format!("Diorama catalog: {name}"));
     Ok(Some(doc))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A function of the manifest alone, so that it has the same bytes wherever and however the dataset was made.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value as Json;
@@ -13,8 +14,14 @@ use crate::row::Split;
 /// Domains shown by name; the manifest has them all.
 const DOMAINS_SHOWN: usize = 20;
 
-/// Licences the hub knows, by their SPDX identifier in lower case.
-const HUB_LICENSES: [&str; 12] = [
+/// Sources shown by name.
+const SOURCES_SHOWN: usize = 50;
+
+/// Longest name of a licence that is none of the hub's.
+const MAX_NAME_CHARS: usize = 100;
+
+/// Licences the hub knows, by their SPDX identifier in lower case, without `-only` and `-or-later`.
+const HUB_LICENSES: [&str; 27] = [
     "apache-2.0",
     "mit",
     "cc0-1.0",
@@ -27,6 +34,21 @@ const HUB_LICENSES: [&str; 12] = [
     "pddl",
     "unlicense",
     "isc",
+    "agpl-3.0",
+    "gpl-2.0",
+    "gpl-3.0",
+    "lgpl-2.1",
+    "lgpl-3.0",
+    "mpl-2.0",
+    "epl-2.0",
+    "cc-by-2.0",
+    "cc-by-3.0",
+    "cc-by-sa-3.0",
+    "cc-by-nc-sa-4.0",
+    "cc-by-nd-4.0",
+    "cc-by-nc-nd-4.0",
+    "bsl-1.0",
+    "zlib",
 ];
 
 /// The card's text.
@@ -48,12 +70,18 @@ fn front_matter(text: &mut String, manifest: &Manifest) {
     text.push_str("---\npretty_name: Diorama dialogues\n");
     let licenses: Vec<&String> = manifest.counts.licenses.keys().collect();
     match licenses.as_slice() {
-        [license] if HUB_LICENSES.contains(&license.to_lowercase().as_str()) => {
-            let _ = writeln!(text, "license: {}", license.to_lowercase());
+        [license] if HUB_LICENSES.contains(&hub_name(license).as_str()) => {
+            let _ = writeln!(text, "license: {}", hub_name(license));
         }
         _ => {
-            let names: Vec<&str> = licenses.iter().map(|license| license.as_str()).collect();
-            let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(names.join(", ")));
+            let names = licenses.iter().map(|license| identifier(license)).collect::<Vec<_>>().join("-and-");
+            let name: String = names.chars().take(MAX_NAME_CHARS).collect();
+            let _ = writeln!(text, "license: other\nlicense_name: {}", Json::from(name));
+            // All of them by their own names, which may hold what an identifier may not.
+            text.push_str("license_details: |\n");
+            for (license, rows) in &manifest.counts.licenses {
+                let _ = writeln!(text, "  {}: {rows} dialogues", line(license));
+            }
         }
     }
     text.push_str("language:\n- en\ntask_categories:\n- text-generation\n");
@@ -117,16 +145,41 @@ fn counts(text: &mut String, manifest: &Manifest) {
     if !counts.phenomena.is_empty() {
         table(text, "phenomenon", "dialogues that have it", counts.phenomena.iter());
     }
-    if counts.licenses.len() > 1 {
-        table(text, "license", "dialogues", counts.licenses.iter());
+    table(text, "license", "dialogues", counts.licenses.iter());
+    most(text, "source", &counts.sources, SOURCES_SHOWN);
+    most(text, "domain", &counts.domains, DOMAINS_SHOWN);
+}
+
+/// A table of those with the most dialogues.
+fn most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, shown: usize) {
+    if counts.is_empty() {
+        return;
     }
-    let mut domains: Vec<(&String, &u64)> = counts.domains.iter().collect();
-    domains.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
-    let more = domains.len().saturating_sub(DOMAINS_SHOWN);
-    table(text, "domain", "dialogues", domains.into_iter().take(DOMAINS_SHOWN));
+    let mut all: Vec<(&String, &u64)> = counts.iter().collect();
+    all.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    let more = all.len().saturating_sub(shown);
+    table(text, name, "dialogues", all.into_iter().take(shown));
     if more > 0 {
-        let _ = writeln!(text, "and {more} more domains, in `manifest.json`.\n");
+        let _ = writeln!(text, "and {more} more {name}s, in `manifest.json`.\n");
     }
+}
+
+/// An SPDX identifier as the hub writes it: `AGPL-3.0-only` is `agpl-3.0`.
+fn hub_name(license: &str) -> String {
+    let lower = license.to_lowercase();
+    let bare = lower.strip_suffix("-only").or_else(|| lower.strip_suffix("-or-later"));
+    bare.unwrap_or(&lower).to_owned()
+}
+
+/// A licence as an identifier of the hub: lower-case letters, digits, dots and hyphens.
+fn identifier(license: &str) -> String {
+    let plain = license.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { ' ' });
+    plain.collect::<String>().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// Text on one line of a YAML block.
+fn line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn funnel(text: &mut String, manifest: &Manifest) {
@@ -211,3 +264,18 @@ which also states its methods.
 - No figure depends on the machine, the number of threads or the number of shards. `manifest.json` has them all, with the \
 BLAKE3 checksum of every file.
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_licence_is_an_identifier_of_the_hub() {
+        assert_eq!(identifier("AGPL-3.0-only"), "agpl-3.0-only");
+        assert_eq!(identifier("Apache License, Version 2.0"), "apache-license-version-2.0");
+        assert_eq!(identifier("https://x.org/terms?a=b"), "https-x.org-terms-a-b");
+        assert_eq!(line("a\nb: c"), "a b: c");
+        assert_eq!(hub_name("AGPL-3.0-only"), "agpl-3.0");
+        assert_eq!(hub_name("CC-BY-4.0"), "cc-by-4.0");
+    }
+}

@@ -53,7 +53,7 @@ const fn nullable(name: &'static str, kind: Kind, meaning: &'static str) -> Colu
 }
 
 /// The columns of a row, in order.
-pub const COLUMNS: [Column; 24] = [
+pub const COLUMNS: [Column; 25] = [
     column("id", Kind::Text, "Identifier, unique in the dataset."),
     column("split", Kind::Text, "`train` or `test`. No archetype is in both."),
     column("ability", Kind::Text, "API-Bank's ability: `call`, `retrieve_call` or `plan_retrieve_call`."),
@@ -100,7 +100,18 @@ pub const COLUMNS: [Column; 24] = [
     column("initial_state_hash", Kind::Text, "Digest of the records before the first call."),
     column("final_state_hash", Kind::Text, "Digest of the records after the last call."),
     column("gates", Kind::Json, "What each gate found."),
-    column("license", Kind::Text, "SPDX identifier."),
+    column(
+        "license",
+        Kind::Text,
+        "Licence of the world: an SPDX expression, else the name or address that its document gives; `unstated` where it \
+         gives none.",
+    ),
+    column(
+        "source",
+        Kind::Text,
+        "What the world was made from: provider, title and version of a document, or domains of the catalog; \
+         `unstated` where nothing says it.",
+    ),
     column("provenance", Kind::Json, "Backend, model, prompt hash, seed, slot, attempt and version."),
 ];
 
@@ -124,6 +135,9 @@ pub const MESSAGE: [Column; 7] = [
          other roles.",
     ),
 ];
+
+/// The name of the only column that files of before it lack.
+pub(crate) const SOURCE: &str = "source";
 
 /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
 #[must_use]

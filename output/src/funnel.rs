@@ -86,6 +86,9 @@ pub struct Counts {
     pub apis: BTreeMap<String, u64>,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
+    /// Rows by what their worlds were made from.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sources: BTreeMap<String, u64>,
 }
 
 impl Funnel {
@@ -145,6 +148,7 @@ impl Counts {
         bump(&mut self.domains, &row.domain);
         bump(&mut self.archetypes, &row.archetype);
         bump(&mut self.licenses, &row.license);
+        bump(&mut self.sources, &row.source);
         let called = row.messages.iter().flat_map(|message| &message.tool_calls);
         let mut called: Vec<&str> = called.map(|call| &*call.function.name).collect();
         called.sort_unstable();
@@ -170,6 +174,7 @@ impl Counts {
         sum_into(&mut self.phenomena, &other.phenomena);
         sum_into(&mut self.apis, &other.apis);
         sum_into(&mut self.licenses, &other.licenses);
+        sum_into(&mut self.sources, &other.sources);
     }
 }
 

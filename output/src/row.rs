@@ -61,8 +61,11 @@ pub struct Dialogue {
     pub final_state_hash: String,
     /// JSON: what each gate found.
     pub gates: String,
-    /// SPDX identifier.
+    /// Licence of the world: an SPDX expression where its document gives one, else its name or address, else `unstated`.
     pub license: String,
+    /// What the world was made from; `unstated` where nothing says it, as in datasets of before the column.
+    #[serde(default = "unstated")]
+    pub source: String,
     /// JSON: backend, model, prompt hash, seed, slot, attempt, version.
     pub provenance: String,
 }
@@ -148,6 +151,11 @@ pub enum Split {
     Test,
 }
 
+/// What stands for a source that nothing states.
+pub(crate) fn unstated() -> String {
+    diorama_seeds::doc::UNSTATED.to_owned()
+}
+
 impl Dialogue {
     /// The first thing the user says: what diversity is measured on.
     #[must_use]
@@ -176,7 +184,7 @@ impl Dialogue {
         texts + phenomena + messages + self.gold_plan.as_ref().map_or(0, String::len)
     }
 
-    fn texts(&self) -> [&str; 17] {
+    fn texts(&self) -> [&str; 18] {
         [
             &self.id,
             &self.world_id,
@@ -194,6 +202,7 @@ impl Dialogue {
             &self.final_state_hash,
             &self.gates,
             &self.license,
+            &self.source,
             &self.provenance,
         ]
     }
@@ -211,6 +220,7 @@ impl Dialogue {
             ("archetype", &self.archetype),
             ("domain", &self.domain),
             ("license", &self.license),
+            ("source", &self.source),
         ] {
             if text.is_empty() {
                 return Err(fault(column, "is empty, but every row needs it".to_owned()));

@@ -4,7 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::doc::{DomainDoc, WORLD_VERSION, WorldDoc};
+use indexmap::{IndexMap, IndexSet};
+
+use crate::doc::{DomainDoc, UNSTATED, WORLD_VERSION, WorldDoc};
 use crate::naming::camel;
 use crate::world::{Finding, Report};
 
@@ -13,7 +15,7 @@ use crate::world::{Finding, Report};
 /// A domain without a base path gets one from its name (`dental_clinic`: `/dental-clinic`), unless it is the only
 /// domain. Domains and base paths that occur twice get a number. API names that occur in several domains get their
 /// domain's name in front in each (`DentalClinicListRooms`). Clock and zone are the first world's; the result stands
-/// for a benchmark when one of the worlds does. It is materialised when all of them are, with the first's seed.
+/// for a benchmark when one of the worlds does. It has the licences and sources of all of them. It is materialised when all of them are, with the first's seed.
 ///
 /// # Errors
 /// There is no world, or only some of them are materialised.
@@ -42,23 +44,35 @@ pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
     if domains.len() > 1 {
         tell_apart(&mut domains);
     }
-    let mut licences: Vec<&str> = Vec::new();
-    for licence in docs.iter().filter_map(|doc| doc.license.as_deref()) {
-        if !licences.contains(&licence) {
-            licences.push(licence);
-        }
-    }
+    let licences: IndexSet<&str> = docs.iter().map(WorldDoc::license).collect();
+    let licences: Vec<&str> = licences.into_iter().collect();
+    let stated = |text: String| Some(text).filter(|text| text != UNSTATED);
     Ok(WorldDoc {
         world: WORLD_VERSION,
         name: name.to_owned(),
         clock: first.clock.clone(),
         zone: first.zone.clone(),
-        license: (!licences.is_empty()).then(|| licences.join(" AND ")),
+        license: stated(licences.join(" AND ")),
+        source: stated(sources(docs)),
         benchmark: docs.iter().any(|doc| doc.benchmark),
         materialised: first.materialised,
         domains,
         ..WorldDoc::default()
     })
+}
+
+/// What worlds were made from. Sources that begin with the same words and a colon are listed behind these.
+fn sources(docs: &[WorldDoc]) -> String {
+    let mut all: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
+    for source in docs.iter().map(WorldDoc::source) {
+        let (of, name) = source.split_once(": ").unwrap_or((source, ""));
+        all.entry(of).or_default().extend(Some(name).filter(|name| !name.is_empty()));
+    }
+    let one = |(of, names): (&str, IndexSet<&str>)| match names.is_empty() {
+        true => of.to_owned(),
+        false => format!("{of}: {}", names.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    all.into_iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn tell_apart(domains: &mut [DomainDoc]) {
@@ -114,6 +128,35 @@ mod tests {
             .iter()
             .map(|name| world::read(name, catalog::source(name).unwrap().as_bytes()).unwrap())
             .collect()
+    }
+
+    #[test]
+    fn a_joined_world_states_the_licences_and_sources_of_all() {
+        let world = |license: Option<&str>, source: Option<&str>| WorldDoc {
+            license: license.map(str::to_owned),
+            source: source.map(str::to_owned),
+            ..WorldDoc::default()
+        };
+        let check = |docs: &[WorldDoc], license: &str, source: &str| {
+            let found = compose("all", docs).unwrap();
+            assert_eq!((found.license(), found.source()), (license, source));
+        };
+        let (library, clinic) = ("Diorama catalog: city_library", "Diorama catalog: dental_clinic");
+        check(
+            &[world(Some("CC0-1.0"), Some(library)), world(Some("CC0-1.0"), Some(clinic))],
+            "CC0-1.0",
+            "Diorama catalog: city_library, dental_clinic",
+        );
+        check(
+            &[
+                world(Some("MIT"), Some(clinic)),
+                world(None, None),
+                world(Some("MIT"), Some("x.org, X, version 1")),
+            ],
+            "MIT AND unstated",
+            "Diorama catalog: dental_clinic; unstated; x.org, X, version 1",
+        );
+        check(&[world(None, None), world(None, None)], "unstated", "unstated");
     }
 
     #[test]

@@ -46,9 +46,12 @@ pub struct WorldDoc {
     /// IANA time zone; default `UTC`.
     #[serde(default = "utc")]
     pub zone: String,
-    /// Licence of the records and texts, as an SPDX expression.
+    /// Licence of the records and texts: an SPDX expression, else a name or an address. Left out: unstated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
+    /// What the world was made from: `azure.com, ServiceBusManagementClient, version 2017-04-01`. Left out: unstated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// True for worlds that stand for a public benchmark: `generate` refuses them for training rows.
     #[serde(default, skip_serializing_if = "is_false")]
     pub benchmark: bool,
@@ -321,7 +324,22 @@ pub struct FieldDoc {
     pub synonyms: IndexMap<String, Vec<String>>,
 }
 
+/// What stands for a licence or a source that nothing states.
+pub const UNSTATED: &str = "unstated";
+
 impl WorldDoc {
+    /// The licence of the records and texts.
+    #[must_use]
+    pub fn license(&self) -> &str {
+        stated(self.license.as_deref())
+    }
+
+    /// What the world was made from.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        stated(self.source.as_deref())
+    }
+
     /// The domains, whichever form the document uses; those of the long form are only looked at.
     #[must_use]
     pub fn to_domains(&self) -> Cow<'_, [DomainDoc]> {
@@ -348,6 +366,7 @@ impl WorldDoc {
             clock: self.clock.clone(),
             zone: self.zone.clone(),
             license: self.license.clone(),
+            source: self.source.clone(),
             domain: self.domain.clone(),
             resources: self.resources.clone(),
             apis: self.apis.clone(),
@@ -377,6 +396,10 @@ impl WorldDoc {
         }
         (self, domains)
     }
+}
+
+fn stated(text: Option<&str>) -> &str {
+    text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or(UNSTATED)
 }
 
 impl Default for RecordsDoc {

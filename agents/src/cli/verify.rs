@@ -36,11 +36,12 @@ const LISTED: usize = 100;
 
 /// What is only said: nothing in the rows and worlds shows whether it is so. Generating again with the same seed and
 /// settings would.
-const UNPROVEN: [&str; 10] = [
+const UNPROVEN: [&str; 11] = [
     "the seed, config and plan of the manifest beyond what rows repeat of them",
     "funnel.dropped, funnel.exhausted and funnel.faults",
     "phenomena",
     "license",
+    "source",
     "gates: how many faults, alternatives and readings were tried",
     "provenance: model, prompt_hash and attempt",
     "user_facts that the user never says in the row",

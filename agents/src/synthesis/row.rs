@@ -75,6 +75,7 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
             Some(terms) => format!("{}; words by {terms}", world.family.license),
             None => world.family.license.clone(),
         },
+        source: world.family.origin.clone(),
         provenance: text(about.provenance),
     }
 }

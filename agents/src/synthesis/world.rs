@@ -28,8 +28,10 @@ use super::text::Template;
 pub struct Family {
     /// The world's name.
     pub name: String,
-    /// Licence of its rows.
+    /// Licence of its rows; `unstated` where its document gives none.
     pub license: String,
+    /// What it was made from; `unstated` where its document does not say.
+    pub origin: String,
     /// The archetypes of its domains, in order, without duplicates.
     pub archetypes: Vec<String>,
     /// The compiled source.
@@ -150,9 +152,10 @@ impl Family {
             return Err(Report { name: doc.name.clone(), findings });
         }
         repertoire.weigh(shares, abilities);
-        let license = doc.license.clone().unwrap_or_else(|| "Apache-2.0".to_owned());
+        let (license, origin) = (doc.license().to_owned(), doc.source().to_owned());
         Ok(Arc::new(Self {
             license,
+            origin,
             name: world.name.to_string(),
             archetypes,
             guide,

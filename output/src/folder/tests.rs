@@ -136,6 +136,7 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.archetypes`"),
             ("manifest.json", None, "`counts.phenomena`"),
             ("manifest.json", None, "`counts.licenses`"),
+            ("manifest.json", None, "`counts.sources`"),
             ("manifest.json", None, "`funnel.written` is 80, expected 60"),
             ("worlds/test_clinic_0.json", None, "no row names this world"),
             ("worlds/test_clinic_1.json", None, "no row names this world"),

@@ -6,7 +6,10 @@ use std::str::FromStr;
 use arrow_array::{Array, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::DataType;
 
-use crate::row::{Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName, parse_ability};
+use crate::columns::SOURCE;
+use crate::row::{
+    Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName, parse_ability, unstated,
+};
 
 /// What of a row is not as a dialogue has it.
 #[derive(Debug, thiserror::Error)]
@@ -157,6 +160,10 @@ impl<'a> Columns<'a> {
             final_state_hash: text("final_state_hash")?,
             gates: text("gates")?,
             license: text("license")?,
+            source: match self.column(SOURCE) {
+                Some(_) => text(SOURCE)?,
+                None => unstated(),
+            },
             provenance: text("provenance")?,
         })
     }

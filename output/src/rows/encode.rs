@@ -36,6 +36,7 @@ pub(crate) fn encode(rows: &[Dialogue]) -> Result<RecordBatch, ArrowError> {
         texts(rows, |row| &row.final_state_hash),
         texts(rows, |row| &row.gates),
         texts(rows, |row| &row.license),
+        texts(rows, |row| &row.source),
         texts(rows, |row| &row.provenance),
     ];
     RecordBatch::try_new(arrow_schema(), columns)

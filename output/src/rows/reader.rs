@@ -14,7 +14,7 @@ use parquet::file::reader::ChunkReader;
 
 use super::decode::{ColumnError, decode};
 use super::writer::SCHEMA_KEY;
-use crate::columns::{SCHEMA_VERSION, arrow_schema};
+use crate::columns::{SCHEMA_VERSION, SOURCE, arrow_schema};
 use crate::row::Dialogue;
 
 /// Rows held in memory at once by one reader.
@@ -213,14 +213,15 @@ fn check_version(metadata: &ParquetMetaData, path: &Path) -> Result<(), ReadErro
 
 fn check_schema(found: &Schema, path: &Path) -> Result<(), ReadError> {
     let expected = arrow_schema();
-    if found.fields() == expected.fields() {
+    // Files of before the column `source` have all others.
+    let is_old = found.field_with_name(SOURCE).is_err();
+    let expected = || expected.fields().iter().filter(|field| !is_old || field.name() != SOURCE);
+    if found.fields().iter().eq(expected()) {
         return Ok(());
     }
-    let missing = expected.fields().iter().find(|field| found.field_with_name(field.name()).is_err());
-    let extra = found.fields().iter().find(|field| expected.field_with_name(field.name()).is_err());
-    let differing = expected
-        .fields()
-        .iter()
+    let missing = expected().find(|field| found.field_with_name(field.name()).is_err());
+    let extra = found.fields().iter().find(|field| expected().all(|other| other.name() != field.name()));
+    let differing = expected()
         .find(|field| found.field_with_name(field.name()).is_ok_and(|other| other != field.as_ref()));
     let what = match (missing, extra, differing) {
         (Some(field), _, _) => format!("column `{}` is missing", field.name()),

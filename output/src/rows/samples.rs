@@ -41,6 +41,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         final_state_hash: "0".repeat(64),
         gates: "{}".into(),
         license: "Apache-2.0".into(),
+        source: "Diorama catalog: dental_clinic".into(),
         provenance: format!(r#"{{"slot":{slot},"attempt":0}}"#),
     }
 }
@@ -98,6 +99,7 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
                 final_state_hash,
                 gates,
                 license: "MIT".into(),
+                source: "example.org, Example, version 1".into(),
                 provenance,
             }
         },

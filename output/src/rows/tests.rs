@@ -114,3 +114,28 @@ fn damaged_files_give_errors_not_panics() {
         assert!(read(bytes[..end].to_vec()).is_err(), "cut at {end}");
     }
 }
+
+#[test]
+fn files_of_before_the_column_of_sources_are_read() {
+    let rows = samples(3);
+    let batch = super::encode::encode(&rows).unwrap();
+    let kept: Vec<usize> =
+        (0..batch.num_columns()).filter(|at| batch.schema().field(*at).name() != "source").collect();
+    let old = batch.project(&kept).unwrap();
+    let pairs = vec![parquet::file::metadata::KeyValue::new(
+        super::writer::SCHEMA_KEY.to_owned(),
+        crate::columns::SCHEMA_VERSION.to_string(),
+    )];
+    let properties =
+        parquet::file::properties::WriterProperties::builder().set_key_value_metadata(Some(pairs)).build();
+    let mut writer = ArrowWriter::try_new(Vec::new(), old.schema(), Some(properties)).unwrap();
+    writer.write(&old).unwrap();
+    let found = read(writer.into_inner().unwrap()).unwrap();
+    let expected: Vec<Dialogue> =
+        rows.into_iter().map(|row| Dialogue { source: "unstated".into(), ..row }).collect();
+    assert_eq!(found, expected);
+    // A line of JSON of before has none either.
+    let mut line = serde_json::to_value(&found[0]).unwrap();
+    line.as_object_mut().unwrap().remove("source");
+    assert_eq!(serde_json::from_value::<Dialogue>(line).unwrap(), found[0]);
+}

@@ -31,8 +31,8 @@ const BATCH_BYTES: usize = 4 << 20;
 const ROW_BYTES: usize = 64 << 20;
 
 /// Columns in which few texts recur over and over get a dictionary that holds them all.
-const REPETITIVE: [&str; 8] =
-    ["tools", "world_id", "world_hash", "archetype", "domain", "license", "split", "ability"];
+const REPETITIVE: [&str; 9] =
+    ["tools", "world_id", "world_hash", "archetype", "domain", "license", "source", "split", "ability"];
 
 /// Writes rows, in the order given, to one Parquet file.
 pub struct RowWriter<W: Write + Send> {

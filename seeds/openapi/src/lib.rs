@@ -44,6 +44,7 @@ mod security;
 mod shape;
 mod source;
 mod swagger;
+mod terms;
 mod texts;
 mod words;
 
@@ -185,6 +186,8 @@ pub fn import_with(
         description: description.clone(),
         clock: options.clock.clone(),
         zone: options.zone.clone(),
+        license: terms::license(&root),
+        source: Some(terms::source(&root, &title)),
         benchmark: options.benchmark,
         domain: Some(DomainHead {
             name: identifier.clone(),

@@ -32,6 +32,7 @@ pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
         title: doc.title.clone(),
         description: doc.description.clone(),
         license: doc.license.clone(),
+        source: doc.source.clone(),
         ..*doc
     };
     let mut entries = members(json_of(&head));

@@ -91,7 +91,7 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
     (doc.benchmark, doc.materialised) = (false, None);
     doc.name.clone_from(&domain.name);
     (doc.title, doc.description) = (Some(domain.title.clone()), Some(domain.description.clone()));
-    doc.license = Some(license.to_owned());
+    (doc.license, doc.source) = (Some(license.to_owned()), None);
     if records(&doc) > RECORDS {
         return Err("too many records");
     }
