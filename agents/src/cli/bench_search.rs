@@ -16,7 +16,6 @@ use super::embedder::EmbedderArguments;
 use super::error::CliError;
 use super::inputs::{Inputs, read_file};
 use super::{Done, Streams, terminal};
-use crate::catalog;
 use crate::retrieval::{
     CUTS, Interval, Material, Measured, compare, of_dataset, of_lines, of_reverse_chain, summary,
 };
@@ -81,7 +80,7 @@ impl BenchSearch {
     }
 
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<ApiEntry>, CliError> {
-        let docs = if self.inputs.is_empty() { catalog::worlds()? } else { self.inputs.read(streams)? };
+        let docs = self.inputs.read_or_catalog(streams)?.docs;
         let mut apis = Vec::new();
         for doc in docs {
             let name = doc.name.clone();

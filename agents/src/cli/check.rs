@@ -89,8 +89,7 @@ impl Check {
     /// # Errors
     /// When a file cannot be read or is no candidate, or names a world that is not there.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let mut docs =
-            if self.inputs.is_empty() { crate::catalog::worlds()? } else { self.inputs.read(streams)? };
+        let mut docs = self.inputs.read_or_catalog(streams)?.docs;
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
         for file in &self.files {

@@ -19,7 +19,7 @@ use serde_json::json;
 
 use self::llm::{LlmArgs, Told};
 use super::error::CliError;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Named, Refused};
 use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::synthesis::caller::OfflineCaller;
@@ -155,7 +155,7 @@ impl Generate {
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let named = self.inputs.read(streams)?;
+        let Named { docs: named, refused } = self.inputs.read(streams)?;
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
             return Err(CliError::Benchmark(name.clone()));
@@ -212,7 +212,7 @@ impl Generate {
             )?;
             bar.finish_and_clear();
             let summary = writer.finish()?;
-            self.report((&recipe, &summary), None, started.elapsed().as_secs_f64(), streams)?;
+            self.report((&recipe, &summary), None, &refused, started.elapsed().as_secs_f64(), streams)?;
             // The program ends here: nothing is won by taking its worlds apart.
             std::mem::forget(recipe);
             return Ok(Done::Met);
@@ -221,7 +221,7 @@ impl Generate {
         let told = self.llm.make(Arc::clone(&recipe), agents, asked, (&writer, &self.out), threads)?;
         let summary = writer.finish()?;
         let told = self.llm.report(&self.out, &summary, told)?;
-        self.report((&recipe, &summary), Some(&told), started.elapsed().as_secs_f64(), streams)?;
+        self.report((&recipe, &summary), Some(&told), &refused, started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
     }
 
@@ -229,6 +229,7 @@ impl Generate {
         &self,
         (recipe, summary): (&Recipe, &Summary),
         told: Option<&Told>,
+        refused: &[Refused],
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
@@ -251,6 +252,7 @@ impl Generate {
             "abilities": summary.counts.abilities,
             "seconds": seconds,
             "uses": uses,
+            "refused": refused,
             "out": self.out.display().to_string(),
         });
         if let Some(told) = told {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::entities::{Entities, Unplaced};
-use diorama_seeds::world;
+use diorama_seeds::world::{self, Report};
 
 use super::error::CliError;
 use super::openapi::ImportArgs;
@@ -19,8 +19,9 @@ pub struct Inputs {
     /// World file, folder of world files (.yaml, .yml, .json), or the name of a world of the catalog.
     #[arg(long, value_name = "FILE|DIR")]
     pub world: Vec<PathBuf>,
-    /// OpenAPI document to make a world from.
-    #[arg(long, value_name = "FILE")]
+    /// OpenAPI document to make a world from, or folder of such (.yaml, .yml, .json). Of several, one that cannot be
+    /// imported is left out and named.
+    #[arg(long, value_name = "FILE|DIR")]
     pub openapi: Vec<PathBuf>,
     /// How the documents are imported.
     #[command(flatten)]
@@ -28,6 +29,24 @@ pub struct Inputs {
     /// Names that the worlds must have (`person: [Sofia Coppola]`, `GET /search/movie: [...]`), for evaluation only.
     #[arg(long, value_name = "FILE")]
     pub entities: Option<PathBuf>,
+}
+
+/// A document that was named and cannot be imported.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Refused {
+    /// Its path.
+    pub document: String,
+    /// What is wrong with it, and where.
+    pub reason: String,
+}
+
+/// The worlds that were named.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// Those of files, then those of documents, in order.
+    pub docs: Vec<WorldDoc>,
+    /// The documents that give none.
+    pub refused: Vec<Refused>,
 }
 
 impl Inputs {
@@ -40,17 +59,27 @@ impl Inputs {
     /// Reads everything that was named, in order.
     ///
     /// # Errors
-    /// The first file that cannot be read or is wrong.
-    pub fn read(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldDoc>, CliError> {
+    /// The first file that cannot be read, the first world file that is wrong, or documents of which none can be imported.
+    pub fn read(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
         let mut docs = Vec::new();
         for file in self.world_files()? {
             docs.push(read_world(&file)?);
         }
-        for path in &self.openapi {
-            docs.push(self.document(path, streams)?);
-        }
+        let (imported, refused) = self.documents(streams)?;
+        docs.extend(imported.into_iter().map(|(_, doc)| doc));
         self.name(&mut docs, streams)?;
-        Ok(docs)
+        Ok(Named { docs, refused })
+    }
+
+    /// As [`Inputs::read`]; the catalog where nothing was named.
+    ///
+    /// # Errors
+    /// As [`Inputs::read`].
+    pub fn read_or_catalog(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
+        if self.is_empty() {
+            return Ok(Named { docs: catalog::worlds()?, refused: Vec::new() });
+        }
+        self.read(streams)
     }
 
     /// The world files that were named, those of folders by name.
@@ -62,18 +91,43 @@ impl Inputs {
         Ok(all?.concat())
     }
 
-    /// Imports one of the OpenAPI documents.
+    /// Imports the OpenAPI documents that were named, those of folders by name. One that cannot be imported is named on
+    /// stderr and left out, as long as another world is left.
     ///
     /// # Errors
-    /// When it cannot be read or is wrong, or an overlay would be for several.
-    pub fn document(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-        if self.import.overlay.is_some() && self.openapi.len() > 1 {
-            let found = self.openapi.len();
+    /// When a file cannot be read, an overlay would be for several, or no world is left.
+    pub fn documents(
+        &self,
+        streams: &mut Streams<'_>,
+    ) -> Result<(Vec<(PathBuf, WorldDoc)>, Vec<Refused>), CliError> {
+        let all: Result<Vec<_>, _> = self.openapi.iter().map(|path| files(path)).collect();
+        let all = all?.concat();
+        if self.import.overlay.is_some() && all.len() > 1 {
+            let found = all.len();
             return Err(CliError::Usage(format!(
                 "--overlay: found {found} documents, expected one --openapi"
             )));
         }
-        self.import.import(path, streams)
+        let alone = all.len() == 1 && self.world.is_empty();
+        let (mut imported, mut refused) = (Vec::new(), Vec::new());
+        for path in all {
+            match self.import.import(&path, streams) {
+                Ok(doc) => imported.push((path, doc)),
+                Err(CliError::Document(report)) if !alone => {
+                    // A closed stderr must not end the work.
+                    let _ = writeln!(streams.err, "error: {report}\nnote: {} is left out", path.display());
+                    refused.push(Refused { document: path.display().to_string(), reason: reason(&report) });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if imported.is_empty() && self.world.is_empty() && !refused.is_empty() {
+            let count = refused.len();
+            return Err(CliError::Empty(format!(
+                "found {count} documents, none of which can be imported; the messages above say why"
+            )));
+        }
+        Ok((imported, refused))
     }
 
     /// Puts the names of `--entities` into the worlds.
@@ -101,6 +155,14 @@ impl Inputs {
         }
         Ok(())
     }
+}
+
+/// The first finding of a report on one line.
+fn reason(report: &Report) -> String {
+    let Some(finding) = report.findings.first() else { return "it is no world".to_owned() };
+    let place =
+        finding.line.map(|line| format!("{line}:{}: ", finding.column.unwrap_or(1))).unwrap_or_default();
+    format!("{place}{}", finding.message)
 }
 
 /// What the name of a file of scenarios ends in: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
@@ -170,9 +232,58 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     found.sort();
     if found.is_empty() {
         return Err(CliError::Usage(format!(
-            "{} holds no world file, expected .yaml, .yml or .json files",
+            "{} holds no world or document, expected .yaml, .yml or .json files",
             path.display()
         )));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const GOOD: &str = r#"{"openapi": "3.0.3", "info": {"title": "Pets", "version": "1", "license": {"name": "MIT"}},
+        "paths": {"/pets": {"get": {"responses": {"200": {"description": "d"}}}}}}"#;
+
+    fn read(folder: &Path, openapi: &[&str], world: &[&str]) -> (Result<Named, CliError>, String) {
+        let paths = |names: &[&str]| names.iter().map(|name| folder.join(name)).collect();
+        let inputs = Inputs { openapi: paths(openapi), world: paths(world), ..Inputs::default() };
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        let found = inputs.read(&mut Streams { out: &mut out, err: &mut err, json: true });
+        (found, String::from_utf8(err).unwrap())
+    }
+
+    #[test]
+    fn a_document_that_cannot_be_imported_is_left_out_of_several() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        fs::create_dir(folder.path().join("all")).unwrap();
+        fs::create_dir(folder.path().join("none")).unwrap();
+        for name in ["all/b.json", "all/d.yaml"] {
+            write(name, GOOD);
+        }
+        for name in ["all/a.json", "none/a.json", "none/b.json"] {
+            write(name, "{\n  \"openapi\" 3}");
+        }
+        write("all/c.json", r#"{"openapi": "3.0.3", "paths": {}}"#);
+        let (found, err) = read(folder.path(), &["all"], &[]);
+        let found = found.unwrap();
+        let names: Vec<&str> = found.docs.iter().map(|doc| doc.name.as_str()).collect();
+        assert_eq!(names, ["b", "d"]);
+        assert_eq!(found.docs[0].license(), "MIT");
+        let refused: Vec<&str> = found.refused.iter().map(|refused| &*refused.document).collect();
+        assert!(refused[0].ends_with("a.json") && refused[1].ends_with("c.json"), "{refused:?}");
+        assert!(found.refused[0].reason.starts_with("2:"), "{:?}", found.refused);
+        assert!(found.refused[1].reason.contains("no operations"), "{:?}", found.refused);
+        assert!(err.contains("a.json:2:") && err.contains("c.json is left out"), "{err}");
+
+        // None is left: the run fails.
+        let (none, err) = read(folder.path(), &["none"], &[]);
+        assert_eq!(none.unwrap_err().exit_code(), 1);
+        assert!(err.contains("b.json is left out"), "{err}");
+        assert!(matches!(read(folder.path(), &["none/a.json"], &[]).0, Err(CliError::Document(_))));
+    }
 }

@@ -8,9 +8,8 @@ use serde_json::json;
 
 use super::embedder::EmbedderArguments;
 use super::error::CliError;
-use super::inputs::Inputs;
+use super::inputs::{Inputs, Named};
 use super::{Done, Streams};
-use crate::catalog;
 
 /// Find APIs by what they do.
 ///
@@ -82,7 +81,7 @@ impl Search {
     /// # Errors
     /// When worlds cannot be read.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let docs = if self.inputs.is_empty() { catalog::worlds()? } else { self.inputs.read(streams)? };
+        let Named { docs, refused } = self.inputs.read_or_catalog(streams)?;
         let mut apis = Vec::new();
         for doc in docs {
             let name = doc.name.clone();
@@ -97,7 +96,7 @@ impl Search {
             method: self.method,
             by: self.by.into(),
         })?;
-        streams.print(&json!({"hits": hits}), || {
+        streams.print(&json!({"hits": hits, "refused": refused}), || {
             let widest = |text: fn(&ApiHit) -> &str| {
                 hits.iter().map(|hit| text(hit).chars().count()).max().unwrap_or(0)
             };

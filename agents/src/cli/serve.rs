@@ -23,7 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::check::Gates;
 use super::error::CliError;
-use super::inputs::{Inputs, read_world};
+use super::inputs::{Inputs, Refused, read_world};
 use super::openapi::read_document;
 use super::{Done, Streams, terminal};
 use crate::catalog;
@@ -198,11 +198,12 @@ impl Serve {
         };
         start_log(self.log);
         let tasks = self.tasks.as_deref().map(DatasetTasks::open).transpose()?;
-        let worlds = self.worlds(streams)?;
+        let (worlds, refused) = self.worlds(streams)?;
         let mut listening = json!({
             "listening": bound,
             "worlds": worlds.iter().map(|world| &world.id).collect::<Vec<_>>(),
             "tasks": tasks.as_ref().map_or(0, TaskSource::count),
+            "refused": refused,
         });
         let tasks = tasks.map(|tasks| Box::new(tasks) as Box<dyn TaskSource>);
         let app = App::new(worlds, tasks, settings)?;
@@ -246,7 +247,7 @@ impl Serve {
         })
     }
 
-    fn worlds(&self, streams: &mut Streams<'_>) -> Result<Vec<WorldSource>, CliError> {
+    fn worlds(&self, streams: &mut Streams<'_>) -> Result<(Vec<WorldSource>, Vec<Refused>), CliError> {
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
         // Files may hold worlds of one name, as those of a dataset do: those go by the names of their files.
         let mut files = HashMap::new();
@@ -255,9 +256,9 @@ impl Serve {
             files.insert(docs.len(), stem.unwrap_or_default());
             docs.push((read_world(&file)?, String::new()));
         }
-        for path in &self.inputs.openapi {
-            let server_path = openapi::server_path(&read_document(path)?).unwrap_or_default();
-            docs.push((self.inputs.document(path, streams)?, server_path));
+        let (imported, refused) = self.inputs.documents(streams)?;
+        for (path, doc) in imported {
+            docs.push((doc, openapi::server_path(&read_document(&path)?).unwrap_or_default()));
         }
         let (mut named, paths): (Vec<WorldDoc>, Vec<String>) = docs.into_iter().unzip();
         self.inputs.name(&mut named, streams)?;
@@ -273,14 +274,16 @@ impl Serve {
         for (doc, _) in &docs {
             *names.entry(doc.name.clone()).or_default() += 1;
         }
-        docs.into_iter()
+        let sources: Result<Vec<WorldSource>, CliError> = docs
+            .into_iter()
             .enumerate()
             .map(|(place, (doc, server_path))| {
                 let repeated = names.get(&doc.name).is_some_and(|times| *times > 1);
                 let id = files.remove(&place).filter(|_| repeated).unwrap_or_else(|| doc.name.clone());
                 Ok(WorldSource { id, source: Source::new(doc)?, seed: self.seed, server_path })
             })
-            .collect()
+            .collect();
+        Ok((sources?, refused))
     }
 }
 
