@@ -21,6 +21,8 @@ const MAX_STEPS: u32 = 60_000;
 const MAX_WAYS: usize = 24;
 /// Alternatives inside alternatives are tried so deep.
 const MAX_WAYS_DEPTH: u32 = 12;
+/// Bytes of the constants that a reply shows: when it has more, nothing is put in the place of another.
+const MAX_CONSTANT_BYTES: u64 = 32 << 20;
 /// Parts of a record that one list inside it shows.
 const MAX_PARTS: usize = 100;
 /// Members that hold whoever made a record.
@@ -179,6 +181,8 @@ struct Maker<'a> {
     steps: u32,
     /// Schemas held against values so far.
     checks: Cell<u32>,
+    /// Bytes so far of values that schemas give.
+    constant_bytes: u64,
     /// Members so far that showed what is known.
     told: u32,
 }
@@ -194,6 +198,7 @@ impl Schemas {
             listed: false,
             steps: 0,
             checks: Cell::new(0),
+            constant_bytes: 0,
             told: 0,
         };
         let place =
@@ -341,12 +346,21 @@ impl Maker<'_> {
         reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
     }
 
+    /// A value that a schema gives; null where the reply has more of those than any may have.
+    fn constant(&mut self, value: &Json) -> Json {
+        if self.constant_bytes > MAX_CONSTANT_BYTES {
+            return Json::Null;
+        }
+        self.constant_bytes += bytes(value);
+        value.clone()
+    }
+
     fn plain(&mut self, members: &Map<String, Json>, place: &Place<'_>, scope: &Scope<'_>) -> Json {
         if let Some(only) = word(members, "const") {
-            return only.clone();
+            return self.constant(only);
         }
         if let Some(values) = word(members, "enum").and_then(Json::as_array) {
-            return one_of(members, values, place, scope);
+            return self.constant(&one_of(members, values, place, scope));
         }
         match kind_of(members, place.found) {
             "object" => self.object(members, place, scope),
@@ -612,7 +626,7 @@ impl Maker<'_> {
         };
         let given = only.or_else(|| word(&flat.members, "default"));
         if let Some(given) = given.filter(|given| self.fits(part, given)) {
-            return Some(given.clone());
+            return Some(self.constant(given));
         }
         let before = self.told;
         let own = Rc::ptr_eq(outer.known(), inner.known()) && self.is_object(part);
@@ -914,6 +928,16 @@ fn coerced(kind: &str, found: &Json) -> Option<Json> {
 /// Whether a value says what is known, if in another type or case.
 fn alike(value: &Json, found: &Json) -> bool {
     same(value, found) || spelt(value) == spelt(found)
+}
+
+/// Bytes of the texts of a value, the names of members among them, and one for anything else. Schemas bound its depth.
+fn bytes(value: &Json) -> u64 {
+    match value {
+        Json::Null | Json::Bool(_) | Json::Number(_) => 1,
+        Json::String(text) => text.len() as u64,
+        Json::Array(items) => items.iter().map(|item| 1 + bytes(item)).sum(),
+        Json::Object(members) => members.iter().map(|(name, part)| name.len() as u64 + bytes(part)).sum(),
+    }
 }
 
 /// A value as text without case.

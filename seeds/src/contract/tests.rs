@@ -227,3 +227,33 @@ fn defaults_of_a_request_are_those_of_its_alternative() {
     check(json!({"mail": "a"}), json!({"active": true, "copies": 1}));
     check(json!({"mail": "a", "copies": 2, "active": false}), json!({}));
 }
+
+#[test]
+fn constants_of_a_schema_are_counted() {
+    let schema = json!({"type": "array", "items": {"type": "object", "required": ["a"], "properties": {
+        "a": {"const": "x".repeat(5 << 20)}}}});
+    let items = (0..20).map(|_| known(json!({}), Vec::new())).collect();
+    let list = Some(List { name: String::new(), items });
+    let facts = Facts { known: known(json!({}), Vec::new()), list, now: 0, lookup: &Nobody };
+    let made = schemas().reply(&schema, &facts).to_string();
+    // Enough for whoever counts the reply to see that it is too large, and little more.
+    assert!((32 << 20..40 << 20).contains(&made.len()), "{}", made.len());
+}
+
+#[test]
+fn what_is_put_together_does_not_nest_and_alternatives_end() {
+    let part = |place| json!({"properties": {"a": {"maxLength": place}}, "items": {"maxLength": place}});
+    let whole = json!({"allOf": (0..2_000).map(part).collect::<Vec<_>>()});
+    let flat = schemas().flat(&whole).members.into_owned();
+    assert_eq!(flat["properties"]["a"]["allOf"].as_array().map(Vec::len), Some(2_000));
+    assert_eq!(flat["items"]["allOf"].as_array().map(Vec::len), Some(2_000));
+    // Each of many schemas is one of two, of which the first is the next schema.
+    let choice = |place: usize| {
+        let next = json!({"$ref": format!("#/schemas/s{}", place + 1)});
+        (format!("s{place}"), json!({"anyOf": [next, {"type": "integer"}]}))
+    };
+    let schemas = Schemas::new((0..5_000).map(choice).collect());
+    let facts = Facts { known: known(json!({}), Vec::new()), list: None, now: 0, lookup: &Nobody };
+    let made = schemas.reply(&json!({"$ref": "#/schemas/s0"}), &facts);
+    assert!(!made.is_null(), "{made}");
+}

@@ -71,6 +71,14 @@ impl Bound {
 }
 
 impl Span {
+    /// Whether it ends before it begins; of days, whether its last day comes before its first.
+    pub(super) fn is_backwards(&self, clock: Clock<'_>, of_days: bool) -> bool {
+        if of_days {
+            return self.from.day(clock) > self.to.day(clock);
+        }
+        self.from.instant(clock, false) > self.to.instant(clock, true)
+    }
+
     /// A day of the span.
     pub(super) fn date(&self, clock: Clock<'_>, draw: &mut Draw) -> Option<Date> {
         let (from, to) = (self.from.day(clock), self.to.day(clock));

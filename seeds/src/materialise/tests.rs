@@ -385,3 +385,48 @@ fn what_is_wrong_with_a_provider_is_said_with_its_place() {
         refusal("a: {key: id, fields: {b: {ref: b}}, records: 1}, b: {key: id, fields: {}, records: 0}");
     assert!(empty.contains("found no record of `b` to refer to"), "{empty}");
 }
+
+#[test]
+fn spans_that_end_before_they_begin_are_refused() {
+    let check = |field: &str, expect: &str| {
+        let found = refusal(&format!("visit: {{key: id, records: 2, fields: {{at: {field}}}}}"));
+        assert!(found.starts_with(&format!("test: resources.visit.fields.at.fake: {expect}")), "{found}");
+    };
+    check(
+        "{type: date, fake: {provider: date, from: +10d, to: +2d}}",
+        "found `from: +10d` after `to: +2d`\n  fix: write both, the earlier one as `from`",
+    );
+    check(
+        "{type: date, optional: true, fake: {provider: date, from: +40d}}",
+        "found `from: +40d` after `to: +30d`, which is the default",
+    );
+    check(
+        "{type: date-time, fake: {provider: date_time, from: 2026-05-01, to: 2026-04-01}}",
+        "found `from: 2026-05-01` after `to: 2026-04-01`",
+    );
+    check(
+        "{type: time, fake: {provider: time, from: '18:00', to: '08:00'}}",
+        "found `from: 18:00` after `to: 08:00`",
+    );
+    check(
+        "{type: list, items: {type: date}, fake: {provider: list, of: {provider: date, to: -40d}}}",
+        "found `from: -30d`, which is the default after `to: -40d`",
+    );
+}
+
+#[test]
+fn lists_of_lists_are_bounded() {
+    // Nobody says how many items there are: the innermost lists have one.
+    let nested = |levels: usize, of: &str| {
+        format!("{}{of}{}", "{type: list, items: ".repeat(levels), "}".repeat(levels))
+    };
+    let text =
+        of(&format!("grid: {{key: id, records: 3, fields: {{cells: {}}}}}", nested(12, "{type: integer}")));
+    holds(&made(&text, 0).unwrap());
+    let list = "{provider: list, min: 500, max: 500, of: ".repeat(3);
+    let found = refusal(&format!(
+        "grid: {{key: id, records: 2, fields: {{cells: {{type: list, items: {}, fake: {list}{{provider: integer, min: 0, max: 9999}}}}}}}}}}}}}}",
+        nested(2, "{type: integer}"),
+    ));
+    assert!(found.contains("found lists of which one record takes more than 200000 items"), "{found}");
+}

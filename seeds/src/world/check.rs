@@ -58,6 +58,13 @@ pub fn check(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     let mut findings = Findings::default();
     let uses: Vec<Uses> = world.apis.iter().map(Uses::of).collect();
     let shown: HashSet<ResourceId> = uses.iter().flat_map(|uses| uses.shown.iter().copied()).collect();
+    if world.apis.is_empty() {
+        findings.error(
+            "apis",
+            "found no APIs, expected at least one",
+            "add an API, such as one that lists a resource",
+        );
+    }
     let (mut resource, mut api) = (0, 0);
     for (position, part) in Part::all(doc).iter().enumerate() {
         let here = part.path();

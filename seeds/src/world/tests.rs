@@ -476,6 +476,50 @@ fn wrong_types_and_names_are_found() {
 }
 
 #[test]
+fn a_world_without_apis_is_refused_with_its_line() {
+    let text = "world: 1\nname: x\nclock: 2026-01-01T00:00\nresources:\n  a: {key: k, fields: {n: {type: integer}}, records: 1}\napis: []\n";
+    let found = super::examine("x.yaml", text.as_bytes()).to_string();
+    assert!(found.contains("x.yaml:6:1: apis: found no APIs, expected at least one\n  fix: "), "{found}");
+}
+
+#[test]
+fn no_reply_has_two_members_of_one_name() {
+    let check = |casing: &str, api: &str, expect: &str| {
+        let text = format!(
+            "world: 1\nname: x\nclock: 2026-01-01T00:00\ndomain: {{name: x{casing}}}\nresources:\n  a: {{key: k, fields: \
+             {{at_day: {{type: integer}}, atDay: {{type: integer}}}}, records: 1}}\napis:\n  - {{name: Get, method: GET, path: /a, {api}}}\n"
+        );
+        let report = load("x.yaml", text.as_bytes()).unwrap_err().to_string();
+        assert!(report.contains(&format!("x.yaml:8:")) && report.contains(expect), "{report}");
+    };
+    check(
+        "",
+        "behaviour: {compute: {n: '1'}}, reply: {with: {n: '2'}}",
+        "apis[0].reply: found the member `n` twice, expected different names",
+    );
+    check(
+        "",
+        "behaviour: {aggregate: a, measures: {n: count}}, reply: {with: {n: '2'}}",
+        "found the member `n` twice",
+    );
+    check(
+        "",
+        "behaviour: {aggregate: a, group_by: at_day, measures: {at_day: count}}",
+        "apis[0].behaviour.measures.at_day: found the measure `at_day`, which its groups show as the field",
+    );
+    check(
+        ", casing: camel",
+        "behaviour: {list: a}",
+        "apis[0].reply: found `at_day` and `atDay`, which `casing` both writes `atDay`",
+    );
+    check(
+        ", casing: camel",
+        "behaviour: {compute: {one_day: '1', oneDay: '2'}}",
+        "found `one_day` and `oneDay`, which `casing` both writes `oneDay`",
+    );
+}
+
+#[test]
 fn a_user_of_another_name_is_one_finding() {
     let text = "world: 1
 name: x

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::super::moment::{Bound, Span, seconds};
+use super::super::moment::{Bound, Clock, Span, seconds};
 use super::super::text::Provider;
 use super::{Fault, Maker, Piece, Place, fault};
 use crate::expr::{Scope, compile_value};
@@ -252,8 +252,11 @@ impl Options<'_> {
                 None => Ok(Time(default)),
             };
             let (from, to) = (time("from", 8 * 3600)?, time("to", 20 * 3600)?);
+            if from > to {
+                return self.out_of_order("08:00", "20:00");
+            }
             // The last moment itself counts: a shop may close at 20:00.
-            return Ok(Maker::Time(day_span(from, Time(to.0.max(from.0) + 1), step as u32)));
+            return Ok(Maker::Time(day_span(from, Time(to.0 + 1), step as u32)));
         }
         let bound = |key, default| match self.text(key)? {
             Some(text) => match Bound::parse(text, &place.world.zone) {
@@ -305,7 +308,23 @@ impl Options<'_> {
             hours: hours.or(Some((Time(7 * 3600), Time(22 * 3600)))),
             step: step as u32,
         };
+        let clock = Clock { now: place.world.clock, zone: &place.world.zone };
+        if span.is_backwards(clock, self.provider == "date") {
+            return self.out_of_order("-30d", "+30d");
+        }
         Ok(if self.provider == "date" { Maker::Date(span) } else { Maker::DateTime(span) })
+    }
+
+    /// The refusal of a span that ends before it begins, given the bounds that stand in where none is written.
+    fn out_of_order<T>(&self, from: &str, to: &str) -> Result<T, Fault> {
+        let written = |key: &str, default: &str| match self.json.get(key).and_then(Json::as_str) {
+            Some(text) => format!("`{key}: {text}`"),
+            None => format!("`{key}: {default}`, which is the default"),
+        };
+        fault(
+            format!("found {} after {}", written("from", from), written("to", to)),
+            "write both, the earlier one as `from`",
+        )
     }
 
     fn template(&self, place: &Place<'_>) -> Result<Maker, Fault> {

@@ -2,6 +2,8 @@
 
 use super::super::findings::Findings;
 use super::super::path::Path;
+use indexmap::IndexMap;
+
 use crate::casing::Casing;
 use crate::model::{Api, BehaviourKind, Member, Shape, Source};
 use crate::value::{Str, nfc};
@@ -18,6 +20,24 @@ pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &m
             "leave out `casing`, and write the names as callers see them",
         );
         return;
+    }
+    let parameters = api.parameters.iter().map(|parameter| &parameter.name);
+    check_distinct(casing, parameters, &path.name("parameters"), findings);
+    let here = path.name("reply");
+    let reply = &api.reply;
+    let around = reply.paging.iter().map(|(_, name)| name).chain([&reply.items, &reply.total]);
+    let around: Vec<&Str> = around.chain(reply.with.iter().map(|(name, _)| name)).collect();
+    check_members(casing, &reply.members, &around, &here, findings);
+    match &api.behaviour.kind {
+        BehaviourKind::Compute(computed) => {
+            let names = computed.iter().map(|(name, _)| name);
+            check_distinct(casing, names.chain(around), &here, findings);
+        }
+        BehaviourKind::Aggregate { measures, .. } => {
+            let names = measures.iter().map(|(name, _)| name);
+            check_distinct(casing, names.chain(around), &here, findings);
+        }
+        _ => {}
     }
     for parameter in &mut api.parameters {
         let written = nfc(&casing.write(&parameter.name));
@@ -38,6 +58,56 @@ pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &m
     reply.paging.iter_mut().for_each(|(_, name)| write(casing, name));
     reply.envelope.iter_mut().for_each(|name| write(casing, name));
     reply.with.iter_mut().for_each(|(name, _)| write(casing, name));
+}
+
+/// Refuses members of one object that the casing writes alike, as it does `starts_at` and `startsAt`.
+fn check_members(casing: Casing, list: &[Member], beside: &[&Str], path: &Path<'_>, findings: &mut Findings) {
+    let names = list.iter().map(|member| &member.name);
+    check_distinct(casing, names.chain(beside.iter().copied()), path, findings);
+    for member in list {
+        let mut source = &member.source;
+        loop {
+            let shape = match source {
+                Source::Follow(_, _, inner) => inner,
+                Source::Many(many) => &many.shape,
+                Source::Object(inner) => {
+                    check_members(casing, inner, &[], path, findings);
+                    break;
+                }
+                Source::Field(_) | Source::Expr(_) | Source::Value(_) => break,
+            };
+            match shape {
+                Shape::Object(inner) => {
+                    check_members(casing, inner, &[], path, findings);
+                    break;
+                }
+                Shape::Bare(inner) => source = inner,
+            }
+        }
+    }
+}
+
+/// Refuses different names that the casing writes alike.
+fn check_distinct<'n>(
+    casing: Casing,
+    names: impl Iterator<Item = &'n Str>,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
+    let mut seen: IndexMap<String, &Str> = IndexMap::new();
+    for name in names.filter(|name| !name.is_empty()) {
+        let written = casing.write(name).to_string();
+        match seen.get(&written) {
+            Some(other) if *other != name => {
+                let found = format!("found `{other}` and `{name}`, which `casing` both writes `{written}`");
+                findings.error(path, found, "give one another name, or leave out `casing`");
+            }
+            Some(_) => {}
+            None => {
+                seen.insert(written, name);
+            }
+        }
+    }
 }
 
 fn write(casing: Casing, name: &mut Str) {

@@ -431,6 +431,16 @@ impl Builder<'_> {
         let mut measures = Vec::with_capacity(doc.measures.len());
         for (name, measure) in &doc.measures {
             let path = section.name(name);
+            let same = |field: FieldId| *self.resource(resource).field(field).name == **name;
+            if group_by.is_some_and(same) {
+                self.findings.error(
+                    &path,
+                    format!(
+                        "found the measure `{name}`, which its groups show as the field they are made by"
+                    ),
+                    "give the measure another name",
+                );
+            }
             if let Some(measure) = self.measure(resource, measure, &path) {
                 measures.push((nfc(name), measure));
             }

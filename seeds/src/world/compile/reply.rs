@@ -110,7 +110,15 @@ impl Builder<'_> {
             );
         }
         let around = [&items, &total].into_iter().filter(|name| !name.is_empty()).cloned();
+        let own: Vec<Str> = match &behaviour.kind {
+            BehaviourKind::Compute(computed) => computed.iter().map(|(name, _)| name.clone()).collect(),
+            BehaviourKind::Aggregate { group_by: None, measures, .. } => {
+                measures.iter().map(|(name, _)| name.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
         let outer = around
+            .chain(own)
             .chain(paging.iter().map(|(_, name)| name.clone()))
             .chain(with.iter().map(|(name, _)| name.clone()))
             .chain(members.iter().filter(|_| !is_list).map(|member| member.name.clone()));
@@ -242,7 +250,8 @@ impl Builder<'_> {
             if name.is_empty() {
                 self.findings.error(path, "found a member without a name", "give it one with `as`");
             } else if seen.contains(&name) {
-                self.findings.error(path, format!("found the member `{name}` twice"), "rename one with `as`");
+                let found = format!("found the member `{name}` twice, expected different names");
+                self.findings.error(path, found, "rename one with `as`");
             }
             seen.push(name);
         }
