@@ -16,7 +16,8 @@ impl Run<'_> {
     /// The body that shows one record.
     pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return self.promised_one(contract, Some((resource, record)));
+            let body = self.promised_one(contract, Some((resource, record)))?;
+            return self.counted(body);
         }
         let shown = self.show(&self.api.reply.members, resource, record)?;
         let outer = self.bind_record(resource, record);
@@ -34,7 +35,8 @@ impl Run<'_> {
         window: &Window,
     ) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return self.promised_list(contract, resource, page, total, window);
+            let body = self.promised_list(contract, resource, page, total, window)?;
+            return self.counted(body);
         }
         let mut items = Vec::with_capacity(page.len());
         for record in page {
@@ -73,7 +75,8 @@ impl Run<'_> {
     /// An object with the reply's `with` members added, in its envelope.
     pub(super) fn show_members(&mut self, mut members: Members) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
-            return self.promised_one(contract, None);
+            let body = self.promised_one(contract, None)?;
+            return self.counted(body);
         }
         for (name, expr) in &self.api.reply.with {
             let body = self.show_expr(expr)?;
@@ -162,16 +165,37 @@ impl Run<'_> {
         }
     }
 
-    /// Counts a value that the reply shows. That it has too many is the world's fault; how long they are may be its
-    /// callers'.
-    fn count(&self, value: &Value) -> Outcome<()> {
-        self.shown.take(1).map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+    /// Counts what a contract's reply shows: constants of its schemas are in no record.
+    fn counted(&self, body: Body) -> Outcome<Body> {
+        self.count_bytes(&body)?;
+        Ok(body)
+    }
+
+    fn count_bytes(&self, body: &Body) -> Outcome<()> {
+        match body {
+            Body::Leaf(value, _) => self.take_bytes_of(value),
+            Body::List(items) => items.iter().try_for_each(|item| self.count_bytes(item)),
+            Body::Object(members) => members.iter().try_for_each(|(name, part)| {
+                self.take_bytes_of(&Value::String(name.clone()))?;
+                self.count_bytes(part)
+            }),
+        }
+    }
+
+    fn take_bytes_of(&self, value: &Value) -> Outcome<()> {
         self.shown.take_bytes_of(value).map_err(|_| {
             Refusal::new(
                 422,
                 format!("the reply has more than {MAX_REPLY_BYTES} bytes; ask for fewer records"),
             )
         })
+    }
+
+    /// Counts a value that the reply shows. That it has too many is the world's fault; how long they are may be its
+    /// callers'.
+    fn count(&self, value: &Value) -> Outcome<()> {
+        self.shown.take(1).map_err(|_| Refusal::new(500, "the reply is too large; limit what it embeds"))?;
+        self.take_bytes_of(value)
     }
 
     fn origin(&self, resource: ResourceId, record: &Record, field: FieldId) -> Origin {

@@ -48,7 +48,8 @@ pub(crate) fn shortened(body: &Body, rule: &Rule) -> Option<Body> {
     }
 }
 
-/// The body with members renamed, at any depth; none where no member has such a name.
+/// The body with members renamed, at any depth; none where no member has such a name. A member keeps its name where
+/// another member has the new one: no object has two of one name.
 pub(crate) fn renamed(body: &Body, rule: &Rule) -> Option<Body> {
     let mut found = false;
     let body = rename(body, &rule.rename, &mut found);
@@ -60,8 +61,11 @@ fn rename(body: &Body, names: &BTreeMap<String, String>, found: &mut bool) -> Bo
         Body::Leaf(..) => body.clone(),
         Body::List(items) => Body::List(items.iter().map(|item| rename(item, names, found)).collect()),
         Body::Object(members) => {
+            let stays = |new: &String| {
+                members.iter().any(|(name, _)| **name == **new && !names.contains_key(&**name))
+            };
             let member = |(name, body): &(Str, Body)| {
-                let other = names.get(&**name);
+                let other = names.get(&**name).filter(|new| !stays(new));
                 *found |= other.is_some();
                 (other.map_or_else(|| name.clone(), |other| Str::from(&**other)), rename(body, names, found))
             };

@@ -1,6 +1,6 @@
 //! A rule: which calls it concerns, how often, and what it does to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use diorama_seeds::model::Api;
 use serde::{Deserialize, Serialize};
@@ -193,6 +193,20 @@ impl Rule {
             && max < ms
         {
             return wrong("max_ms", &format!("at least `ms`, {ms}"), max.to_string());
+        }
+        if let (from, Some(until)) = (self.from.unwrap_or(0), self.until)
+            && until <= from
+        {
+            return wrong("until", &format!("more than `from`, {from}"), until.to_string());
+        }
+        let targets: BTreeSet<&String> = self.rename.values().collect();
+        if targets.len() < self.rename.len() {
+            let found = self
+                .rename
+                .values()
+                .find(|name| self.rename.values().filter(|other| other == name).count() > 1);
+            let found = found.map_or_else(String::new, |name| format!("`{name}` twice"));
+            return wrong("rename", "a different name for each member", found);
         }
         match self.kind {
             Kind::Latency | Kind::Timeout if self.ms.is_none() => {

@@ -111,6 +111,11 @@ fn replies_are_distorted_and_the_records_are_not() {
         (vec![Kind::Rename], &json!("Apple Pie"), &Json::Null)
     );
 
+    // No object has two members of one name.
+    let mut taken = session(0, json!([{"kind": "rename", "rename": {"name": "product_id"}}]));
+    let (_, kinds, body) = made(&mut taken, "GetProduct {\"product_id\": 11}");
+    assert_eq!((kinds, &body["product_id"], &body["name"]), (vec![], &json!(11), &json!("Apple Pie")));
+
     let mut tokens = session(0, json!([{"kind": "expired_token"}]));
     let (_, kinds, signed) = made(&mut tokens, "SignIn {\"email\": \"ana@example.org\", \"pin\": \"1111\"}");
     assert_eq!(kinds, []);
@@ -146,6 +151,14 @@ fn rules_that_make_no_sense_are_refused_by_name() {
     check(
         json!({"kind": "timeout", "ms": 900_000}),
         "`faults[1].ms`: expected at most 120000 milliseconds, found 900000",
+    );
+    check(
+        json!({"kind": "drop", "from": 5, "until": 3}),
+        "`faults[1].until`: expected more than `from`, 5, found 3",
+    );
+    check(
+        json!({"kind": "rename", "rename": {"name": "title", "label": "title"}}),
+        "`faults[1].rename`: expected a different name for each member, found `title` twice",
     );
     check(
         json!({"kind": "rename"}),

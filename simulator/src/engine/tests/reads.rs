@@ -1,4 +1,4 @@
-use super::check;
+use super::{State, apply, call, check, small};
 
 #[test]
 fn records_are_got_looked_up_and_shown_as_the_reply_says() {
@@ -79,4 +79,17 @@ fn memberships_that_lead_back_to_themselves_or_far_are_shown() {
             shown.chars().take(200).collect::<String>()
         );
     }
+}
+
+#[test]
+fn constants_that_a_contract_gives_count_as_bytes_of_the_reply() {
+    let text = "x".repeat(5 << 20);
+    let records: Vec<String> = (1..=12).map(|key| format!("{{k: {key}}}")).collect();
+    let base = small(&format!(
+        "resources:\n  a: {{key: k, fields: {{}}, records: [{}]}}\napis:\n  - {{name: All, method: GET, path: /a, behaviour: {{list: a}}, \
+         reply: {{items: ''}}, contract: {{reply: {{type: array, items: {{type: object, required: [t], properties: {{t: {{const: {text}}}}}}}}}}}}}\n",
+        records.join(", ")
+    ));
+    let reply = apply(&base, &State::initial(&base, 1), &call("All")).reply;
+    assert_eq!(reply.status, 422);
 }
