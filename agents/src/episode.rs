@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use diorama_output::manifest::world_file;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
-use diorama_proof::GateReport;
+use diorama_proof::{GateReport, Premises, Survey};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::Kind;
 use diorama_seeds::model::ApiId;
@@ -33,6 +33,22 @@ pub struct World {
     pub vocabulary: Vocabulary,
     /// The hash of its canonical form.
     pub hash: String,
+    survey: OnceLock<Survey>,
+}
+
+impl World {
+    /// A world, with the names of its records and the hash of its canonical form.
+    #[must_use]
+    pub const fn new(base: Arc<Base>, vocabulary: Vocabulary, hash: String) -> Self {
+        Self { base, vocabulary, hash, survey: OnceLock::new() }
+    }
+
+    /// What candidates are held against.
+    #[must_use]
+    pub fn premises(&self) -> Premises<'_> {
+        let survey = self.survey.get_or_init(|| Survey::new(self.base.world()));
+        Premises { base: &self.base, vocabulary: &self.vocabulary, survey }
+    }
 }
 
 /// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
@@ -200,7 +216,7 @@ impl Worlds {
         let hash = blake3::hash(&text).to_hex().to_string();
         let base = Base::new(world)?;
         let vocabulary = Vocabulary::new(&base);
-        Ok(World { base, vocabulary, hash })
+        Ok(World::new(base, vocabulary, hash))
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Arc<World>>> {

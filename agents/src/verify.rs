@@ -1,7 +1,10 @@
 //! `verify`: every row again, from the files alone.
 //!
 //! Replays the reference calls of a row in its world, compares every reply, both state hashes and the dialogue's
-//! messages, and grades the reference answer with the row's checks.
+//! messages, makes the row again from what was said and called ([`derive`]), and grades the reference answer with the
+//! row's checks.
+
+mod derive;
 
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
@@ -13,6 +16,7 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Prepared};
 use serde_json::Value as Json;
 
+pub use self::derive::OF_OLDER_ROWS;
 use crate::episode::{EpisodeError, Task, Worlds};
 use crate::synthesis::row::{depth, home, nested, rc_level};
 
@@ -49,11 +53,12 @@ fn column(column: &'static str, what: impl Into<String>) -> Unproven {
     Unproven::Column { column, what: what.into() }
 }
 
-/// Replays a row.
+/// Replays a row. Whether all was derived that follows from its calls and messages: rows of an older version hold too
+/// little for that, as [`OF_OLDER_ROWS`] says.
 ///
 /// # Errors
 /// What does not hold.
-pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
+pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
     let task = Task::of(row)?;
     let world = worlds.get(&row.world_id)?;
     if world.hash != row.world_hash {
@@ -88,6 +93,7 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     labels(row, &task, base.world())?;
     answers(&task)?;
     gates(&task)?;
+    let derived = derive::compare(row, &task, &world)?;
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
         .map_err(|error| Unproven::Checks(error.to_string()))?;
@@ -109,7 +115,7 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<(), Unproven> {
     if !task.gold.is_empty() && prepared.grade(&idle).success {
         return Err(Unproven::Checks("the words pass them without a call".to_owned()));
     }
-    Ok(())
+    Ok(derived)
 }
 
 /// What is said of a row in short is what its calls give.
@@ -252,3 +258,6 @@ fn same(what: &str, found: &str, expected: &str) -> Result<(), Unproven> {
     };
     Err(Unproven::Differs { what: what.to_owned(), found: short(found), expected: short(expected) })
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,7 +74,7 @@ pub const COLUMNS: [Column; 25] = [
     column(
         "episode",
         Kind::Json,
-        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events.",
+        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events, hashes of the words.",
     ),
     column(
         "gold_calls",
@@ -89,7 +89,7 @@ pub const COLUMNS: [Column; 25] = [
     column(
         "gold_answer",
         Kind::Json,
-        "The reference answers, one for each stage: text, and facts by their places in replies.",
+        "The reference answers, one for each stage: text, facts by their places in replies, and the author's claims.",
     ),
     column("checks", Kind::Json, "What must hold for the task to be solved; the grader reads it."),
     column(

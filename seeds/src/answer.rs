@@ -1,6 +1,10 @@
-//! Reference answers as parts, so that they can be said again over other replies.
+//! Reference answers as parts, so that they can be said again over other replies, and what their author claims of each
+//! stage.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::task::{Outcome, RefusalClass};
 
 /// The reference answers of a task, one for each stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -8,6 +12,85 @@ use serde::{Deserialize, Serialize};
 pub struct GoldAnswer {
     /// The last message of each stage.
     pub stages: Vec<Vec<AnswerPart>>,
+    /// What the author claims of each stage: with the calls and the messages, all that the checks follow from. Rows of
+    /// `generate/1` have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<Claims>,
+}
+
+/// What the author of a candidate claims of a stage.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    /// When it opens; always when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Opening>,
+    /// How it ends.
+    pub ends: End,
+}
+
+/// What must be so for a stage to open. What is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Opening {
+    /// An earlier stage, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<u32>,
+    /// How that stage, or the one before, must have ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// A call, from 0 over the whole conversation, whose reply must have shown something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<usize>,
+    /// The place in its reply; the refusal or the emptiness of the reply itself when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+/// How a stage ends, as its author claims.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// For refusals: the class of the reason; that of the refusing reply when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<RefusalClass>,
+    /// The facts asked for that the last message states, each by its place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<FactClaim>,
+    /// For refusals: the fields that the request asks for, of a record that is not there, say. They are shown where the
+    /// stage is ended by a tool, so that it looks like a stage that can be answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<AskClaim>,
+}
+
+/// A field that a request asks for in vain.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskClaim {
+    /// The resource, as the world names it.
+    pub resource: String,
+    /// The field.
+    pub field: String,
+}
+
+/// A stated fact, by its place in a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FactClaim {
+    /// The call, from 0 over the whole conversation.
+    pub call: usize,
+    /// The place in its reply: `starts_at`, `items[0].name`; `items[*].name` for the same member of every item.
+    pub path: String,
+    /// Whether the fact is how many: the number there, or the length of the list there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub count: bool,
+    /// What it is, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// Whether the request asks for this of all items that fit, however many there are: `finish` then takes a list or a map.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several: bool,
 }
 
 /// A gold answer as it is written; rows of the first format had the parts of one stage.
@@ -17,12 +100,14 @@ struct GoldAnswerForm {
     stages: Vec<Vec<AnswerPart>>,
     #[serde(default)]
     parts: Vec<AnswerPart>,
+    #[serde(default)]
+    claims: Vec<Claims>,
 }
 
 impl From<GoldAnswerForm> for GoldAnswer {
     fn from(form: GoldAnswerForm) -> Self {
-        let GoldAnswerForm { stages, parts } = form;
-        Self { stages: if stages.is_empty() { vec![parts] } else { stages } }
+        let GoldAnswerForm { stages, parts, claims } = form;
+        Self { stages: if stages.is_empty() { vec![parts] } else { stages }, claims }
     }
 }
 

@@ -151,7 +151,7 @@ fn slot_row(
                     provenance: &provenance,
                     model_terms: None,
                 };
-                return Some(row::row(world, &grounded, &report, &about));
+                return Some(row::row(world.of_rows(), &grounded, &report, &about));
             }
             Err(Rejected::Gate(Dropped { gate, reason })) => funnel.drop_at(gate.name(), reason.name()),
             Err(Rejected::Form(_)) => funnel.drop_at("caller", "not of the form of a candidate"),

@@ -4,21 +4,33 @@ use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
 use diorama_proof::{GateReport, Grounded};
-use diorama_seeds::answer::GoldAnswer;
+use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::model::{Domain, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
+use diorama_simulator::engine::Base;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::world::UnitWorld;
+/// The world that a row runs in, and what a row says of it.
+#[derive(Clone, Copy)]
+pub struct RowWorld<'a> {
+    /// The engine's frozen base.
+    pub base: &'a Base,
+    /// Its identifier inside the dataset.
+    pub id: &'a str,
+    /// Its hash.
+    pub hash: &'a str,
+    /// The licence of its rows.
+    pub license: &'a str,
+}
 
 /// What a row says of a candidate beside what was proven.
 pub struct About<'a> {
     /// The ability.
     pub ability: Ability,
     /// What is special about it.
-    pub phenomena: &'a [&'static str],
+    pub phenomena: &'a [&'a str],
     /// The split.
     pub split: Split,
     /// Where it comes from.
@@ -29,12 +41,12 @@ pub struct About<'a> {
 
 /// Puts a row together.
 #[must_use]
-pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
+pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
     let depth = depth(&grounded.gold);
     let domain = home(model, &grounded.gold);
     let tools = world.base.shown_tools(&grounded.visible);
-    let Told { messages, events } = tell(world, grounded);
+    let Told { messages, events } = tell(world.base, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
     let episode = Episode {
         clock: clock.to_text(&model.zone),
@@ -46,8 +58,14 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
         visible: grounded.visible.iter().map(|api| model.api(*api).name.to_string()).collect(),
         outcome: grounded.stages.last().map_or(Outcome::Done, |stage| stage.outcome),
         events,
+        system_hash: Some(hash_of(messages.iter().filter(|message| message.role == Role::System))),
+        dialogue_hash: Some(hash_of(messages.iter().filter(|message| message.role != Role::System))),
     };
-    let answer = GoldAnswer { stages: grounded.stages.iter().map(|stage| stage.parts.clone()).collect() };
+    let claims = grounded.candidate.stages.iter();
+    let answer = GoldAnswer {
+        stages: grounded.stages.iter().map(|stage| stage.parts.clone()).collect(),
+        claims: claims.map(|stage| Claims { when: stage.when.clone(), ends: stage.end() }).collect(),
+    };
     Dialogue {
         id: row_id(about.split, about.provenance.slot),
         split: about.split,
@@ -55,8 +73,8 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
         depth,
         rc_level: rc_level(depth),
         phenomena: about.phenomena.iter().map(|name| (*name).to_owned()).collect(),
-        world_id: world.id.clone(),
-        world_hash: world.hash.clone(),
+        world_id: world.id.to_owned(),
+        world_hash: world.hash.to_owned(),
         archetype: domain.archetype.to_string(),
         domain: domain.name.to_string(),
         query: grounded.script.opening().to_owned(),
@@ -72,8 +90,8 @@ pub fn row(world: &UnitWorld, grounded: &Grounded, gates: &GateReport, about: &A
         final_state_hash: grounded.last.digest().to_string(),
         gates: text(gates),
         license: match about.model_terms {
-            Some(terms) => format!("{}; words by {terms}", world.family.license),
-            None => world.family.license.clone(),
+            Some(terms) => format!("{}; words by {terms}", world.license),
+            None => world.license.to_owned(),
         },
         source: world.family.origin.clone(),
         provenance: text(about.provenance),
@@ -98,6 +116,12 @@ fn text<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| json!(null).to_string())
 }
 
+/// BLAKE3 of what messages say: roles, contents and reasoning.
+fn hash_of<'a>(messages: impl Iterator<Item = &'a Message>) -> String {
+    let said = messages.map(|message| (message.role, &message.content, &message.reasoning_content));
+    blake3::hash(text(&said.collect::<Vec<_>>()).as_bytes()).to_hex().to_string()
+}
+
 /// A conversation as messages, and as events.
 #[derive(Default)]
 struct Told {
@@ -105,8 +129,8 @@ struct Told {
     events: Vec<Event>,
 }
 
-fn tell(world: &UnitWorld, grounded: &Grounded) -> Told {
-    let zone = &world.base.world().zone;
+fn tell(base: &Base, grounded: &Grounded) -> Told {
+    let zone = &base.world().zone;
     let mut told = Told::default();
     told.messages.push(Message::new(Role::System, grounded.system.clone()));
     let (mut calls, mut users, mut says) = (0, 0, 0);

@@ -21,6 +21,7 @@ use diorama_simulator::session::Memo;
 pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Premises, Survey};
 
+use super::row::RowWorld;
 use super::scenario::{Names, Repertoire, Shares};
 use super::text::Template;
 
@@ -74,6 +75,12 @@ impl UnitWorld {
     #[must_use]
     pub fn premises(&self) -> Premises<'_> {
         Premises { base: &self.base, vocabulary: &self.vocabulary, survey: &self.family.survey }
+    }
+
+    /// What rows say of it.
+    #[must_use]
+    pub fn of_rows(&self) -> RowWorld<'_> {
+        RowWorld { base: &self.base, id: &self.id, hash: &self.hash, license: &self.family.license }
     }
 }
 

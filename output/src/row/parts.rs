@@ -28,6 +28,13 @@ pub struct Episode {
     pub outcome: Outcome,
     /// What happens, in order.
     pub events: Vec<Event>,
+    /// BLAKE3 of the system message, in hexadecimal: nothing else in the row shows whether it is as it was proven. Rows of
+    /// `generate/1` have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_hash: Option<String>,
+    /// BLAKE3 of the other messages' roles, contents and reasoning, in hexadecimal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialogue_hash: Option<String>,
 }
 
 /// Something that happens in an episode. Turns, words and calls count from 0.

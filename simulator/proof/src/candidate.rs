@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use diorama_seeds::task::{Call, Outcome, RefusalClass};
+pub use diorama_seeds::answer::{AskClaim, End, FactClaim, Opening};
+use diorama_seeds::task::{Call, Outcome};
 
 /// The format's version.
 pub const CANDIDATE_VERSION: u32 = 1;
@@ -55,24 +56,6 @@ pub struct CandidateStage {
     pub turns: Vec<Turn>,
 }
 
-/// What must be so for a stage to open. What is given must hold.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Opening {
-    /// An earlier stage, from 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stage: Option<u32>,
-    /// How that stage, or the one before, must have ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
-    /// A call, from 0 over the whole conversation, whose reply must have shown something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<usize>,
-    /// The place in its reply; the refusal or the emptiness of the reply itself when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-}
-
 /// One turn: a message of the assistant (words, calls, or both), or one of the user.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -103,53 +86,6 @@ pub struct CandidateCall {
     /// Its arguments.
     #[serde(default)]
     pub arguments: Map<String, Json>,
-}
-
-/// How a stage ends, as its author claims.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct End {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// For refusals: the class of the reason; that of the refusing reply when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<RefusalClass>,
-    /// The facts asked for that the last message states, each by its place.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub facts: Vec<FactClaim>,
-    /// For refusals: the fields that the request asks for, of a record that is not there, say. They are shown where the
-    /// stage is ended by a tool, so that it looks like a stage that can be answered.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub asks: Vec<AskClaim>,
-}
-
-/// A field that a request asks for in vain.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AskClaim {
-    /// The resource, as the world names it.
-    pub resource: String,
-    /// The field.
-    pub field: String,
-}
-
-/// A stated fact, by its place in a reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct FactClaim {
-    /// The call, from 0 over the whole conversation.
-    pub call: usize,
-    /// The place in its reply: `starts_at`, `items[0].name`; `items[*].name` for the same member of every item.
-    pub path: String,
-    /// Whether the fact is how many: the number there, or the length of the list there.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub count: bool,
-    /// What it is, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub about: Option<String>,
-    /// Whether the request asks for this of all items that fit, however many there are: `finish` then takes a list or a map.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub several: bool,
 }
 
 /// Why a document is no candidate.

@@ -115,6 +115,18 @@ pub(crate) struct Seen<'a> {
 /// # Errors
 /// [`CandidateError`] when it cannot be run at all. What has no source is in [`Grounded::faults`].
 pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
+    ground_with(premises, candidate, None)
+}
+
+/// As [`ground`], with this search for tools instead of the world's.
+///
+/// # Errors
+/// As [`ground`].
+pub fn ground_with(
+    premises: Premises<'_>,
+    candidate: Candidate,
+    search: Option<SearchVersion>,
+) -> Result<Grounded, CandidateError> {
     candidate.check()?;
     let world = premises.base.world();
     let visible = visible(premises, candidate.tools.as_deref())?;
@@ -122,12 +134,8 @@ pub fn ground(premises: Premises<'_>, candidate: Candidate) -> Result<Grounded, 
         Some(text) => world.zone.parse_instant(text).ok_or_else(|| CandidateError::Clock(text.clone()))?,
         None => world.clock,
     };
-    let options = SessionOptions {
-        seed: candidate.seed,
-        clock: Some(clock),
-        visible: Some(visible.clone()),
-        search: None,
-    };
+    let options =
+        SessionOptions { seed: candidate.seed, clock: Some(clock), visible: Some(visible.clone()), search };
     let mut session = Session::new(premises.base.clone(), options);
     let initial = session.state().clone();
     let system =

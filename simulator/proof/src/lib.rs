@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 pub use candidate::Candidate;
 pub use gates::{Dropped, Gate, GateReport, Tally, prove};
-pub use ground::{Grounded, ground};
+pub use ground::{Grounded, ground, ground_with};
 pub use reason::Reason;
 pub use survey::Survey;
 

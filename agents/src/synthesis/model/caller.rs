@@ -60,8 +60,7 @@ pub async fn solve(
 ) -> Result<Result<Candidate, Unsolved>, Lost> {
     let broken = |what: String| Lost::Fatal(format!("a proven conversation cannot be judged: {what}"));
     let task = Task::of(row).map_err(|error| broken(error.to_string()))?;
-    let served =
-        World { base: world.base.clone(), vocabulary: world.vocabulary.clone(), hash: world.hash.clone() };
+    let served = World::new(world.base.clone(), world.vocabulary.clone(), world.hash.clone());
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
     let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;

@@ -580,6 +580,6 @@ impl Work {
             provenance: &provenance,
             model_terms: Some(&terms),
         };
-        row::row(&self.world, &proven.grounded, &proven.report, &about)
+        row::row(self.world.of_rows(), &proven.grounded, &proven.report, &about)
     }
 }

@@ -1,0 +1,210 @@
+//! A row made again: its candidate, taken from its messages, its script and its author's claims, is grounded in its
+//! world, and every column that follows is compared with what the row stores.
+//!
+//! Grounding and checks are those of `diorama-proof`, and columns those of [`crate::synthesis::row`], as in generation.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+use diorama_output::row::parts::{Event, Provenance, UserFacts};
+use diorama_output::row::{Dialogue, Message, Role};
+use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateStage, Turn};
+use diorama_proof::{Candidate, ground_with};
+use diorama_seeds::answer::Claims;
+use diorama_seeds::script::Script;
+use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
+use serde_json::Value as Json;
+
+use super::{Unproven, column, same};
+use crate::episode::{Task, World};
+use crate::synthesis::row::{About, RowWorld, row as row_of};
+
+/// The version of the generator whose rows hold no claims.
+const WITHOUT_CLAIMS: &str = "generate/1";
+
+/// What rows without claims leave unproven.
+pub const OF_OLDER_ROWS: &str = "checks, user_facts and the system message of rows of generate/1, which hold no claims \
+                                 to derive them from";
+
+/// Makes a row again, and compares. Whether there was enough to make it of: rows of `generate/1` hold no claims.
+///
+/// # Errors
+/// The first value that differs, by its place.
+pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool, Unproven> {
+    let provenance: Provenance =
+        serde_json::from_str(&row.provenance).map_err(|error| column("provenance", error.to_string()))?;
+    let claims = &task.gold_answer.claims;
+    if claims.is_empty() && provenance.version == WITHOUT_CLAIMS {
+        return Ok(false);
+    }
+    let candidate = candidate(row, task, claims)?;
+    let search = SearchVersion::named(&task.episode.search);
+    let grounded = ground_with(world.premises(), candidate, search)
+        .map_err(|error| column("messages", format!("they are no candidate: {error}")))?;
+    let phenomena: Vec<&str> = row.phenomena.iter().map(String::as_str).collect();
+    let about = About {
+        ability: row.ability,
+        phenomena: &phenomena,
+        split: row.split,
+        provenance: &provenance,
+        model_terms: None,
+    };
+    let (base, id, hash, license) = (&*world.base, &*row.world_id, &*world.hash, &*row.license);
+    let again = row_of(RowWorld { base, id, hash, license }, &grounded, &task.gates, &about);
+    for (place, found, expected) in columns(row, &again) {
+        if found == expected {
+            continue;
+        }
+        let json = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Json::from(text));
+        if let Some((inner, found, expected)) = difference(&json(&found), &json(&expected)) {
+            same(&format!("{place}{inner}"), &found, &expected)?;
+        }
+    }
+    match grounded.faults.first() {
+        Some(fault) => Err(Unproven::Checks(format!("the gate {}: {fault}", fault.gate().name()))),
+        None => Ok(true),
+    }
+}
+
+/// The columns that follow from the calls, the messages and the world: as stored, and as made again.
+fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, String)> {
+    let of = |row: &Dialogue| {
+        let messages = serde_json::to_string(&row.messages).unwrap_or_default();
+        [
+            ("query", row.query.clone()),
+            ("messages", messages),
+            ("episode", row.episode.clone()),
+            ("tools", row.tools.clone()),
+            ("gold_calls", row.gold_calls.clone()),
+            ("gold_plan", row.gold_plan.clone().unwrap_or_default()),
+            ("user_facts", row.user_facts.clone()),
+            ("checks", row.checks.clone()),
+            ("gold_answer", row.gold_answer.clone()),
+            ("depth", row.depth.to_string()),
+            ("initial_state_hash", row.initial_state_hash.clone()),
+            ("final_state_hash", row.final_state_hash.clone()),
+        ]
+    };
+    of(row).into_iter().zip(of(again)).map(|((name, found), (_, made))| (name, found, made)).collect()
+}
+
+/// The first place at which two values differ, and what stands there in each.
+fn difference(found: &Json, expected: &Json) -> Option<(String, String, String)> {
+    let nothing = || "nothing".to_owned();
+    match (found, expected) {
+        (Json::Object(ours), Json::Object(theirs)) => {
+            let names: BTreeMap<&String, ()> =
+                ours.keys().chain(theirs.keys()).map(|name| (name, ())).collect();
+            names.into_keys().find_map(|name| match (ours.get(name), theirs.get(name)) {
+                (Some(found), Some(expected)) => difference(found, expected)
+                    .map(|(place, found, expected)| (format!(".{name}{place}"), found, expected)),
+                (found, expected) => {
+                    let shown = |value: Option<&Json>| value.map_or_else(nothing, Json::to_string);
+                    Some((format!(".{name}"), shown(found), shown(expected)))
+                }
+            })
+        }
+        (Json::Array(ours), Json::Array(theirs)) => {
+            let inner = ours.iter().zip(theirs).enumerate().find_map(|(index, (found, expected))| {
+                let (place, found, expected) = difference(found, expected)?;
+                Some((format!("[{index}]{place}"), found, expected))
+            });
+            let count = |items: &[Json]| format!("{} items", items.len());
+            inner
+                .or_else(|| (ours.len() != theirs.len()).then(|| (String::new(), count(ours), count(theirs))))
+        }
+        _ => (found != expected).then(|| (String::new(), found.to_string(), expected.to_string())),
+    }
+}
+
+/// The candidate that a row tells: who said and called what, from its messages; which details the user held back, from
+/// its script; how each stage ends and when it opens, from its author's claims.
+fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate, Unproven> {
+    let facts: UserFacts =
+        serde_json::from_str(&row.user_facts).map_err(|error| column("user_facts", error.to_string()))?;
+    let script = facts.script(&row.query);
+    let mut said = row.messages.iter().peekable();
+    let system = said.next_if(|message| message.role == Role::System);
+    let mut stages = Vec::new();
+    let mut events = task.episode.events.iter().copied().peekable();
+    while said.peek().is_some() {
+        stages.push(stage(stages.len(), &mut said, &mut events, &script, claims)?);
+    }
+    if claims.len() != stages.len() {
+        let what = format!("claims: found {}, expected {}, one for each stage", claims.len(), stages.len());
+        return Err(column("gold_answer", what));
+    }
+    let visible = &task.episode.visible;
+    Ok(Candidate {
+        candidate: CANDIDATE_VERSION,
+        world: None,
+        clock: Some(task.episode.clock.clone()),
+        seed: task.episode.session_seed,
+        system: system.and_then(|message| message.content.clone()),
+        tools: Some(if visible.is_empty() { vec![TOOL_SEARCHER.to_owned()] } else { visible.clone() }),
+        stages,
+    })
+}
+
+/// A stage: its messages up to the event that ends it.
+fn stage<'a>(
+    number: usize,
+    said: &mut Peekable<impl Iterator<Item = &'a Message>>,
+    events: &mut Peekable<impl Iterator<Item = Event>>,
+    script: &Script,
+    claims: &[Claims],
+) -> Result<CandidateStage, Unproven> {
+    let wrong = |what: &str| column("episode", format!("events: {what}"));
+    let mut stage = CandidateStage::default();
+    if let Some(held) = script.stages.get(number) {
+        stage.knows = held.knows.iter().map(|held| (held.about.clone(), held.say.clone())).collect();
+    }
+    let mut opened = false;
+    while events.next_if(|event| matches!(event, Event::End(_))).is_none() {
+        let message = said.next().ok_or_else(|| wrong("found no end of the last stage, expected one"))?;
+        let told = match message.role {
+            Role::System => None,
+            Role::User | Role::Tool => events.next(),
+            // Calls have events of their own, which stand with their replies.
+            Role::Assistant => message.content.as_ref().and_then(|_| events.next()),
+        };
+        match (message.role, told) {
+            (Role::User, Some(Event::User(_))) if !opened => {
+                stage.user = message.content.clone().unwrap_or_default();
+                opened = true;
+            }
+            (Role::User, Some(Event::User(_))) => {
+                stage.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
+            }
+            (Role::Assistant, None | Some(Event::Say(_))) => stage.turns.push(turn(message)?),
+            (Role::Tool, Some(Event::Call(_))) => {}
+            (role, told) => {
+                let found = told.map_or_else(|| "nothing".to_owned(), |event| format!("{event:?}"));
+                return Err(wrong(&format!(
+                    "found {found}, expected that of a message of the {}",
+                    role.as_str()
+                )));
+            }
+        }
+    }
+    if let (Some(claims), Some(last)) = (claims.get(number), stage.turns.last_mut()) {
+        stage.when.clone_from(&claims.when);
+        last.ends = Some(claims.ends.clone());
+    }
+    Ok(stage)
+}
+
+/// A message of the assistant.
+fn turn(message: &Message) -> Result<Turn, Unproven> {
+    let call = |call: &diorama_output::row::ToolCall| {
+        let arguments = serde_json::from_str(&call.function.arguments)
+            .map_err(|error| column("messages", format!("arguments of {}: {error}", call.function.name)))?;
+        Ok(CandidateCall { api: call.function.name.clone(), arguments })
+    };
+    Ok(Turn {
+        say: message.content.clone(),
+        calls: message.tool_calls.iter().map(call).collect::<Result<_, Unproven>>()?,
+        reasoning: message.reasoning_content.clone(),
+        ..Turn::default()
+    })
+}

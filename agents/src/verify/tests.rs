@@ -1,0 +1,297 @@
+use std::ffi::OsString;
+use std::sync::OnceLock;
+
+use diorama_output::folder::Folder;
+use diorama_output::row::{Dialogue, Role};
+use serde_json::{Map, Value as Json, json};
+
+use super::replay;
+use crate::episode::Worlds;
+
+/// A change of a row; whether it found something to change.
+type Tampering = fn(&mut Dialogue) -> bool;
+
+/// Generated rows, and their worlds.
+fn dataset() -> &'static (tempfile::TempDir, Vec<Dialogue>) {
+    static DATASET: OnceLock<(tempfile::TempDir, Vec<Dialogue>)> = OnceLock::new();
+    DATASET.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("dataset");
+        let line = ["diorama", "generate", "--dialogues", "1500", "--seed", "7", "--out"].map(OsString::from);
+        let mut said = Vec::new();
+        let line = line.into_iter().chain([out.clone().into_os_string()]);
+        let _ = crate::cli::main(line, &mut Vec::new(), &mut said);
+        let folder_of_rows = Folder::open(&out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        let rows = folder_of_rows.rows().map(Result::unwrap).collect();
+        (folder, rows)
+    })
+}
+
+fn worlds() -> Worlds {
+    Worlds::of(&dataset().0.path().join("dataset"))
+}
+
+/// Changes a JSON column.
+fn edit(column: &mut String, change: impl FnOnce(&mut Json) -> Option<()>) -> bool {
+    let mut json = serde_json::from_str(column).unwrap();
+    let found = change(&mut json).is_some();
+    *column = json.to_string();
+    found
+}
+
+/// Changes the first stage of the checks for which there is something to change.
+fn stage(row: &mut Dialogue, change: impl Fn(&mut Json) -> Option<()>) -> bool {
+    edit(&mut row.checks, |checks| {
+        checks.get_mut("variants")?.get_mut(0)?.get_mut("stages")?.as_array_mut()?.iter_mut().find_map(change)
+    })
+}
+
+/// Takes a member of a stage's checks away.
+fn without(row: &mut Dialogue, member: &str) -> bool {
+    stage(row, |stage| stage.as_object_mut()?.remove(member).map(drop))
+}
+
+/// Changes the script.
+fn script(row: &mut Dialogue, change: impl FnOnce(&mut Vec<Json>) -> Option<()>) -> bool {
+    edit(&mut row.user_facts, |facts| change(facts.get_mut("stages")?.as_array_mut()?))
+}
+
+/// Changes the last message of a role that says something.
+fn message(row: &mut Dialogue, role: Role) -> bool {
+    let said = row.messages.iter_mut().rfind(|message| message.role == role);
+    said.and_then(|message| message.content.as_mut()).map(|words| words.push_str(" Thanks.")).is_some()
+}
+
+/// Single tamperings, and the place that must be named.
+const TAMPERINGS: [(&str, Tampering, &str); 27] = [
+    (
+        "another tolerance",
+        |row| {
+            stage(row, |stage| {
+                let mut facts = stage.get_mut("answer")?.as_array_mut()?.iter_mut();
+                facts
+                    .find_map(|check| check.get_mut("fact")?.get_mut("tolerance"))
+                    .map(|found| *found = json!(1e9))
+            })
+        },
+        "fact.tolerance",
+    ),
+    ("no answer", |row| without(row, "answer"), "checks.variants[0].stages["),
+    ("no evidence", |row| without(row, "evidence"), ".evidence: found nothing"),
+    ("no refusal", |row| without(row, "refusal"), ".refusal: found nothing"),
+    ("no asks", |row| without(row, "asks"), ".asks: found nothing"),
+    ("no context", |row| without(row, "context"), ".context: found nothing"),
+    (
+        "another name of a fact",
+        |row| {
+            stage(row, |stage| {
+                Some(*stage.get_mut("answer")?.get_mut(0)?.get_mut("about")? = json!("the weather"))
+            })
+        },
+        "answer[0].about: found \"the weather\"",
+    ),
+    (
+        "fewer facts",
+        |row| {
+            stage(row, |stage| {
+                stage.get_mut("answer")?.as_array_mut().filter(|all| all.len() > 1)?.pop().map(drop)
+            })
+        },
+        "answer",
+    ),
+    (
+        "another alternative",
+        |row| {
+            stage(row, |stage| {
+                let evidence = stage.get_mut("answer")?.get_mut(0)?.get_mut("evidence")?.as_array_mut()?;
+                evidence.push(evidence.first()?.clone());
+                Some(())
+            })
+        },
+        "answer[0].evidence: found 2 items",
+    ),
+    (
+        "no changes",
+        |row| {
+            edit(&mut row.checks, |checks| {
+                checks.get_mut("variants")?.get_mut(0)?.as_object_mut()?.remove("changes").map(drop)
+            })
+        },
+        "checks.variants[0].changes: found nothing",
+    ),
+    (
+        "any value",
+        |row| {
+            edit(&mut row.checks, |checks| {
+                let fields = checks
+                    .get_mut("variants")?
+                    .get_mut(0)?
+                    .get_mut("changes")?
+                    .get_mut(0)?
+                    .get_mut("fields")?
+                    .as_object_mut()?;
+                fields.values_mut().next().map(|matcher| *matcher = json!("any"))
+            })
+        },
+        "checks.variants[0].changes[0].fields.",
+    ),
+    (
+        "allowances",
+        |row| {
+            edit(&mut row.checks, |checks| {
+                let resource =
+                    checks.get_mut("variants")?.get_mut(0)?.get_mut("changes")?.get(0)?["resource"].clone();
+                Some(checks["allowed"] = json!([{ "resource": resource }]))
+            })
+        },
+        "checks.allowed: found [",
+    ),
+    (
+        "another variant",
+        |row| {
+            edit(&mut row.checks, |checks| {
+                let variants = checks.get_mut("variants")?.as_array_mut()?;
+                variants.push(variants.first()?.clone());
+                Some(())
+            })
+        },
+        "checks.variants: found 2 items",
+    ),
+    ("another system message", |row| message(row, Role::System), "episode.system_hash"),
+    (
+        "no condition",
+        |row| {
+            script(row, |stages| {
+                stages.iter_mut().find_map(|stage| stage.as_object_mut()?.remove("when")).map(drop)
+            })
+        },
+        "user_facts.stages[1].when: found nothing",
+    ),
+    (
+        "another condition",
+        |row| {
+            edit(&mut row.gold_answer, |answer| {
+                let claims = answer.get_mut("claims")?.as_array_mut()?.iter_mut();
+                claims.filter_map(|claim| claim.as_object_mut()?.remove("when")).next().map(drop)
+            })
+        },
+        "when",
+    ),
+    (
+        "fewer stages",
+        |row| script(row, |stages| (stages.len() > 1).then(|| stages.pop()).map(drop)),
+        "user_facts.stages: found",
+    ),
+    (
+        "fewer lines",
+        |row| {
+            script(row, |stages| {
+                stages.iter_mut().find_map(|stage| stage.get_mut("lines")?.as_array_mut()?.pop()).map(drop)
+            })
+        },
+        "user_facts.stages[",
+    ),
+    (
+        "fewer details",
+        |row| {
+            script(row, |stages| {
+                stages.iter_mut().find_map(|stage| stage.get_mut("knows")?.as_array_mut()?.pop()).map(drop)
+            })
+        },
+        "user_facts.stages[",
+    ),
+    (
+        "another opening",
+        |row| script(row, |stages| Some(stages[0]["user"] = json!("Tell me a joke."))),
+        "user_facts.stages[0].user: found \"Tell me a joke.\"",
+    ),
+    (
+        "a claim less",
+        |row| {
+            edit(&mut row.gold_answer, |answer| {
+                let claims = answer.get_mut("claims")?.as_array_mut()?.iter_mut();
+                claims
+                    .filter_map(|claim| claim.get_mut("ends")?.get_mut("facts")?.as_array_mut()?.pop())
+                    .next()
+                    .map(drop)
+            })
+        },
+        "checks.variants[0].stages[",
+    ),
+    (
+        "no claims",
+        |row| edit(&mut row.gold_answer, |answer| answer.as_object_mut()?.remove("claims").map(drop)),
+        "gold_answer: claims: found 0",
+    ),
+    (
+        "another source",
+        |row| {
+            edit(&mut row.gold_calls, |calls| {
+                let sources = calls.as_array_mut()?.iter_mut().filter_map(|call| call.get_mut("sources"));
+                let mut sources = sources.filter_map(Json::as_object_mut).flat_map(Map::values_mut);
+                let user = sources.find(|source| source.get("from") == Some(&json!("user")))?;
+                Some(*user = json!({"from": "default"}))
+            })
+        },
+        "gold_calls[",
+    ),
+    (
+        "a later message of the user",
+        |row| message(row, Role::User) && row.turns() > 1,
+        "episode.dialogue_hash",
+    ),
+    (
+        "words of the assistant on the way",
+        |row| {
+            let says =
+                row.messages.iter_mut().find(|said| said.content.is_some() && !said.tool_calls.is_empty());
+            says.map(|said| said.content.as_mut().unwrap().push_str(" Thanks.")).is_some()
+        },
+        "episode.dialogue_hash",
+    ),
+    (
+        "not to be learned from",
+        |row| {
+            row.messages.iter_mut().find(|said| said.role == Role::Assistant).unwrap().train = false;
+            true
+        },
+        "messages[",
+    ),
+    (
+        "another outcome",
+        |row| edit(&mut row.episode, |episode| Some(episode["outcome"] = json!("need_input"))),
+        "episode.outcome",
+    ),
+];
+
+#[test]
+fn a_row_that_was_made_easier_is_found_and_the_place_named() {
+    let (worlds, (_, rows)) = (worlds(), dataset());
+    for (name, tamper, place) in TAMPERINGS {
+        let found = rows.iter().find_map(|row| {
+            let mut tampered = row.clone();
+            tamper(&mut tampered).then_some((row, tampered))
+        });
+        let (row, tampered) = found.unwrap_or_else(|| panic!("{name}: no row has it"));
+        assert!(matches!(replay(row, &worlds), Ok(true)), "{name}: {}", row.id);
+        let message = match replay(&tampered, &worlds) {
+            Err(unproven) => unproven.to_string(),
+            Ok(_) => panic!("{name}: {} passes", row.id),
+        };
+        assert!(message.contains(place), "{name}: expected {place} in {message}");
+    }
+}
+
+#[test]
+fn rows_of_an_older_version_hold_as_far_as_they_can_be_derived() {
+    let (worlds, (_, rows)) = (worlds(), dataset());
+    let mut row = rows[0].clone();
+    edit(&mut row.gold_answer, |answer| answer.as_object_mut()?.remove("claims").map(drop));
+    edit(&mut row.episode, |episode| {
+        let episode = episode.as_object_mut()?;
+        episode.remove("system_hash").and(episode.remove("dialogue_hash")).map(drop)
+    });
+    assert!(replay(&row, &worlds).is_err(), "rows of this version have claims");
+    edit(&mut row.provenance, |provenance| Some(provenance["version"] = json!("generate/1")));
+    assert!(matches!(replay(&row, &worlds), Ok(false)));
+}
