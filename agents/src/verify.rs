@@ -10,7 +10,7 @@ use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
 use diorama_seeds::answer::AnswerPart;
-use diorama_seeds::model;
+use diorama_seeds::model::{self, DomainId};
 use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::{Attempt, Prepared};
@@ -18,7 +18,7 @@ use serde_json::Value as Json;
 
 pub use self::derive::OF_OLDER_ROWS;
 use crate::episode::{EpisodeError, Task, Worlds};
-use crate::synthesis::row::{depth, home, nested, rc_level};
+use crate::synthesis::row::{called, depth, nested, rc_level};
 
 /// What does not hold of a row.
 #[derive(Debug, thiserror::Error)]
@@ -127,15 +127,32 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unpro
     if row.rc_level != rc_level(depth) {
         return Err(column("rc_level", format!("found {:?}, expected {:?}", row.rc_level, rc_level(depth))));
     }
-    let home = home(world, &task.gold);
-    if (&*row.domain, &*row.archetype) != (&*home.name, &*home.archetype) {
-        let what = format!("found {}, expected {}, that of the last call", row.domain, home.name);
-        return Err(column("domain", what));
-    }
+    domain(row, called(world, &task.gold), world)?;
     let searches = task.gold.iter().any(|call| call.api == TOOL_SEARCHER);
     if searches == (row.ability == Ability::Call) {
         let what = if searches { "a search" } else { "no search" };
         return Err(column("ability", format!("found {what} among the calls, expected otherwise")));
+    }
+    Ok(())
+}
+
+/// The domain is that of the last call; of a row without calls, one of the world's.
+fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Result<(), Unproven> {
+    let is_named = |domain: &&model::Domain| *domain.name == *row.domain;
+    let names: Vec<&str> = world.domains.iter().map(|domain| &*domain.name).collect();
+    let expected =
+        match called {
+            Some(id) => Some(&world.domains[id.index()]).filter(is_named).ok_or_else(|| {
+                format!("found {}, expected {}, that of the last call", row.domain, names[id.index()])
+            }),
+            None => world.domains.iter().find(is_named).ok_or_else(|| {
+                format!("found {}, expected one of the world: {}", row.domain, names.join(", "))
+            }),
+        };
+    let expected = expected.map_err(|what| column("domain", what))?;
+    if *row.archetype != *expected.archetype {
+        let what = format!("found {}, expected {}", row.archetype, expected.archetype);
+        return Err(column("archetype", what));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, Dropped, GateReport};
+use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::Report;
 use diorama_simulator::engine::BaseError;
@@ -118,7 +119,8 @@ fn slot_row(
         let share = share(drawn, attempt);
         let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
         funnel.propose();
-        let (candidate, phenomena) = match author.propose(agents, world, &wish, drawn, &mut rng) {
+        let proposal = author.propose(agents, world, &wish, drawn, &mut rng);
+        let Proposal { candidate, phenomena, domain } = match proposal {
             Ok(proposal) => proposal,
             Err((stage, reason)) => {
                 funnel.drop_at(stage, &reason);
@@ -147,6 +149,7 @@ fn slot_row(
                 let about = About {
                     ability,
                     phenomena: &phenomena,
+                    domain,
                     split,
                     provenance: &provenance,
                     model_terms: None,
@@ -180,6 +183,16 @@ pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
     drawn.copied().unwrap_or(Ability::Call)
 }
 
+/// A conversation that an author proposes.
+pub(super) struct Proposal {
+    /// The conversation.
+    pub(super) candidate: Candidate,
+    /// What is special about it.
+    pub(super) phenomena: Vec<&'static str>,
+    /// The domain that it is written for, where its author knows.
+    pub(super) domain: Option<DomainId>,
+}
+
 /// Who writes the conversations of a slot.
 pub(super) enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
@@ -210,7 +223,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// A conversation and what is special about it; or where it was lost, and why.
+    /// A conversation; or where it was lost, and why.
     pub(super) fn propose(
         &self,
         agents: &Agents,
@@ -218,7 +231,7 @@ impl<'a> Author<'a> {
         wish: &Wish,
         drawn: f64,
         rng: &mut ChaCha8Rng,
-    ) -> Result<(Candidate, Vec<&'static str>), (&'static str, String)> {
+    ) -> Result<Proposal, (&'static str, String)> {
         match self {
             Self::Scenarios(repertoire) => {
                 let scenario = repertoire
@@ -230,7 +243,8 @@ impl<'a> Author<'a> {
                 if let Some(label) = repertoire.drawn_for(scenario).find(|label| !phenomena.contains(label)) {
                     return Err(("scenario", format!("does not show {label}, which it was drawn for")));
                 }
-                Ok((played.candidate, phenomena))
+                let candidate = played.candidate;
+                Ok(Proposal { candidate, phenomena, domain: Some(scenario.domain) })
             }
             Self::Grammar => {
                 let draft =
@@ -239,7 +253,7 @@ impl<'a> Author<'a> {
                     .caller
                     .solve(world, &draft, wish.session_seed, rng)
                     .map_err(|reason| ("caller", reason.to_string()))?;
-                Ok((candidate, draft.phenomena))
+                Ok(Proposal { candidate, phenomena: draft.phenomena, domain: None })
             }
         }
     }

@@ -5,7 +5,7 @@ use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
 use diorama_proof::ground::places;
 use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::answer::{Claims, GoldAnswer};
-use diorama_seeds::model::{Domain, World};
+use diorama_seeds::model::{Domain, DomainId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_simulator::engine::Base;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -31,6 +31,8 @@ pub struct About<'a> {
     pub ability: Ability,
     /// What is special about it.
     pub phenomena: &'a [&'a str],
+    /// The domain that its author means it for; that of its last call where the author names none.
+    pub domain: Option<DomainId>,
     /// The split.
     pub split: Split,
     /// Where it comes from.
@@ -44,7 +46,7 @@ pub struct About<'a> {
 pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
     let depth = depth(&grounded.gold);
-    let domain = home(model, &grounded.gold);
+    let domain = home(model, &grounded.gold, about.domain);
     let tools = world.base.shown_tools(&grounded.visible);
     let Told { messages, events } = tell(world.base, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
@@ -98,11 +100,19 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
     }
 }
 
-/// The domain that a conversation is about: that of its last call, or the first where there is none.
+/// The domain that a conversation is about: that of its last call. Where none is made, only its author knows, and without an
+/// author's word it is the first.
 #[must_use]
-pub fn home<'a>(world: &'a World, gold: &[GoldCall]) -> &'a Domain {
-    let last = gold.iter().rev().find_map(|call| world.api_named(&call.api));
-    &world.domains[last.map_or(0, |api| world.api(api).domain.index())]
+pub fn home<'a>(world: &'a World, gold: &[GoldCall], meant: Option<DomainId>) -> &'a Domain {
+    let domain = called(world, gold).or(meant).map_or(0, |domain| domain.index());
+    &world.domains[domain]
+}
+
+/// The domain of the last call of an API; none where only tools are searched for, or nothing is called.
+#[must_use]
+pub fn called(world: &World, gold: &[GoldCall]) -> Option<DomainId> {
+    let last = gold.iter().rev().find_map(|call| world.api_named(&call.api))?;
+    Some(world.api(last).domain)
 }
 
 /// Reverse Chain's level: 1 for a depth of 2, 2 for 3, 3 for more.

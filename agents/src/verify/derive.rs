@@ -45,6 +45,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     let about = About {
         ability: row.ability,
         phenomena: &phenomena,
+        domain: None,
         split: row.split,
         provenance: &provenance,
         model_terms: None,

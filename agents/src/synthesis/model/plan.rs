@@ -7,7 +7,7 @@ use diorama_output::row::Split;
 use diorama_proof::answer::Asked;
 use diorama_proof::candidate::Opening;
 use diorama_proof::{GateReport, Grounded};
-use diorama_seeds::model::{Api, World};
+use diorama_seeds::model::{Api, DomainId, World};
 use diorama_seeds::task::{Ability, ArgumentSource, GoldCall, Outcome};
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -20,7 +20,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use super::lines::{Kind, UserLines, kinds};
-use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, ability, shape, share};
+use crate::synthesis::pipeline::{ATTEMPTS, Agents, Author, Proposal, ability, shape, share};
 use crate::synthesis::query::Wish;
 use crate::synthesis::recipe::Recipe;
 use crate::synthesis::world::UnitWorld;
@@ -36,6 +36,8 @@ pub struct Plan {
     pub ability: Ability,
     /// What is special about it.
     pub phenomena: Vec<&'static str>,
+    /// The domain that it is written for, where its author knows.
+    pub domain: Option<DomainId>,
 }
 
 /// Plans a conversation for an attempt at a slot: a function of the world and of the numbers.
@@ -62,11 +64,10 @@ pub fn plan(
         let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
         let share = share(drawn, proposal);
         let wish = Wish { ability, shape: kind, share, session_seed: rng.random(), split };
-        let Ok((candidate, phenomena)) = author.propose(agents, world, &wish, drawn, &mut rng) else {
-            continue;
-        };
+        let Ok(proposal) = author.propose(agents, world, &wish, drawn, &mut rng) else { continue };
+        let Proposal { candidate, phenomena, domain } = proposal;
         if let Ok((grounded, report)) = agents.tester.test(world, candidate, &mut rng) {
-            return Some(Plan { grounded, report, ability, phenomena });
+            return Some(Plan { grounded, report, ability, phenomena, domain });
         }
     }
     None

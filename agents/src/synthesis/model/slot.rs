@@ -576,6 +576,7 @@ impl Work {
         let about = About {
             ability: plan.ability,
             phenomena: &phenomena,
+            domain: plan.domain,
             split: self.job.split,
             provenance: &provenance,
             model_terms: Some(&terms),

@@ -1,11 +1,20 @@
-use diorama_proof::Candidate;
+use std::collections::BTreeSet;
+
+use diorama_output::row::Split;
+use diorama_output::row::parts::Provenance;
+use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::world;
 use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::caller::OfflineCaller;
+use crate::synthesis::domain::{ApiAgent, OfflineApis, OfflineDomain};
+use crate::synthesis::pipeline::{Agents, Author};
+use crate::synthesis::query::{OfflineQuery, Shape, Wish};
+use crate::synthesis::recipe::{Ingredients, Recipe};
+use crate::synthesis::row::{About, called, row};
 use crate::synthesis::tester::{SixGates, TesterAgent};
 use crate::synthesis::world::{Family, UnitWorld};
 
@@ -163,6 +172,68 @@ fn nothing_in_words_runs_on_or_panics() {
             let _ = play(&world, scenario, Ability::Call, 1, &mut rng);
         }
     }
+}
+
+#[test]
+fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
+    let recipe = Recipe::new(Ingredients {
+        seed: 5,
+        abilities: Vec::new(),
+        domains: crate::catalog::worlds().unwrap(),
+        worlds: Vec::new(),
+        domains_per_world: 3,
+        dialogues: 1,
+        search: SearchVersion::V2,
+        shares: Shares::new(),
+        model: None,
+    });
+    let family = recipe.unwrap().train[0].clone();
+    let world = OfflineApis { search: SearchVersion::V2 }.build(&family, 1).unwrap();
+    let model = world.base.world();
+    let agents = Agents {
+        domain: Box::new(OfflineDomain { apis: OfflineApis::default() }),
+        query: Box::new(OfflineQuery),
+        caller: Box::new(OfflineCaller),
+        tester: Box::new(SixGates),
+    };
+    let mut without_calls = BTreeSet::new();
+    for (ability, step) in Ability::ALL.into_iter().flat_map(|ability| (0..300).map(move |at| (ability, at)))
+    {
+        let drawn = f64::from(step) / 300.0;
+        let wish = Wish { ability, shape: Shape::Read, share: None, session_seed: 1, split: Split::Train };
+        let author = Author::of(&world, ability);
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let Ok(proposal) = author.propose(&agents, &world, &wish, drawn, &mut rng) else { continue };
+        let scenario = family.repertoire.draw(ability, drawn).unwrap();
+        let grounded = diorama_proof::ground(world.premises(), proposal.candidate).unwrap();
+        let about = About {
+            ability,
+            phenomena: &[],
+            domain: proposal.domain,
+            split: Split::Train,
+            provenance: &provenance(),
+            model_terms: None,
+        };
+        let row = row(world.of_rows(), &grounded, &GateReport::default(), &about);
+        let expected = &model.domains[scenario.domain.index()];
+        assert_eq!(
+            (&*row.domain, &*row.archetype),
+            (&*expected.name, &*expected.archetype),
+            "{}",
+            scenario.doc.name
+        );
+        if called(model, &grounded.gold).is_none() {
+            without_calls.insert(row.domain);
+        }
+    }
+    assert_eq!(without_calls.len(), model.domains.len(), "{without_calls:?}");
+}
+
+fn provenance() -> Provenance {
+    serde_json::from_value(serde_json::json!({
+        "backend": "offline", "model": null, "prompt_hash": null, "seed": 1, "slot": 0, "attempt": 0, "version": "generate/2",
+    }))
+    .unwrap()
 }
 
 #[test]
