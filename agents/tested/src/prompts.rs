@@ -1,14 +1,18 @@
 //! Prompts: files under `agents/prompts/`, rendered with what a role is given.
 //!
 //! A file is cut into messages at lines of `<<system>>`, `<<user>>` and `<<assistant>>` before anything is filled in, so that
-//! no user, document or reply can open a message of its own. A bound keeps templates from running on.
+//! no user, document or reply can open a message of its own. A bound keeps templates from running on. Lists, objects, booleans
+//! and missing values are filled in as JSON.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::LazyLock;
 
 use diorama_llm::Message;
-use minijinja::{Environment, UndefinedBehavior};
+use minijinja::value::ValueKind;
+use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value, escape_formatter};
 use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
 
 /// Instructions that one prompt may take: enough for some thousand APIs.
 const FUEL: u64 = 2_000_000;
@@ -93,6 +97,7 @@ impl Prompts {
         templates.set_fuel(Some(FUEL));
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
+        templates.set_formatter(as_json);
         let mut parts = BTreeMap::new();
         for (name, file) in files {
             let mut said = Vec::new();
@@ -133,6 +138,40 @@ impl Prompts {
     }
 }
 
+/// Writes a value into a prompt: the template engine would write `True` and `None` inside of lists and objects.
+fn as_json(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result<(), Error> {
+    match value.kind() {
+        ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => {
+            let mut text = Vec::new();
+            let fault =
+                |error: &dyn std::fmt::Display| Error::new(ErrorKind::BadSerialization, error.to_string());
+            value
+                .serialize(&mut Serializer::with_formatter(&mut text, Spaced))
+                .map_err(|error| fault(&error))?;
+            let text = String::from_utf8(text).map_err(|error| fault(&error))?;
+            out.write_str(&text).map_err(Error::from)
+        }
+        _ => escape_formatter(out, state, value),
+    }
+}
+
+/// JSON on one line with a blank behind commas and colons.
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> std::io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> std::io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> std::io::Result<()> {
+        writer.write_all(b": ")
+    }
+}
+
 fn failed(name: &str, error: &minijinja::Error) -> PromptError {
     PromptError { name: name.to_owned(), what: format!("{error:#}") }
 }
@@ -161,4 +200,33 @@ fn cut(file: &str) -> Vec<(Speaker, String)> {
 /// When the input lacks something that the file names.
 pub fn render(name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
     PROMPTS.as_ref().map_err(Clone::clone)?.render(name, input)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+
+    #[test]
+    fn values_are_filled_in_as_json() {
+        let prompts = Prompts::new([("one", "<<user>>\n{{ value }}")]).unwrap();
+        let filled = |value: Json| {
+            let messages = prompts.render("one", &json!({ "value": value })).unwrap();
+            serde_json::to_value(&messages[0]).unwrap()["content"].as_str().unwrap().to_owned()
+        };
+        let schema = json!({
+            "additionalProperties": false,
+            "properties": {"open": {"type": "boolean", "default": true, "example": null}},
+            "required": ["open", "it's \"so\"", "naïve \u{1f600}\n"],
+            "minimum": 1.5,
+        });
+        assert_eq!(serde_json::from_str::<Json>(&filled(schema.clone())).unwrap(), schema);
+        assert_eq!(
+            filled(json!({"additionalProperties": false, "of": [1, 2]})),
+            r#"{"additionalProperties": false, "of": [1, 2]}"#
+        );
+        assert_eq!((filled(json!(true)), filled(json!(null))), ("true".to_owned(), "null".to_owned()));
+        assert_eq!(filled(json!("<b> & \"words\"")), "<b> & \"words\"");
+    }
 }
