@@ -69,14 +69,8 @@ pub struct Eval {
     /// Run the episodes in sessions of this server, which serves the same dataset (`diorama serve --tasks`), over HTTP.
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
-    /// What the server's experimenters send in Diorama-Token.
-    #[arg(
-        long,
-        value_name = "TOKEN",
-        env = "DIORAMA_CONTROL_TOKEN",
-        hide_env_values = true,
-        requires = "server"
-    )]
+    /// What the server's experimenters send in Diorama-Token. Without --server nobody asks for it.
+    #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
     /// Faults to switch on, by name and share of the calls (latency: milliseconds): latency=50-500, 429=0.1, 500=0.05 (any 5xx),
     /// expired=0.1, stale=0.1, partial=0.1. Each episode is run without them too, and what they cost is reported.
@@ -326,4 +320,19 @@ fn reached(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliEr
     }
     // Connections belong to the runtime that they were made in, so those of the run are its own.
     server().map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::Arguments;
+
+    #[test]
+    fn a_control_token_needs_no_server() {
+        // A token in the environment is to clap as one on the command line.
+        let line =
+            ["diorama", "eval", "--agent", "oracle", "--tasks", "dataset", "--control-token", "secret"];
+        assert!(Arguments::try_parse_from(line).is_ok());
+    }
 }
