@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use diorama_output::manifest::world_file;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
-use diorama_proof::{GateReport, Premises, Survey};
+use diorama_proof::{GateReport, Premises, Stop, Survey};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::Kind;
 use diorama_seeds::model::ApiId;
@@ -47,7 +47,7 @@ impl World {
     #[must_use]
     pub fn premises(&self) -> Premises<'_> {
         let survey = self.survey.get_or_init(|| Survey::new(self.base.world()));
-        Premises { base: &self.base, vocabulary: &self.vocabulary, survey }
+        Premises { base: &self.base, vocabulary: &self.vocabulary, survey, stop: Stop::NEVER }
     }
 }
 

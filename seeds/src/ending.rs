@@ -4,6 +4,8 @@
 //! stage whose request cannot be carried out asks for the facts that its request asks for ([`StageCheck::asks`]), so that
 //! its schema looks like that of a stage that can. Whether given facts are right is the grader's business.
 
+use std::collections::{HashMap, HashSet};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -185,15 +187,9 @@ pub struct NamedFact {
 /// Returns the facts that a stage asks for in any variant, each name once.
 #[must_use]
 pub fn asks(checks: &Checks, stage: usize) -> Vec<NamedFact> {
-    let mut found: Vec<NamedFact> = Vec::new();
-    for stage in checks.variants.iter().filter_map(|variant| variant.stages.get(stage)) {
-        for fact in named(stage) {
-            if !found.iter().any(|known| known.name == fact.name) {
-                found.push(fact);
-            }
-        }
-    }
-    found
+    let stages = checks.variants.iter().filter_map(|variant| variant.stages.get(stage));
+    let mut known: HashSet<String> = HashSet::new();
+    stages.flat_map(named).filter(|fact| known.insert(fact.name.clone())).collect()
 }
 
 /// Returns the facts that a stage asks for, first those that it answers.
@@ -203,11 +199,16 @@ pub fn asks(checks: &Checks, stage: usize) -> Vec<NamedFact> {
 #[must_use]
 pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
     let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
+    let mut groups_about: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, check) in stage.answer.iter().enumerate() {
         let single = Kind::of(&check.fact).single();
-        match groups.iter_mut().find(|(about, kind, _)| *about == check.about && *kind == single) {
-            Some((.., checks)) => checks.push(at),
-            None => groups.push((&check.about, single, vec![at])),
+        let alike = groups_about.entry(&check.about).or_default();
+        match alike.iter().find(|group| groups[**group].1 == single) {
+            Some(group) => groups[*group].2.push(at),
+            None => {
+                alike.push(groups.len());
+                groups.push((&check.about, single, vec![at]));
+            }
         }
     }
     let answered = groups.into_iter().map(|(about, single, checks)| {
@@ -215,15 +216,24 @@ pub fn named(stage: &StageCheck) -> Vec<NamedFact> {
         let kind = kind_of(&of_fact, single);
         (Ask { about: about.to_owned(), kind }, checks)
     });
-    let mut found: Vec<NamedFact> = Vec::new();
-    for (ask, checks) in answered.chain(stage.asks.iter().map(|ask| (ask.clone(), Vec::new()))) {
-        let name = name_of(&ask.about);
-        let taken = |name: &str| found.iter().any(|known| known.name == name);
-        let free = (2..).map(|number| format!("{name}_{number}"));
-        let name = std::iter::once(name.clone()).chain(free).find(|name| !taken(name)).unwrap_or(name);
-        found.push(NamedFact { name, ask, checks });
-    }
-    found
+    let mut taken: HashSet<String> = HashSet::new();
+    // The number that a name is tried with next: those before it are taken, and stay so.
+    let mut next: HashMap<String, u64> = HashMap::new();
+    let mut free = |name: String| {
+        if taken.insert(name.clone()) {
+            return name;
+        }
+        let number = next.entry(name.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{name}_{number}");
+            *number += 1;
+            if taken.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    };
+    let asked = answered.chain(stage.asks.iter().map(|ask| (ask.clone(), Vec::new())));
+    asked.map(|(ask, checks)| NamedFact { name: free(name_of(&ask.about)), ask, checks }).collect()
 }
 
 /// The kind of a fact that holds the values of these checks.
@@ -406,4 +416,25 @@ fn value(fact: &Fact, made: &impl Fn(u32, &str) -> Option<Json>) -> Option<Json>
 /// A whole number without a decimal point.
 fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_of_one_name_are_numbered() {
+        let ask = |about: &str| Ask { about: about.to_owned(), kind: Kind::Text };
+        let names = |abouts: &[&str]| -> Vec<String> {
+            let asks = abouts.iter().map(|about| ask(about)).collect();
+            named(&StageCheck { asks, ..StageCheck::default() }).into_iter().map(|fact| fact.name).collect()
+        };
+        assert_eq!(
+            names(&["fee", "fee", "fee 2", "fee", "day"]),
+            ["fee", "fee_2", "fee_2_2", "fee_3", "day"]
+        );
+        // A name does not try the numbers that are taken.
+        let many = names(&vec!["fee"; 50_000]);
+        assert_eq!(many.last().map(String::as_str), Some("fee_50000"));
+    }
 }

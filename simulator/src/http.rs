@@ -143,7 +143,7 @@ impl App {
     #[must_use]
     pub fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
         let target = &self.paths.target(uri.path());
-        self.answer(&Incoming { method, uri, headers, body, target })
+        self.answer(&Incoming { method, uri, headers, body, target, gone: &AtomicBool::new(false) })
     }
 
     fn answer(&self, request: &Incoming<'_>) -> Response<Body> {

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use diorama_proof::candidate::Candidate;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Premises, Survey};
+use diorama_proof::{Premises, Stop, Survey};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::engine::Base;
@@ -54,11 +55,13 @@ impl Prover for Gates {
         base: &Arc<Base>,
         vocabulary: &Vocabulary,
         candidate: &[u8],
+        gone: &AtomicBool,
     ) -> Result<Json, NoCandidate> {
         let wrong = |error: &dyn std::fmt::Display| NoCandidate(error.to_string());
         let candidate = Candidate::read(candidate).map_err(|error| wrong(&error))?;
         let survey = Survey::new(base.world());
-        let verdicts = check(Premises { base, vocabulary, survey: &survey }, candidate);
+        let premises = Premises { base, vocabulary, survey: &survey, stop: Stop::when(gone) };
+        let verdicts = check(premises, candidate);
         let verdicts = verdicts.map_err(|error| wrong(&error))?;
         serde_json::to_value(verdicts).map_err(|error| wrong(&error))
     }
@@ -75,7 +78,8 @@ impl World {
 
     fn check(&self, candidate: Candidate, file: &Path) -> Result<Verdicts, CliError> {
         let Self { base, vocabulary, survey, .. } = self;
-        check(Premises { base, vocabulary, survey }, candidate).map_err(|error| wrong(file, &error))
+        let premises = Premises { base, vocabulary, survey, stop: Stop::NEVER };
+        check(premises, candidate).map_err(|error| wrong(file, &error))
     }
 }
 

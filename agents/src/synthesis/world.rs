@@ -19,7 +19,7 @@ use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::session::Memo;
 
 pub use diorama_proof::survey::refers_to;
-use diorama_proof::{Premises, Survey};
+use diorama_proof::{Premises, Stop, Survey};
 
 use super::row::RowWorld;
 use super::scenario::{Names, Repertoire, Shares};
@@ -74,7 +74,8 @@ impl UnitWorld {
     /// What candidates are held against.
     #[must_use]
     pub fn premises(&self) -> Premises<'_> {
-        Premises { base: &self.base, vocabulary: &self.vocabulary, survey: &self.family.survey }
+        let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.family.survey);
+        Premises { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
     /// What rows say of it.

@@ -14,6 +14,16 @@ use diorama_seeds::task::{Call, Outcome};
 
 /// The format's version.
 pub const CANDIDATE_VERSION: u32 = 1;
+/// Stages of a candidate, at most.
+pub const MAX_STAGES: usize = 50;
+/// Turns of all its stages, at most.
+pub const MAX_TURNS: usize = 500;
+/// Calls of all its turns, at most: the gates run them anew for each fault of each call.
+pub const MAX_CALLS: usize = 200;
+/// Facts that it claims and fields that it asks for in vain, at most.
+pub const MAX_FACTS: usize = 200;
+/// Bytes of everything that is said in it, at most.
+pub const MAX_SAID_BYTES: usize = 200_000;
 
 /// A proposed task with a proposed solution.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +126,19 @@ pub enum CandidateError {
     /// A clock that is none.
     #[error("clock: found `{0}`, expected a date and time such as 2026-03-02T09:00")]
     Clock(String),
+    /// More of something than the gates take.
+    #[error("{what}: found {found}, expected at most {most} in a candidate; make several candidates of it")]
+    TooLarge {
+        /// Of what.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Nobody waits for what comes of it.
+    #[error("the check was stopped")]
+    Stopped,
     /// A tool that the world does not have.
     #[error("tools: found `{0}`, expected the name of an API of the world, or ToolSearcher")]
     Tool(String),
@@ -158,6 +181,7 @@ impl Candidate {
         if self.stages.is_empty() {
             return Err(CandidateError::Empty);
         }
+        self.check_size()?;
         for (stage, found) in self.stages.iter().enumerate() {
             let wrong = |what| Err(CandidateError::Stage { stage, what });
             let Some((last, before)) = found.turns.split_last() else {
@@ -184,6 +208,28 @@ impl Candidate {
             }
             if opening.is_some_and(|when| when.path.is_some() && when.call.is_none()) {
                 return wrong("`when` has a path without the call that it is a place of");
+            }
+        }
+        Ok(())
+    }
+
+    fn check_size(&self) -> Result<(), CandidateError> {
+        let turns = || self.stages.iter().flat_map(|stage| &stage.turns);
+        let claims = turns().filter_map(|turn| turn.ends.as_ref());
+        let of_turns = turns().flat_map(|turn| [&turn.user, &turn.say]).flatten();
+        let held =
+            self.stages.iter().flat_map(|stage| stage.knows.iter().flat_map(|(about, say)| [about, say]));
+        let said =
+            self.stages.iter().map(|stage| &stage.user).chain(of_turns).chain(held).chain(&self.system);
+        for (what, found, most) in [
+            ("stages", self.stages.len(), MAX_STAGES),
+            ("turns", turns().count(), MAX_TURNS),
+            ("calls", self.calls().count(), MAX_CALLS),
+            ("facts", claims.map(|ends| ends.facts.len() + ends.asks.len()).sum(), MAX_FACTS),
+            ("bytes of what is said", said.map(String::len).sum(), MAX_SAID_BYTES),
+        ] {
+            if found > most {
+                return Err(CandidateError::TooLarge { what, found, most });
             }
         }
         Ok(())

@@ -153,11 +153,14 @@ pub fn ground_with(
     };
     let mut run = Walk::default();
     for (number, stage) in candidate.stages.iter().enumerate() {
-        run.stage(number, stage, &mut session, &mut seen);
+        run.stage(number, stage, &mut session, &mut seen)?;
     }
     let Walk { mut gold, messages, stages, mut faults, unsourced } = run;
     let all_user_turns: Vec<String> = seen.turns.iter().map(|turn| turn.source().to_owned()).collect();
     argument::settle(&unsourced, &mut gold, &stages, &seen, &initial, &mut faults);
+    if premises.stop.is_set() {
+        return Err(CandidateError::Stopped);
+    }
     let script = script::of(&candidate, &gold, &seen, &stages, &mut faults);
     let checks = checks::build(premises, &seen.measures, &session, &stages, &gold, &seen.entries);
     Ok(Grounded {
@@ -208,11 +211,14 @@ impl Walk {
         stage: &crate::candidate::CandidateStage,
         session: &mut Session,
         seen: &mut Seen<'_>,
-    ) {
+    ) -> Result<(), CandidateError> {
         let first = self.gold.len();
         let last = Prose::read(stage.last_words(), &seen.clock);
         seen.hear(&stage.user);
         for turn in &stage.turns {
+            if seen.premises.stop.is_set() {
+                return Err(CandidateError::Stopped);
+            }
             if let Some(text) = &turn.user {
                 seen.hear(text);
             }
@@ -266,6 +272,7 @@ impl Walk {
             parts,
             answer: stage.last_words().to_owned(),
         });
+        Ok(())
     }
 }
 

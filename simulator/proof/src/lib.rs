@@ -25,6 +25,7 @@ use diorama_seeds::model::ApiId;
 use diorama_simulator::engine::Base;
 use diorama_simulator::grade::Vocabulary;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub use candidate::Candidate;
 pub use gates::{Dropped, Gate, GateReport, Tally, prove};
@@ -41,6 +42,29 @@ pub struct Premises<'a> {
     pub vocabulary: &'a Vocabulary,
     /// Which API finds, shows and changes what.
     pub survey: &'a Survey,
+    /// Whether anybody still waits for what comes of it.
+    pub stop: Stop<'a>,
+}
+
+/// A wish to stop, looked at between steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stop<'a>(Option<&'a AtomicBool>);
+
+impl<'a> Stop<'a> {
+    /// Nobody stops it.
+    pub const NEVER: Self = Self(None);
+
+    /// Stops once this is true.
+    #[must_use]
+    pub const fn when(flag: &'a AtomicBool) -> Self {
+        Self(Some(flag))
+    }
+
+    /// Whether to stop.
+    #[must_use]
+    pub fn is_set(self) -> bool {
+        self.0.is_some_and(|flag| flag.load(Relaxed))
+    }
 }
 
 impl Premises<'_> {

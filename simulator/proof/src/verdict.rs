@@ -48,7 +48,7 @@ pub struct Finding {
 /// Holds a candidate against a world: each gate's verdict, not only the first that fails.
 ///
 /// # Errors
-/// [`CandidateError`] when the candidate cannot be run.
+/// [`CandidateError`] when the candidate cannot be run, or nobody waits for the verdicts any more.
 pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, CandidateError> {
     let grounded = ground(premises, candidate)?;
     let stage_of_call = |call: usize| grounded.stages.iter().position(|stage| stage.calls.contains(&call));
@@ -61,6 +61,9 @@ pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, C
     let mut rng = ChaCha8Rng::seed_from_u64(grounded.seed);
     let mut gates = Vec::with_capacity(Gate::ALL.len());
     for gate in Gate::ALL {
+        if premises.stop.is_set() {
+            return Err(CandidateError::Stopped);
+        }
         let mut findings: Vec<Finding> =
             grounded.faults.iter().filter(|fault| fault.gate() == gate).cloned().map(finding).collect();
         let mut passes = Some(findings.is_empty());
@@ -86,6 +89,9 @@ pub fn check(premises: Premises<'_>, candidate: Candidate) -> Result<Verdicts, C
             }
         }
         gates.push(GateVerdict { gate, passes, findings });
+    }
+    if premises.stop.is_set() {
+        return Err(CandidateError::Stopped);
     }
     Ok(Verdicts { passes: gates.iter().all(|verdict| verdict.passes == Some(true)), gates })
 }

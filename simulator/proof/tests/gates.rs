@@ -10,11 +10,12 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use diorama_proof::candidate::Candidate;
+use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 use diorama_proof::ground::Grounded;
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Gate, GateReport, Premises, Survey, ground, prove};
+use diorama_proof::{Gate, GateReport, Premises, Stop, Survey, ground, prove};
 use diorama_seeds::answer::AnswerPart;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
@@ -59,7 +60,7 @@ impl World {
 
     const fn premises(&self) -> Premises<'_> {
         let Self { base, vocabulary, survey } = self;
-        Premises { base, vocabulary, survey }
+        Premises { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
     fn check(&self, candidate: Candidate) -> Verdicts {
@@ -180,6 +181,42 @@ fn run(file: &str) {
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
         insta::assert_snapshot!(file.trim_end_matches(".json"), made);
     });
+}
+
+/// A candidate that passes, with so many claims of its first fact.
+fn with_facts(count: usize) -> (World, Candidate) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/check.json");
+    let cases: Vec<Case> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let mut candidates = cases.into_iter().map(|case| case.candidate);
+    let claimed = |candidate: &Candidate| -> Option<FactClaim> {
+        candidate.stages.iter().find_map(|stage| stage.end().facts.first().cloned())
+    };
+    let (mut candidate, fact) =
+        candidates.find_map(|candidate| claimed(&candidate).map(|fact| (candidate, fact))).unwrap();
+    let mut left = count;
+    for ends in candidate.stages.iter_mut().filter_map(|stage| stage.turns.last_mut()?.ends.as_mut()) {
+        let here = if ends.facts.is_empty() { 0 } else { std::mem::take(&mut left) };
+        ends.facts = vec![fact.clone(); here];
+    }
+    (World::named(candidate.world.as_deref().unwrap()), candidate)
+}
+
+#[test]
+fn a_candidate_may_have_so_many_facts() {
+    let (world, candidate) = with_facts(MAX_FACTS);
+    // It is judged, whatever comes of it.
+    assert_eq!(world.check(candidate).gates.len(), Gate::ALL.len());
+    let (world, candidate) = with_facts(MAX_FACTS + 1);
+    let refused = check(world.premises(), candidate).unwrap_err().to_string();
+    assert!(refused.contains("facts: found 201, expected at most 200"), "{refused}");
+}
+
+#[test]
+fn a_check_ends_once_nobody_waits_for_it() {
+    let (world, candidate) = with_facts(1);
+    let gone = AtomicBool::new(true);
+    let premises = Premises { stop: Stop::when(&gone), ..world.premises() };
+    assert!(matches!(check(premises, candidate), Err(CandidateError::Stopped)));
 }
 
 macro_rules! gates {

@@ -3,6 +3,7 @@
 //! The gates are another crate's, which stands on this one; who starts the server brings them ([`Prover`]).
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::body::Body;
 use axum::http::Response;
@@ -17,12 +18,17 @@ use crate::grade::Vocabulary;
 
 /// Holds candidates against worlds.
 pub trait Prover: Send + Sync {
-    /// Each gate's verdict on a candidate.
+    /// Each gate's verdict on a candidate. Once `gone` is true nobody waits for it, and it may end at once.
     ///
     /// # Errors
     /// Why the body is no candidate.
-    fn check(&self, base: &Arc<Base>, vocabulary: &Vocabulary, candidate: &[u8])
-    -> Result<Json, NoCandidate>;
+    fn check(
+        &self,
+        base: &Arc<Base>,
+        vocabulary: &Vocabulary,
+        candidate: &[u8],
+        gone: &AtomicBool,
+    ) -> Result<Json, NoCandidate>;
 }
 
 /// Why a body is no candidate: what was found, what was expected.
@@ -52,7 +58,7 @@ impl App {
             None => self.worlds.only()?,
         };
         let ready = served.ready()?;
-        let verdicts = prover.check(&ready.base, ready.vocabulary(), request.body);
+        let verdicts = prover.check(&ready.base, ready.vocabulary(), request.body, request.gone);
         Ok(reply(200, &verdicts.map_err(|error| Problem::new(422, error.to_string()))?))
     }
 }

@@ -60,6 +60,18 @@ const BREATH: Duration = Duration::from_millis(50);
 #[error("the connection is dropped")]
 struct HungUp;
 
+/// Somebody who waits for an answer.
+#[derive(Default)]
+struct Waiting {
+    gone: Arc<AtomicBool>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.gone.store(true, Relaxed);
+    }
+}
+
 /// What answers the requests of all connections.
 struct Server {
     app: Arc<App>,
@@ -291,9 +303,12 @@ impl Server {
         let quick = self.app.is_quick(&target, parts.uri.path());
         let limited = target.may_be_large();
         let app = Arc::clone(&self.app);
+        // Dropped with this future, as when the connection ends while it waits.
+        let waiting = Waiting::default();
+        let gone = Arc::clone(&waiting.gone);
         let work = move || {
             let Parts { method, uri, headers, .. } = &parts;
-            app.answer(&Incoming { method, uri, headers, body: &body, target: &target })
+            app.answer(&Incoming { method, uri, headers, body: &body, target: &target, gone: &gone })
         };
         if quick {
             // A panic here must not take the connection along.

@@ -1,7 +1,7 @@
 //! Which request is for which surface, who may make it, and what answers it.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use axum::body::Body;
 use axum::http::header::{HOST, ORIGIN};
@@ -28,6 +28,8 @@ pub(super) struct Incoming<'a> {
     pub(super) body: &'a [u8],
     /// What its path names.
     pub(super) target: &'a Target,
+    /// Whether its sender is gone.
+    pub(super) gone: &'a AtomicBool,
 }
 
 /// Who may reach a route.

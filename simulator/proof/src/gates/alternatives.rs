@@ -62,7 +62,7 @@ fn renderings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
     let run = trial.rerun(|_, _| {}).ok_or_else(|| fails(Way::Rendering, UNBOUND))?;
     let refuses = stages.iter().any(|stage| stage.refusal.is_some());
     let mut told = vec![trial.gold_words()];
-    for restyle in 1..6 {
+    for restyle in (1..6).take_while(|_| !trial.is_stopped()) {
         let words = trial.words(&run, restyle);
         if !told.contains(&words) {
             told.push(words);
@@ -210,7 +210,7 @@ fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
 fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let gold = &trial.grounded.gold;
     let world = trial.world();
-    for at in 1..gold.len() {
+    for at in (1..gold.len()).take_while(|_| !trial.is_stopped()) {
         let same_stage = trial
             .grounded
             .stages
@@ -236,6 +236,9 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
 /// Calls of one message are independent of each other: the other way round they come to the same.
 fn side_by_side(trial: &Trial<'_>) -> Result<(), Reason> {
     for message in trial.grounded.messages.iter().filter(|message| message.len() > 1) {
+        if trial.is_stopped() {
+            return Ok(());
+        }
         let count = trial.grounded.gold.len();
         let order: Vec<usize> =
             (0..message.start).chain(message.clone().rev()).chain(message.end..count).collect();
@@ -304,6 +307,9 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
         // A fact that is read in this reply needs this call.
         if trial.grounded.stages.iter().flat_map(|stage| &stage.asked).any(|asked| asked.call() == at) {
             continue;
+        }
+        if trial.is_stopped() {
+            break;
         }
         for finder in &trial.premises.survey.finders[resource.index()] {
             let api = world.api(finder.api);

@@ -35,7 +35,13 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     // Faults at a call share what comes before it.
     let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
+        if trial.is_stopped() {
+            return Ok(());
+        }
         let mut judge = |fault: Fault, with: &Put| {
+            if trial.is_stopped() {
+                return Ok(true);
+            }
             let run = replay(trial, &before, index, with);
             judge(trial, report, index, fault, &run)
         };

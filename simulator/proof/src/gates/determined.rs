@@ -26,7 +26,7 @@ use crate::survey::reads;
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
     let turns = Turns::read(trial);
-    for (call, gold) in trial.grounded.gold.iter().enumerate() {
+    for (call, gold) in trial.grounded.gold.iter().enumerate().take_while(|_| !trial.is_stopped()) {
         let Some(id) = world.api_named(&gold.api) else { continue };
         let api = world.api(id);
         for (name, source) in &gold.sources {

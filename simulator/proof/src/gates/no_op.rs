@@ -86,6 +86,9 @@ fn twin(trial: &Trial<'_>, number: usize, stage: &GroundedStage) -> Result<(), R
     // One value changed, then two: a refusal that rests on more than two at once is the world's, not the request's.
     for (at, (_, first)) in named.iter().enumerate() {
         for value in others(first, &entry.call, world) {
+            if trial.is_stopped() {
+                return Ok(());
+            }
             let mut call = entry.call.clone();
             call.arguments.insert(first.name.to_string(), value.to_json(&world.zone));
             tries += 1;

@@ -86,6 +86,11 @@ impl<'a> Trial<'a> {
         self.premises.base.world()
     }
 
+    /// Whether nobody waits for the verdict any more: then a gate ends, whatever it has found.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.premises.stop.is_set()
+    }
+
     /// A fresh session like the one the candidate was grounded in.
     #[must_use]
     pub fn session(&self, seed: u64) -> Session {

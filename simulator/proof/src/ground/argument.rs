@@ -84,7 +84,7 @@ pub(crate) fn settle(
     initial: &State,
     faults: &mut Vec<Reason>,
 ) {
-    for left in unsourced {
+    for left in unsourced.iter().take_while(|_| !seen.premises.stop.is_set()) {
         if is_choice(left, gold, stages, seen, initial) {
             if let Some(call) = gold.get_mut(left.call) {
                 call.sources.insert(left.name.clone(), ArgumentSource::Choice);

@@ -2,6 +2,8 @@
 
 mod against;
 
+use std::collections::{HashMap, HashSet};
+
 use super::anchors::{self, Anchors};
 use super::goal::Goal;
 use super::hits::{self, Hit};
@@ -100,7 +102,7 @@ pub(crate) struct Explained<'a> {
 }
 
 /// What states an atom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Source {
     Mention(usize),
     Hit(usize),
@@ -551,12 +553,27 @@ fn enumerated(text: &Text) -> Option<usize> {
 /// Assigns sources to atoms so that as many as possible have one: augmenting paths, atoms in order. Sources that
 /// speak for all may serve any number.
 fn assign(candidates: &[Vec<Source>], shared: impl Fn(Source) -> bool) -> Vec<Option<Source>> {
-    let mut served: Vec<Option<Source>> = vec![None; candidates.len()];
-    for atom in 0..candidates.len() {
-        let mut seen: Vec<Source> = Vec::new();
-        augment(atom, candidates, &mut served, &mut seen, &shared, 0);
+    let mut served = Served { sources: vec![None; candidates.len()], holders: HashMap::new() };
+    // Sources that could not serve an atom serve no other one either, until something is assigned.
+    let mut exhausted: HashSet<&[Source]> = HashSet::new();
+    for (atom, own) in candidates.iter().enumerate() {
+        if exhausted.contains(&**own) {
+            continue;
+        }
+        if augment(atom, candidates, &mut served, &mut HashSet::new(), &shared, 0) {
+            exhausted.clear();
+        } else {
+            exhausted.insert(own);
+        }
     }
-    served
+    served.sources
+}
+
+/// What serves which atom.
+struct Served {
+    sources: Vec<Option<Source>>,
+    /// The atom that each source serves; one of them, where it speaks for all.
+    holders: HashMap<Source, usize>,
 }
 
 /// Paths longer than this are not followed: an answer with so many equal values is judged by the rest.
@@ -565,8 +582,8 @@ const MAX_PATH: usize = 64;
 fn augment(
     atom: usize,
     candidates: &[Vec<Source>],
-    served: &mut Vec<Option<Source>>,
-    seen: &mut Vec<Source>,
+    served: &mut Served,
+    seen: &mut HashSet<Source>,
     shared: &impl Fn(Source) -> bool,
     depth: usize,
 ) -> bool {
@@ -575,17 +592,17 @@ fn augment(
     }
     let Some(own) = candidates.get(atom) else { return false };
     for source in own {
-        if seen.contains(source) {
+        if !seen.insert(*source) {
             continue;
         }
-        seen.push(*source);
-        let holder = served.iter().position(|taken| *taken == Some(*source));
+        let holder = served.holders.get(source).copied();
         let free = match holder {
             None => true,
             Some(holder) => shared(*source) || augment(holder, candidates, served, seen, shared, depth + 1),
         };
         if free {
-            served[atom] = Some(*source);
+            served.sources[atom] = Some(*source);
+            served.holders.insert(*source, atom);
             return true;
         }
     }

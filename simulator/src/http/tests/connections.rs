@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpListener;
@@ -137,6 +138,43 @@ fn who_may_not_come_in_is_told_before_the_body_is_read() {
     assert_eq!(half("POST /s/nobody/products"), "404");
     assert_eq!(half("POST /nowhere"), "404");
     assert_eq!(half("PUT /v1/sessions"), "405");
+}
+
+/// Holds a candidate against nothing, until its sender is gone.
+struct Endless {
+    begun: Sender<()>,
+    ended: Sender<()>,
+}
+
+impl Prover for Endless {
+    fn check(
+        &self,
+        _: &Arc<crate::engine::Base>,
+        _: &crate::grade::Vocabulary,
+        _: &[u8],
+        gone: &AtomicBool,
+    ) -> Result<Json, check::NoCandidate> {
+        self.begun.send(()).unwrap();
+        while !gone.load(Relaxed) {
+            std::thread::yield_now();
+        }
+        self.ended.send(()).unwrap();
+        Err(check::NoCandidate("stopped".to_owned()))
+    }
+}
+
+#[test]
+fn a_check_is_told_that_its_sender_is_gone() {
+    let app = app(&["shop"], |_| ());
+    let ((begun, has_begun), (ended, has_ended)) = (channel(), channel());
+    app.prove_with(Box::new(Endless { begun, ended }));
+    let server = listening(app);
+    let mut sender = server.connect();
+    let request = "POST /v1/check HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
+    sender.write_all(request.as_bytes()).unwrap();
+    has_begun.recv().unwrap();
+    drop(sender);
+    has_ended.recv().unwrap();
 }
 
 #[test]

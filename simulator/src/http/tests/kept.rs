@@ -101,7 +101,8 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     let (method, uri, headers) = (Method::POST, Uri::from_static("/"), HeaderMap::new());
     let target = app.paths.target("/");
     let body = br#"{"lease_seconds": 7}"#;
-    let request = Incoming { method: &method, uri: &uri, headers: &headers, body, target: &target };
+    let gone = &AtomicBool::new(false);
+    let request = Incoming { method: &method, uri: &uri, headers: &headers, body, target: &target, gone };
     assert!(app.reset(&slot).is_err() && app.heartbeat(&slot, &request).is_err());
     let request = Incoming { body: b"{}", ..request };
     assert!(app.fork(&slot, &request).is_err() && app.grade(&slot, &request).is_err());
