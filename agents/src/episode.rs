@@ -25,6 +25,15 @@ use diorama_simulator::session::{Session, SessionOptions};
 use diorama_tested::environment::EnvironmentError;
 use lru::LruCache;
 
+/// What a world states of where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Its licence, or `unstated`.
+    pub license: String,
+    /// Its source, or `unstated`.
+    pub source: String,
+}
+
 /// A world of a dataset, ready to run.
 pub struct World {
     /// The engine's base.
@@ -33,6 +42,8 @@ pub struct World {
     pub vocabulary: Vocabulary,
     /// The hash of its canonical form.
     pub hash: String,
+    /// The licence and the source that its rows state; none of a world that was not read from a dataset.
+    pub terms: Option<Terms>,
     survey: OnceLock<Survey>,
 }
 
@@ -40,7 +51,7 @@ impl World {
     /// A world, with the names of its records and the hash of its canonical form.
     #[must_use]
     pub const fn new(base: Arc<Base>, vocabulary: Vocabulary, hash: String) -> Self {
-        Self { base, vocabulary, hash, survey: OnceLock::new() }
+        Self { base, vocabulary, hash, terms: None, survey: OnceLock::new() }
     }
 
     /// What candidates are held against.
@@ -216,7 +227,8 @@ impl Worlds {
         let hash = blake3::hash(&text).to_hex().to_string();
         let base = Base::new(world)?;
         let vocabulary = Vocabulary::new(&base);
-        Ok(World::new(base, vocabulary, hash))
+        let terms = Terms { license: doc.license().to_owned(), source: doc.source().to_owned() };
+        Ok(World { terms: Some(terms), ..World::new(base, vocabulary, hash) })
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<String, Arc<World>>> {

@@ -37,14 +37,13 @@ const LISTED: usize = 100;
 
 /// What is only said: nothing in the rows and worlds shows whether it is so. Generating again with the same seed and
 /// settings would.
-const UNPROVEN: [&str; 14] = [
+const UNPROVEN: [&str; 13] = [
     "gold_answer.claims: which facts a request asks for, and what opens a stage",
     "the words of the system message and of the assistant beyond episode.system_hash and episode.dialogue_hash",
     "the seed, config and plan of the manifest beyond what rows repeat of them",
     "funnel.dropped, funnel.exhausted and funnel.faults",
     "phenomena",
-    "license",
-    "source",
+    "license, beyond that it opens with that of the world",
     "domain of rows that call no API, beyond that it is one of the world's",
     "gates: how many faults, alternatives and readings were tried",
     "provenance: model, prompt_hash and attempt",

@@ -23,6 +23,8 @@ pub struct RowWorld<'a> {
     pub hash: &'a str,
     /// The licence of its rows.
     pub license: &'a str,
+    /// Where it comes from.
+    pub source: &'a str,
 }
 
 /// What a row says of a candidate beside what was proven.
@@ -95,7 +97,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
             Some(terms) => format!("{}; words by {terms}", world.license),
             None => world.license.to_owned(),
         },
-        source: world.family.origin.clone(),
+        source: world.source.to_owned(),
         provenance: text(about.provenance),
     }
 }

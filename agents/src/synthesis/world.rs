@@ -81,7 +81,13 @@ impl UnitWorld {
     /// What rows say of it.
     #[must_use]
     pub fn of_rows(&self) -> RowWorld<'_> {
-        RowWorld { base: &self.base, id: &self.id, hash: &self.hash, license: &self.family.license }
+        RowWorld {
+            base: &self.base,
+            id: &self.id,
+            hash: &self.hash,
+            license: &self.family.license,
+            source: &self.family.origin,
+        }
     }
 }
 

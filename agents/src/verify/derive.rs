@@ -50,8 +50,16 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
         provenance: &provenance,
         model_terms: None,
     };
-    let (base, id, hash, license) = (&*world.base, &*row.world_id, &*world.hash, &*row.license);
-    let again = row_of(RowWorld { base, id, hash, license }, &grounded, &task.gates, &about);
+    let (base, id, hash) = (&*world.base, &*row.world_id, &*world.hash);
+    let (license, source) = match &world.terms {
+        // Where a model wrote words, its terms stand behind the world's licence.
+        Some(terms) if row.license.starts_with(&format!("{}; words by ", terms.license)) => {
+            (&*row.license, &*terms.source)
+        }
+        Some(terms) => (&*terms.license, &*terms.source),
+        None => (&*row.license, &*row.source),
+    };
+    let again = row_of(RowWorld { base, id, hash, license, source }, &grounded, &task.gates, &about);
     for (place, found, expected) in columns(row, &again) {
         if found == expected {
             continue;
@@ -82,6 +90,8 @@ fn columns(row: &Dialogue, again: &Dialogue) -> Vec<(&'static str, String, Strin
             ("checks", row.checks.clone()),
             ("gold_answer", row.gold_answer.clone()),
             ("depth", row.depth.to_string()),
+            ("license", row.license.clone()),
+            ("source", row.source.clone()),
             ("initial_state_hash", row.initial_state_hash.clone()),
             ("final_state_hash", row.final_state_hash.clone()),
         ]

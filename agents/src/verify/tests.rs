@@ -159,6 +159,22 @@ const TAMPERINGS: [(&str, Tampering, &str); 27] = [
     ),
     ("another system message", |row| message(row, Role::System), "episode.system_hash"),
     (
+        "another licence",
+        |row| {
+            row.license = "MIT".to_owned();
+            true
+        },
+        "license",
+    ),
+    (
+        "another source",
+        |row| {
+            row.source = "somewhere else".to_owned();
+            true
+        },
+        "source",
+    ),
+    (
         "no condition",
         |row| {
             script(row, |stages| {
