@@ -10,6 +10,7 @@
 
 mod architecture;
 mod benchmark;
+mod circles;
 mod eval;
 mod examples;
 mod fuzz;

@@ -63,7 +63,7 @@ fn message(row: &mut Dialogue, role: Role) -> bool {
 }
 
 /// Single tamperings, and the place that must be named.
-const TAMPERINGS: [(&str, Tampering, &str); 27] = [
+const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     (
         "another tolerance",
         |row| {
