@@ -220,7 +220,7 @@ impl Store {
 
     /// Writes new sessions down.
     pub(super) fn create(&self, new: &[Live]) -> Result<Option<Saved>, StoreError> {
-        self.write(
+        let done = self.write(
             |_| Ok(new.iter().map(|live| (Space::Heads, live.id.as_bytes().to_vec())).collect()),
             |opened| {
                 let mut batch = opened.database.batch();
@@ -228,12 +228,16 @@ impl Store {
                     let head = json(&Head::of(live), "a head")?;
                     batch.insert(&opened.heads, live.id.as_str(), head.as_str());
                 }
-                self.counts.reserve(new.len()).map_err(fjall::Error::Io)?;
+                self.counts.hold(new.iter().map(|live| live.id.as_str())).map_err(fjall::Error::Io)?;
                 batch.commit()?;
                 new.iter().for_each(|live| self.counts.set(&live.id, 0));
                 Ok(opened.saved())
             },
-        )
+        );
+        if done.is_err() {
+            new.iter().for_each(|live| self.counts.clear(&live.id));
+        }
+        done
     }
 
     /// Writes forks of a session down, which start where it was after so many calls, or where it is. The events that
@@ -273,7 +277,7 @@ impl Store {
                 let head = json(&Head::of(live), "a head")?;
                 batch.insert(&opened.heads, live.id.as_str(), head.as_str());
             }
-            self.counts.reserve(forks.len()).map_err(fjall::Error::Io)?;
+            self.counts.hold(forks.iter().map(|fork| fork.id.as_str())).map_err(fjall::Error::Io)?;
             if rebased {
                 own.iter().for_each(|key| batch.remove(&opened.events, key.as_slice()));
                 batch.remove(&opened.snapshots, live.id.as_str());
@@ -288,6 +292,7 @@ impl Store {
             Ok(_) if rebased => (live.next_event, live.snapshot_event) = (0, 0),
             Ok(_) => {}
             Err(_) => {
+                forks.iter().for_each(|fork| self.counts.clear(&fork.id));
                 live.prefix = before;
                 self.counts.set(&live.id, live.next_event);
             }

@@ -91,21 +91,27 @@ impl Counts {
         places.file.sync_all()
     }
 
-    /// Sees to it that there are places for so many sessions more and one, so that setting their counts cannot fail.
-    pub(super) fn reserve(&self, more: usize) -> io::Result<()> {
+    /// Gives each of these sessions a place of its own, and keeps a spare one. A session's place is there before the session is
+    /// in the database, so that setting its count cannot fail; [`Counts::clear`] gives it back.
+    pub(super) fn hold<'a>(&self, ids: impl Iterator<Item = &'a str>) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let lacking = (more + 1).saturating_sub(places.free.len());
-        if lacking == 0 {
-            return Ok(());
+        let ids: Vec<&str> = ids.filter(|id| !places.of.contains_key(*id)).collect();
+        let lacking = (ids.len() + 1).saturating_sub(places.free.len());
+        if lacking > 0 {
+            let end = places.end;
+            places.file.seek(SeekFrom::Start(end * PLACE as u64))?;
+            places.file.write_all(&vec![0; lacking * PLACE])?;
+            if places.fsync {
+                places.file.sync_all()?;
+            }
+            places.end += lacking as u64;
+            places.free.extend(end..end + lacking as u64);
         }
-        let end = places.end;
-        places.file.seek(SeekFrom::Start(end * PLACE as u64))?;
-        places.file.write_all(&vec![0; lacking * PLACE])?;
-        if places.fsync {
-            places.file.sync_all()?;
+        for id in ids {
+            if let Some(at) = places.free.pop() {
+                places.of.insert(id.to_owned(), at);
+            }
         }
-        places.end += lacking as u64;
-        places.free.extend(end..end + lacking as u64);
         Ok(())
     }
 
@@ -114,7 +120,7 @@ impl Counts {
         self.put(id, events + 1);
     }
 
-    /// Takes a session out.
+    /// Takes a session out, also one that was held a place and is not in the database after all.
     pub(super) fn clear(&self, id: &str) {
         self.put(id, 0);
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -149,4 +155,28 @@ fn place(id: &str, count: u64) -> [u8; PLACE] {
         *to = from;
     }
     place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_that_are_made_at_once_have_a_place_each_and_one_is_spare() {
+        let folder = tempfile::tempdir().unwrap();
+        let counts = Counts::open(folder.path(), true, false).unwrap();
+        let places = || counts.read().unwrap().places;
+        assert_eq!(places(), 1);
+        // Both are on their way into the database: neither has its count yet.
+        counts.hold(["a", "b"].into_iter()).unwrap();
+        counts.hold(["c"].into_iter()).unwrap();
+        assert_eq!(places(), 4);
+        counts.hold(["c"].into_iter()).unwrap();
+        assert_eq!(places(), 4);
+        ["a", "b", "c"].into_iter().for_each(|id| counts.set(id, 0));
+        assert_eq!((places(), counts.read().unwrap().sessions.len()), (4, 3));
+        counts.clear("b");
+        counts.hold(["d"].into_iter()).unwrap();
+        assert_eq!(places(), 4);
+    }
 }
