@@ -40,6 +40,9 @@ pub struct Refused {
     pub reason: String,
 }
 
+/// A document that was imported: its path, and the world it became.
+pub type Imported = (PathBuf, WorldDoc);
+
 /// The worlds that were named.
 #[derive(Clone, Debug, Default)]
 pub struct Named {
@@ -96,10 +99,7 @@ impl Inputs {
     ///
     /// # Errors
     /// When a file cannot be read, an overlay would be for several, or no world is left.
-    pub fn documents(
-        &self,
-        streams: &mut Streams<'_>,
-    ) -> Result<(Vec<(PathBuf, WorldDoc)>, Vec<Refused>), CliError> {
+    pub fn documents(&self, streams: &mut Streams<'_>) -> Result<(Vec<Imported>, Vec<Refused>), CliError> {
         let all: Result<Vec<_>, _> = self.openapi.iter().map(|path| files(path)).collect();
         let all = all?.concat();
         if self.import.overlay.is_some() && all.len() > 1 {

@@ -31,6 +31,12 @@ fn worlds() -> Worlds {
     Worlds::of(&dataset().0.path().join("dataset"))
 }
 
+/// Puts a value into a place.
+fn put(place: &mut Json, value: Json) -> Option<()> {
+    *place = value;
+    Some(())
+}
+
 /// Changes a JSON column.
 fn edit(column: &mut String, change: impl FnOnce(&mut Json) -> Option<()>) -> bool {
     let mut json = serde_json::from_str(column).unwrap();
@@ -85,7 +91,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
         "another name of a fact",
         |row| {
             stage(row, |stage| {
-                Some(*stage.get_mut("answer")?.get_mut(0)?.get_mut("about")? = json!("the weather"))
+                put(stage.get_mut("answer")?.get_mut(0)?.get_mut("about")?, json!("the weather"))
             })
         },
         "answer[0].about: found \"the weather\"",
@@ -141,7 +147,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
             edit(&mut row.checks, |checks| {
                 let resource =
                     checks.get_mut("variants")?.get_mut(0)?.get_mut("changes")?.get(0)?["resource"].clone();
-                Some(checks["allowed"] = json!([{ "resource": resource }]))
+                put(&mut checks["allowed"], json!([{ "resource": resource }]))
             })
         },
         "checks.allowed: found [",
@@ -218,7 +224,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     ),
     (
         "another opening",
-        |row| script(row, |stages| Some(stages[0]["user"] = json!("Tell me a joke."))),
+        |row| script(row, |stages| put(&mut stages[0]["user"], json!("Tell me a joke."))),
         "user_facts.stages[0].user: found \"Tell me a joke.\"",
     ),
     (
@@ -246,7 +252,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
                 let sources = calls.as_array_mut()?.iter_mut().filter_map(|call| call.get_mut("sources"));
                 let mut sources = sources.filter_map(Json::as_object_mut).flat_map(Map::values_mut);
                 let user = sources.find(|source| source.get("from") == Some(&json!("user")))?;
-                Some(*user = json!({"from": "default"}))
+                put(user, json!({"from": "default"}))
             })
         },
         "gold_calls[",
@@ -275,7 +281,7 @@ const TAMPERINGS: [(&str, Tampering, &str); 29] = [
     ),
     (
         "another outcome",
-        |row| edit(&mut row.episode, |episode| Some(episode["outcome"] = json!("need_input"))),
+        |row| edit(&mut row.episode, |episode| put(&mut episode["outcome"], json!("need_input"))),
         "episode.outcome",
     ),
 ];
@@ -308,6 +314,6 @@ fn rows_of_an_older_version_hold_as_far_as_they_can_be_derived() {
         episode.remove("system_hash").and(episode.remove("dialogue_hash")).map(drop)
     });
     assert!(replay(&row, &worlds).is_err(), "rows of this version have claims");
-    edit(&mut row.provenance, |provenance| Some(provenance["version"] = json!("generate/1")));
+    edit(&mut row.provenance, |provenance| put(&mut provenance["version"], json!("generate/1")));
     assert!(matches!(replay(&row, &worlds), Ok(false)));
 }

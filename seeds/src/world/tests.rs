@@ -490,7 +490,7 @@ fn no_reply_has_two_members_of_one_name() {
              {{at_day: {{type: integer}}, atDay: {{type: integer}}}}, records: 1}}\napis:\n  - {{name: Get, method: GET, path: /a, {api}}}\n"
         );
         let report = load("x.yaml", text.as_bytes()).unwrap_err().to_string();
-        assert!(report.contains(&format!("x.yaml:8:")) && report.contains(expect), "{report}");
+        assert!(report.contains("x.yaml:8:") && report.contains(expect), "{report}");
     };
     check(
         "",

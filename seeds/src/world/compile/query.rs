@@ -434,7 +434,7 @@ impl Builder<'_> {
             let same = |field: FieldId| *self.resource(resource).field(field).name == **name;
             if group_by.is_some_and(same) {
                 self.findings.error(
-                    &path,
+                    path,
                     format!(
                         "found the measure `{name}`, which its groups show as the field they are made by"
                     ),
