@@ -93,7 +93,7 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
 /// What a place is, in words: the label of its field, or the name of the member.
 fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     let member = path.rsplit('.').next().unwrap_or(path);
-    let member = member.split('[').next().unwrap_or(member).replace('_', " ");
+    let member = english::split_identifier(member.split('[').next().unwrap_or(member)).join(" ");
     match body.at(path) {
         Some(Body::Leaf(_, Origin::Field { resource, field, .. })) => {
             seen.premises.base.world().resource(*resource).about(*field)
