@@ -84,9 +84,9 @@ def main(connect=chat):
     ask, counted = connect(asked.base_url, asked.model), []
     for task in listed.json()["tasks"]:
         grade = run(asked.server, task["id"], ask, control)
-        if not grade["masked"]:  # A masked episode failed beside a fault of the environment, and says nothing.
+        if not grade["excluded"]:  # An excluded episode failed beside a fault of the environment, and says nothing.
             counted.append(grade["reward"])
-        print(json.dumps({"task": task["id"], "reward": grade["reward"], "masked": grade["masked"]}), flush=True)
+        print(json.dumps({"task": task["id"], "reward": grade["reward"], "excluded": grade["excluded"]}), flush=True)
     print(json.dumps({"episodes": len(counted), "success": sum(counted) / max(1, len(counted))}))
 
 

@@ -114,7 +114,7 @@ fn the_python_agents_solve_what_their_model_solves_and_nothing_else() {
     for episode in episodes {
         let task = episode["task"].as_str().unwrap();
         let solved = if by_id.contains_key(task) { 1.0 } else { 0.0 };
-        assert_eq!((&episode["reward"], &episode["masked"]), (&json!(solved), &json!(false)), "{task}");
+        assert_eq!((&episode["reward"], &episode["excluded"]), (&json!(solved), &json!(false)), "{task}");
     }
     assert_eq!(total["success"], json!(by_id.len() as f64 / 30.0));
     let received = model.received();

@@ -229,7 +229,7 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[E
 
 fn shown(grade: &Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Result<Json, Problem> {
     // A world that could not compute a reply, and a fault that was injected, have not given the agent a fair chance:
-    // such an episode is masked.
+    // such an episode is excluded.
     let hindering = log.iter().enumerate().flat_map(|(position, entry)| {
         let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
         hinders.map(move |fault| json!({"call": position, "kind": fault.kind}))
@@ -242,12 +242,12 @@ fn shown(grade: &Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Result<Js
         (false, false, false) => json!("fault"),
         (false, false, true) => json!("agent"),
     };
-    let masked = !grade.success && log.iter().any(|entry| entry.is_environments_fault());
+    let excluded = !grade.success && log.iter().any(|entry| entry.is_environments_fault());
     let mut shown = serde_json::to_value(grade).map_err(|error| Problem::new(500, error.to_string()))?;
     if let Json::Object(shown) = &mut shown {
         shown.insert("progress".to_owned(), Json::Array(progress));
         shown.insert("attribution".to_owned(), attribution);
-        shown.insert("masked".to_owned(), json!(masked));
+        shown.insert("excluded".to_owned(), json!(excluded));
         shown.insert("faults".to_owned(), Json::Array(faults));
     }
     Ok(shown)

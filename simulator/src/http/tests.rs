@@ -343,7 +343,7 @@ fn a_task_is_shown_without_its_solution_and_graded_once() {
     let grade = |body: Json| ask(&app, &format!("POST /v1/sessions/{id}/grade"), body);
     let (status, graded) = grade(json!({"answer": "Product 14 is deleted.", "outcome": "done"}));
     assert_eq!(
-        (status, &graded["success"], &graded["reward"], &graded["masked"]),
+        (status, &graded["success"], &graded["reward"], &graded["excluded"]),
         (200, &json!(true), &json!(1.0), &json!(false)),
         "{graded}"
     );

@@ -150,7 +150,7 @@ fn faults_are_seen_logged_and_excused() {
     assert_eq!(kinds, [&json!("rate_limit"), &json!("latency"), &json!("drop"), &Json::Null]);
     let graded = post(&app, &format!("/v1/sessions/{id}/grade"), json!({"answer": "Sorry."}));
     assert_eq!(
-        (&graded["success"], &graded["attribution"], &graded["masked"]),
+        (&graded["success"], &graded["attribution"], &graded["excluded"]),
         (&json!(false), &json!("fault"), &json!(true)),
         "{graded}"
     );

@@ -1,4 +1,4 @@
-//! The desk at which an agent works on a benchmark: an environment without a judge, whose calls and user somebody else answers.
+//! The environment in which an agent works on a benchmark: one without a judge, whose calls and user somebody else answers.
 
 use diorama_seeds::task::Call;
 use diorama_tested::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View};
@@ -23,10 +23,10 @@ pub trait Counterpart: Send {
 }
 
 /// An environment around a counterpart.
-pub struct Desk<C> {
-    /// What the agent sees.
+pub struct BenchmarkEnvironment<C> {
+    /// The view of the agent.
     pub view: View,
-    /// Who answers.
+    /// The other side.
     pub counterpart: C,
     /// Replies of the model that could not be read.
     pub malformed: u32,
@@ -37,8 +37,8 @@ pub struct Desk<C> {
     meter: Meter,
 }
 
-impl<C: Counterpart> Desk<C> {
-    /// A desk with a view and a budget.
+impl<C: Counterpart> BenchmarkEnvironment<C> {
+    /// An environment with a view and a budget.
     pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
         Self { view, counterpart, malformed: 0, gave_up: None, tokens: 0, meter: Meter::new(budget) }
     }
@@ -58,7 +58,7 @@ impl<C: Counterpart> Desk<C> {
     }
 }
 
-impl<C: Counterpart> Environment for Desk<C> {
+impl<C: Counterpart> Environment for BenchmarkEnvironment<C> {
     fn view(&self) -> &View {
         &self.view
     }
