@@ -1,4 +1,4 @@
-//! How well a search finds the APIs that a request needs.
+//! The search bench: how well a search finds the APIs that a request needs.
 //!
 //! Owns the benchmark's material (requests with the APIs that answer them, over one pool), its measures and their
 //! intervals. The searches are the simulator's.
@@ -20,10 +20,10 @@ pub struct Material {
     pub cases: Vec<Case>,
 }
 
-/// A request and what answers it.
+/// A request and the APIs that answer it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// What is asked.
+    /// The request.
     pub query: String,
     /// The positions in the pool of the APIs that answer it, sorted, at least one.
     pub gold: Vec<usize>,

@@ -10,7 +10,7 @@ use super::Case;
 pub const CUTS: [usize; 3] = [1, 5, 10];
 const RESAMPLES: usize = 2_000;
 
-/// What one method got, case by case.
+/// The measures of one method, case by case.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// For each measure one value a case: recall at each cut, then completeness at the last.
@@ -53,7 +53,7 @@ pub fn summary(measured: &Measured) -> [Interval; CUTS.len() + 1] {
     measured.values.each_ref().map(|values| interval(values))
 }
 
-/// What one method has over another in each measure; the same cases are drawn for both.
+/// The lead of one method over another in each measure; the same cases are drawn for both.
 #[must_use]
 pub fn compare(of: &Measured, over: &Measured) -> [Interval; CUTS.len() + 1] {
     std::array::from_fn(|at| {

@@ -1,4 +1,4 @@
-//! Material from files.
+//! Reads the requests and the pool of the search bench from files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,12 @@ use diorama_output::row::Dialogue;
 use diorama_seeds::task::GoldCall;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::search::{ApiEntry, Port};
+use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::{Case, Material};
+use crate::benchmarks::reverse_chain::{Api, Instance};
 
 /// Why material cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +21,9 @@ pub enum MaterialError {
     Shape {
         /// The file.
         file: String,
-        /// What it should hold.
+        /// The expected shape.
         expected: &'static str,
-        /// What is wrong.
+        /// The fault found.
         source: serde_json::Error,
     },
     /// A request names an API that is not in the pool.
@@ -63,26 +65,63 @@ struct QueryLine {
     apis: Vec<String>,
 }
 
+/// A request before its APIs are looked up in the pool.
+struct Request {
+    query: String,
+    /// Names of APIs.
+    apis: Vec<String>,
+    /// The domain whose API is meant where several have one name.
+    domain: String,
+}
+
+/// Looks up the APIs of requests; those without an API are left out.
+fn load(
+    file: &str,
+    pool: Vec<ApiEntry>,
+    requests: impl Iterator<Item = Result<Request, MaterialError>>,
+) -> Result<Material, MaterialError> {
+    let mut named: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, entry) in pool.iter().enumerate() {
+        named.entry(entry.api.clone()).or_default().push(at);
+        if !entry.domain.is_empty() {
+            named.entry(prefixed(entry)).or_default().push(at);
+        }
+    }
+    let mut cases = Vec::new();
+    for (number, request) in requests.enumerate() {
+        let Request { query, apis, domain } = request?;
+        let find = |api: &String| {
+            let all = named.get(api).map(Vec::as_slice).unwrap_or_default();
+            let own = all.iter().find(|at| pool.get(**at).is_some_and(|entry| entry.domain == domain));
+            own.or_else(|| all.first()).copied().ok_or_else(|| MaterialError::Unknown {
+                file: file.to_owned(),
+                number: number + 1,
+                api: api.clone(),
+            })
+        };
+        cases.extend(case(query, apis.iter().map(find).collect::<Result<_, _>>()?));
+    }
+    finished(file, pool, cases)
+}
+
+/// The name of an API with its domain before it, as composed worlds have where two would have one name.
+fn prefixed(entry: &ApiEntry) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>()
+    };
+    entry.domain.split('_').map(capital).chain([entry.api.clone()]).collect()
+}
+
 /// Requests and a pool, both in lines of JSON.
 ///
 /// # Errors
 /// A line that is not of the shape, or an API that is not in the pool.
 pub fn of_lines(queries: (&str, &str), pool: (&str, &str)) -> Result<Material, MaterialError> {
     let pool: Vec<ApiEntry> = lines::<PoolLine>(pool, POOL_LINE)?.into_iter().map(PoolLine::entry).collect();
-    let at: BTreeMap<&str, usize> =
-        pool.iter().enumerate().map(|(at, entry)| (entry.api.as_str(), at)).collect();
-    let mut cases = Vec::new();
-    for (number, line) in lines::<QueryLine>(queries, QUERY_LINE)?.into_iter().enumerate() {
-        let gold = line.apis.iter().map(|api| {
-            at.get(api.as_str()).copied().ok_or_else(|| MaterialError::Unknown {
-                file: queries.0.to_owned(),
-                number: number + 1,
-                api: api.clone(),
-            })
-        });
-        cases.extend(case(line.query, gold.collect::<Result<_, _>>()?));
-    }
-    finished(queries.0, pool, cases)
+    let requests = lines::<QueryLine>(queries, QUERY_LINE)?.into_iter();
+    let request = |line: QueryLine| Ok(Request { query: line.query, apis: line.apis, domain: String::new() });
+    load(queries.0, pool, requests.map(request))
 }
 
 fn lines<T: serde::de::DeserializeOwned>(
@@ -113,28 +152,6 @@ impl PoolLine {
     }
 }
 
-#[derive(Deserialize)]
-struct Instance {
-    #[serde(rename = "APIs")]
-    apis: Vec<ChainApi>,
-    #[serde(rename = "Query")]
-    query: String,
-    #[serde(rename = "Label")]
-    label: String,
-}
-
-#[derive(Deserialize)]
-struct ChainApi {
-    #[serde(alias = "Name")]
-    name: String,
-    #[serde(rename = "Description", default)]
-    description: String,
-    #[serde(default)]
-    input_params: Map<String, Json>,
-    #[serde(default)]
-    output_params: Map<String, Json>,
-}
-
 /// Reverse Chain's compositional multi-tool data: the pool is the APIs of all instances, told apart by name, inputs and
 /// outputs; the APIs that an instance's label calls answer it.
 ///
@@ -144,19 +161,17 @@ pub fn of_reverse_chain(file: &str, text: &str) -> Result<Material, MaterialErro
     let shape = |source| MaterialError::Shape { file: file.to_owned(), expected: REVERSE_CHAIN, source };
     let instances: Vec<Instance> = serde_json::from_str(text).map_err(shape)?;
     let mut pool: Vec<ApiEntry> = Vec::new();
-    let mut at: BTreeMap<(String, Vec<String>, Vec<String>), usize> = BTreeMap::new();
+    let mut at: BTreeMap<(String, BTreeSet<String>, BTreeSet<String>), usize> = BTreeMap::new();
     let mut cases = Vec::new();
     for instance in instances {
         let mut gold = BTreeSet::new();
         let called = called(&instance.label);
         for api in instance.apis {
-            let sorted = |params: &Map<String, Json>| {
-                params.keys().cloned().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
-            };
+            let sorted = |params: &IndexMap<String, Json>| params.keys().cloned().collect::<BTreeSet<_>>();
             let key = (api.name.clone(), sorted(&api.input_params), sorted(&api.output_params));
             let name = api.name.clone();
             let position = *at.entry(key).or_insert_with(|| {
-                pool.push(api.entry());
+                pool.push(entry_of(api));
                 pool.len() - 1
             });
             if called.contains(&name) {
@@ -168,20 +183,18 @@ pub fn of_reverse_chain(file: &str, text: &str) -> Result<Material, MaterialErro
     finished(file, pool, cases)
 }
 
-impl ChainApi {
-    fn entry(self) -> ApiEntry {
-        let ports = |params: &Map<String, Json>| params.keys().map(|name| Port::named(name)).collect();
-        let described = |(name, about): (&String, &Json)| {
-            format!("{name} {}", about.get("description").and_then(Json::as_str).unwrap_or_default())
-        };
-        ApiEntry {
-            inputs: ports(&self.input_params),
-            outputs: ports(&self.output_params),
-            parameters: self.input_params.iter().map(described).collect::<Vec<_>>().join(" "),
-            api: self.name,
-            description: self.description,
-            ..ApiEntry::default()
-        }
+fn entry_of(api: Api) -> ApiEntry {
+    let ports = |params: &IndexMap<String, Json>| params.keys().map(|name| Port::named(name)).collect();
+    let described = |(name, about): (&String, &Json)| {
+        format!("{name} {}", about.get("description").and_then(Json::as_str).unwrap_or_default())
+    };
+    ApiEntry {
+        inputs: ports(&api.input_params),
+        outputs: ports(&api.output_params),
+        parameters: api.input_params.iter().map(described).collect::<Vec<_>>().join(" "),
+        api: api.name,
+        description: api.description,
+        ..ApiEntry::default()
     }
 }
 
@@ -212,40 +225,17 @@ fn called(label: &str) -> BTreeSet<String> {
 /// # Errors
 /// A row whose calls cannot be read, or an API that is not in the pool.
 pub fn of_dataset(file: &str, rows: &[Dialogue], pool: Vec<ApiEntry>) -> Result<Material, MaterialError> {
-    let mut cases = Vec::new();
-    for (number, row) in rows.iter().enumerate() {
+    let request = |row: &Dialogue| {
         let shape = |source| MaterialError::Shape {
             file: format!("{file}, row {}", row.id),
             expected: "the reference calls of a row",
             source,
         };
         let calls: Vec<GoldCall> = serde_json::from_str(&row.gold_calls).map_err(shape)?;
-        let wanted = calls.iter().filter(|call| call.api != TOOL_SEARCHER);
-        let gold = wanted.map(|call| {
-            api_of(&pool, &call.api, &row.domain).ok_or_else(|| MaterialError::Unknown {
-                file: file.to_owned(),
-                number: number + 1,
-                api: call.api.clone(),
-            })
-        });
-        cases.extend(case(row.query.clone(), gold.collect::<Result<_, _>>()?));
-    }
-    finished(file, pool, cases)
-}
-
-/// The API of a name, or of a name with its domain before it, as composed worlds have where two would be one; that of
-/// the row's own domain first.
-fn api_of(pool: &[ApiEntry], name: &str, domain: &str) -> Option<usize> {
-    let is_called = |entry: &ApiEntry| {
-        let prefix = entry.domain.split('_').flat_map(|word| {
-            let mut letters = word.chars();
-            letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<Vec<_>>()
-        });
-        entry.api == name || prefix.chain(entry.api.chars()).eq(name.chars())
+        let apis = calls.into_iter().map(|call| call.api).filter(|api| api != TOOL_SEARCHER).collect();
+        Ok(Request { query: row.query.clone(), apis, domain: row.domain.clone() })
     };
-    let all: Vec<(usize, &ApiEntry)> =
-        pool.iter().enumerate().filter(|(_, entry)| is_called(entry)).collect();
-    all.iter().find(|(_, entry)| entry.domain == domain).or_else(|| all.first()).map(|(at, _)| *at)
+    load(file, pool, rows.iter().map(request))
 }
 
 fn case(query: String, gold: BTreeSet<usize>) -> Option<Case> {
