@@ -1,10 +1,10 @@
 //! Benchmarks that others made, read from a folder at run time; nothing of them is part of this project.
 //!
-//! Owns the readers, the measures as the papers define them, and the [`desk`] at which any agent under test works on them.
+//! Owns the readers, the measures as the papers define them, and the [`environment`] in which any agent under test works on them.
 //! RestBench has a module of its own, [`crate::restbench`], because its gold paths are also run by themselves.
 
 pub mod api_bank;
-pub mod desk;
+pub mod environment;
 pub mod label;
 pub mod reverse_chain;
 
@@ -28,7 +28,7 @@ pub enum BenchmarkError {
     Form {
         /// The file.
         path: PathBuf,
-        /// What was found, and what was expected.
+        /// The form found, and the one expected.
         what: String,
     },
     /// The world that is made of it is wrong.
@@ -45,7 +45,7 @@ impl BenchmarkError {
 
 /// An agent, and the model that it asks.
 pub(crate) fn who(agent: &str, model: Option<&str>) -> String {
-    format!("{agent} ({})", model.unwrap_or("no model: an embedded agent"))
+    format!("{agent} ({})", model.unwrap_or("no model: a scripted agent"))
 }
 
 /// The line of a table on tasks that came to no end; nothing where there are none.
@@ -53,7 +53,7 @@ pub(crate) fn without_end(tasks: usize) -> String {
     if tasks == 0 { String::new() } else { format!("  without an end for want of a model: {tasks}\n") }
 }
 
-/// What stands in for a user who has said all they know: a question is answered with that, and anything else ends the task.
+/// The answer of a user who has said all they know: a question is answered with that, and anything else ends the task.
 pub(crate) fn told_all(words: &str) -> Answer {
     let asks = words.trim_end().ends_with('?');
     Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }

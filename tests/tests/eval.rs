@@ -34,7 +34,7 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
     let ran = diorama(common.into_iter().chain(["--base-url", &url, "--out", &out, "--record", &record]));
     assert_eq!(ran.code, 0, "{}", ran.err);
     let report: Json = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&report["embedded"], &report["model"]), (&json!(false), &json!("scripted")));
+    assert_eq!((&report["scripted"], &report["model"]), (&json!(false), &json!("scripted")));
     // Doing nothing solves nothing, and every failure has a cause.
     assert_eq!(report["success"], 0.0);
     let causes: u64 = report["attribution"].as_object().unwrap().values().filter_map(Json::as_u64).sum();
@@ -138,7 +138,7 @@ fn verdicts_over_http_are_those_of_this_process() {
                 "errors",
                 "attribution",
                 "cells",
-                "masked",
+                "excluded",
                 "unfinished",
                 "partial_credit",
                 "faults",
@@ -196,18 +196,21 @@ fn faults_cost_what_the_report_says() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), 40);
     let run = |faults: &str| eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", faults]);
-    // What passes is tried again; nothing is lost, and nothing is masked.
+    // What passes is tried again; nothing is lost, and nothing is excluded.
     let passing = run("429=0.3,503=0.2,latency=10");
-    assert_eq!((&passing["success"], &passing["masked"]), (&json!(1.0), &json!(0)), "{passing}");
+    assert_eq!((&passing["success"], &passing["excluded"]), (&json!(1.0), &json!(0)), "{passing}");
     assert_eq!(passing["faults"]["drop"]["difference"], 0.0);
     // Lists that are cut short are not: those episodes say nothing of the agent, and are counted apart.
     let cut = run("partial=1");
-    let masked = cut["masked"].as_u64().unwrap();
+    let excluded = cut["excluded"].as_u64().unwrap();
     let faults = &cut["faults"];
-    assert!(masked > 0 && cut["success"] == 1.0, "{cut}");
+    assert!(excluded > 0 && cut["success"] == 1.0, "{cut}");
     assert_eq!((&faults["without"]["solved"], &faults["without"]["share"]), (&json!(40), &json!(1.0)));
-    assert_eq!(faults["counting_masked"]["solved"], 40 - masked);
-    assert_eq!((&faults["drop"]["first_only"], &faults["drop"]["second_only"]), (&json!(masked), &json!(0)));
+    assert_eq!(faults["counting_excluded"]["solved"], 40 - excluded);
+    assert_eq!(
+        (&faults["drop"]["first_only"], &faults["drop"]["second_only"]),
+        (&json!(excluded), &json!(0))
+    );
     let ran = diorama(["eval", "--agent", "oracle", "--tasks", &dataset, "--faults", "404=0.1"]);
     assert!(ran.code == 2 && ran.err.contains("404"), "{}", ran.err);
 }
@@ -229,7 +232,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     assert!(paired["p"].as_f64().unwrap() < 1e-6 && compared["note"].is_null());
     for file in [html.clone(), format!("{oracle}/report.html")] {
         let page = std::fs::read_to_string(&file).unwrap();
-        assert!(page.contains("embedded, no model") && page.matches("<svg").count() >= 5, "{file}");
+        assert!(page.contains("scripted, no model") && page.matches("<svg").count() >= 5, "{file}");
         for outside in ["<script", "http://", "https://", "@import", "url(", "src="] {
             assert!(!page.contains(outside), "{file}: {outside}");
         }
@@ -245,15 +248,15 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     assert_eq!(none["retrieval"]["recall"]["10"], 0.0);
     let recall: Vec<f64> = ["1", "3", "5", "10"].map(|k| found["recall"][k].as_f64().unwrap()).into();
     assert!(recall.is_sorted() && recall[0] < 1.0 && recall[3] == 1.0, "{recall:?}");
-    // A model's run beside an embedded agent's says so.
+    // A model's run beside a scripted agent's says so.
     let report = std::path::Path::new(&noop).join("report.json");
     let mut other: Json = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
-    (other["model"], other["embedded"]) = (json!("some <model>"), json!(false));
+    (other["model"], other["scripted"]) = (json!("some <model>"), json!(false));
     std::fs::write(&report, other.to_string()).unwrap();
     let ran = diorama(["eval", "--compare", &oracle, &noop, "--html", &html]);
-    assert!(ran.out.contains("note: one of these agents is embedded"), "{}", ran.out);
+    assert!(ran.out.contains("note: one of these agents is scripted"), "{}", ran.out);
     let page = std::fs::read_to_string(&html).unwrap();
-    assert!(page.contains("Note: one of these agents is embedded") && page.contains("some &lt;model&gt;"));
+    assert!(page.contains("Note: one of these agents is scripted") && page.contains("some &lt;model&gt;"));
     drawn(&html, folder.path());
 }
 

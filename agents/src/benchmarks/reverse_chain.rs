@@ -15,12 +15,11 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::desk::Desk;
+use super::environment::BenchmarkEnvironment;
 use super::label::{Verdict, compare};
 use super::{BenchmarkError, files_of, text_of, who, without_end};
-use crate::evaluation::cells::Rate;
-use crate::evaluation::labelled::Share;
 use crate::evaluation::measures::word_of;
+use crate::evaluation::shares::{Rate, Share};
 use plan_only::PlanOnly;
 
 /// An API as the benchmark describes it.
@@ -29,13 +28,13 @@ pub struct Api {
     /// Its name.
     #[serde(alias = "Name")]
     pub name: String,
-    /// What it does.
+    /// Its description.
     #[serde(default, alias = "Description")]
     pub description: String,
     /// Its arguments, in order.
     #[serde(default)]
     pub input_params: IndexMap<String, Json>,
-    /// What it gives.
+    /// Its results.
     #[serde(default)]
     pub output_params: IndexMap<String, Json>,
 }
@@ -46,7 +45,7 @@ pub struct Instance {
     /// The APIs that stand beside it.
     #[serde(rename = "APIs")]
     pub apis: Vec<Api>,
-    /// What a user asks.
+    /// The user's request.
     #[serde(rename = "Query")]
     pub query: String,
     /// The label.
@@ -108,7 +107,7 @@ pub struct Outcome {
     pub index: u64,
     /// The paper's level: 1 for calls two deep, 2 for three, 3 for four and more; none where the label cannot be read.
     pub level: Option<u32>,
-    /// What the user asks.
+    /// The user's request.
     pub query: String,
     /// The label.
     pub label: String,
@@ -223,8 +222,8 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         tools: apis.iter().map(plan_only::tool).collect(),
         over: false,
     };
-    let mut desk = Desk::new(view, PlanOnly::new(apis), budget);
-    let stopped = agent.act(&mut desk).await.err();
+    let mut environment = BenchmarkEnvironment::new(view, PlanOnly::new(apis), budget);
+    let stopped = agent.act(&mut environment).await.err();
     let mut outcome = Outcome {
         index: instance.index,
         level: None,
@@ -232,9 +231,9 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         label: instance.label.clone(),
         plan: None,
         verdict: None,
-        because: desk.gave_up.clone(),
-        malformed: desk.malformed,
-        tokens: desk.tokens,
+        because: environment.gave_up.clone(),
+        malformed: environment.malformed,
+        tokens: environment.tokens,
     };
     let label = match parse(&instance.label) {
         Ok(label) => label,
@@ -248,7 +247,7 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         outcome.because = Some(error.to_string());
         return outcome;
     }
-    let (plan, verdict) = judged(&label, &desk.counterpart, instance);
+    let (plan, verdict) = judged(&label, &environment.counterpart, instance);
     outcome.plan = plan.map(ToString::to_string);
     outcome.verdict = Some(verdict);
     outcome
@@ -336,7 +335,7 @@ pub struct Pair {
     pub label: String,
     /// The plan.
     pub plan: String,
-    /// Whether the plan is right by the paper's rules.
+    /// True where the plan is right by the paper's rules.
     pub right: bool,
 }
 

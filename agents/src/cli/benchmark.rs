@@ -15,13 +15,13 @@ use serde::Serialize;
 use super::at_once::at_once;
 use super::error::CliError;
 use super::eval::model::ModelArgs;
-use super::eval::name::{AgentName, Contender, Free, Part};
+use super::eval::name::{AgentName, Contender, Part};
 use super::{Done, Streams, terminal};
 
 /// Run agents on benchmarks that others made, read from a folder.
 ///
-/// Nothing of a benchmark is part of this program: its folder is given, and read as its authors published it. Figures of
-/// embedded agents, which ask no model, say nothing of any model and do not stand beside published ones.
+/// This program holds no part of a benchmark: its folder is given, and read as its authors published it. Figures of
+/// scripted agents, which ask no model, say nothing of any model and do not stand beside published ones.
 #[derive(Debug, Args)]
 pub struct Benchmark {
     /// Which one.
@@ -53,7 +53,7 @@ impl Benchmark {
 
 /// An agent that is ready to work.
 pub(super) struct Ready {
-    pub(super) agent: Arc<Free>,
+    pub(super) agent: Arc<Contender>,
     /// The name of the model that it asks.
     pub(super) model: Option<String>,
     pub(super) name: String,
@@ -73,7 +73,7 @@ impl Ready {
         let (agent, moved) = (Arc::clone(&self.agent), bar.clone());
         let done = at_once(tasks, self.concurrency, move |number, task| {
             let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
-            let (working, bar) = (work(agent.agent(place), task), moved.clone());
+            let (working, bar) = (work(agent.agent(None, place), task), moved.clone());
             async move {
                 let result = working.await;
                 bar.inc(1);
@@ -88,7 +88,9 @@ impl Ready {
 /// The agent of a name; none of those that are built from a task of ours.
 pub(super) fn ready(name: AgentName, model: &ModelArgs) -> Result<Ready, CliError> {
     let connected = name.asks_model().then(|| model.connect()).transpose()?;
-    let Some(Contender::Free(agent)) = name.contender(connected.as_ref(), Part::Nothing) else {
+    let agent = name.contender(connected.as_ref(), Part::Nothing);
+    let agent = agent.filter(|agent| !matches!(agent, Contender::Scripted(policy) if policy.needs_task()));
+    let Some(agent) = agent else {
         return Err(CliError::Usage(format!(
             "--agent: found {}, which is built from the tasks of `eval`; expected an agent that asks a model, or `random`",
             name.text()

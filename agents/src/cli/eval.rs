@@ -22,7 +22,7 @@ use serde_json::{Map, Value as Json, json};
 
 use self::model::Connected;
 pub use self::model::ModelArgs;
-use self::name::{AgentName, Part};
+use self::name::{AgentName, ModelAgent, Part};
 use self::report::{Report, Who};
 use self::run::Plan;
 use super::error::CliError;
@@ -37,7 +37,7 @@ use crate::evaluation::stored::{Mode, RunFolder};
 ///
 /// Each trial runs in a live session on a seed of its own, so generated keys and tokens differ from those of the
 /// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
-/// embedded ones need none, and say so in every report. With `--out`, each episode is kept step by step as it ends: `--resume`
+/// scripted ones need none, and say so in every report. With `--out`, each episode is kept step by step as it ends: `--resume`
 /// goes on with a run that was interrupted, `--regrade` grades a kept run again without asking a model, and `--compare` holds two
 /// runs against each other. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ pub struct Eval {
     /// Run the episodes in sessions of this server, which serves the same dataset (`diorama serve --tasks`), over HTTP.
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
-    /// What the server's experimenters send in Diorama-Token. Without --server nobody asks for it.
+    /// The token that the server's admins send in Diorama-Token. It has no use without --server.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
     /// Faults to switch on, by name and share of the calls (latency: milliseconds): latency=50-500, 429=0.1, 500=0.05 (any 5xx),
@@ -160,7 +160,7 @@ impl Eval {
         }
         // clap asks for it where nothing is graded again.
         let Some(agent) = self.agent else { return Err(CliError::Usage("--agent: found none".into())) };
-        if self.without.is_some() && agent != AgentName::RestGpt {
+        if self.without.is_some() && agent != AgentName::Model(ModelAgent::RestGpt) {
             return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
         }
         let connected = agent.asks_model().then(|| self.model.connect()).transpose()?;
@@ -227,7 +227,7 @@ impl Eval {
         })
     }
 
-    /// What the episodes of a run depend on: a run is gone on with only where these are the same.
+    /// The options that episodes depend on: a run is gone on with only where these are the same.
     fn options(&self, agent: AgentName) -> Result<Map<String, Json>, CliError> {
         let budget = self.budget(agent);
         let answers: Answers = self.answers.into();
@@ -258,7 +258,7 @@ impl Eval {
         self.tasks.as_deref().unwrap_or_else(|| Path::new(""))
     }
 
-    /// What tells the dataset from others: the checksums of its files, in one.
+    /// The identity of the dataset: the checksums of its files, in one.
     fn dataset(&self) -> Result<String, CliError> {
         let files = serde_json::to_vec(&Manifest::read(self.tasks())?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
@@ -270,8 +270,8 @@ impl Eval {
         let unwritten = |error: serde_json::Error| CliError::Output(error.into());
         let json = serde_json::to_value(report).map_err(unwritten)?;
         let html = || -> Result<String, CliError> {
-            let shown: Shown = serde_json::from_value(json.clone()).map_err(unwritten)?;
-            Ok(page(&[shown], None))
+            let shown = Shown::read(json.clone()).map_err(unwritten)?;
+            Ok(page(&[shown], None)?)
         };
         if let Some(folder) = &self.out {
             std::fs::write(folder.join("report.json"), serde_json::to_vec_pretty(&json).map_err(unwritten)?)?;
@@ -311,7 +311,7 @@ impl Eval {
     }
 }
 
-/// A server of sessions that lets the experimenter in.
+/// A server of sessions that lets the admin in.
 fn reached(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliError> {
     let server = || SessionServer::new(url, token.clone()).map_err(CliError::Server);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

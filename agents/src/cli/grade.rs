@@ -12,6 +12,7 @@ use super::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::labelled::{self, Agreement, Label};
 use crate::evaluation::measures::class_name;
+use crate::evaluation::shares::Share;
 
 /// Grade labelled episodes, and say how often the grader and the labels differ.
 ///
@@ -94,7 +95,7 @@ impl GradeCommand {
             }
             text
         })?;
-        let above = |share: labelled::Share| {
+        let above = |share: Share| {
             self.max_error.is_some_and(|most| share.all > 0 && share.of as f64 / share.all as f64 > most)
         };
         let met = !above(agreement.false_reject) && !above(agreement.false_accept);

@@ -1,4 +1,4 @@
-//! Whose fault a failed episode is, told from the calls, what the searches showed, and the grade.
+//! The cause of a failed episode, from its calls, the results of its searches, and its grade.
 
 use diorama_seeds::task::{Call, GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
@@ -6,8 +6,8 @@ use diorama_simulator::grade::ErrorClass;
 use diorama_tested::trace::{Note, Step};
 use serde::{Deserialize, Serialize};
 
-use super::environment::EnvironmentError;
 use super::judge::{Judge, Judged};
+use diorama_tested::environment::EnvironmentError;
 
 /// Where an episode went wrong first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub enum Attribution {
     Environment,
 }
 
-/// What the user answers to a question that they do not understand.
+/// The user's answer to a question that they do not understand.
 const NOT_UNDERSTOOD: &str = "I'm sorry, I can't say more about that.";
 
 /// Where a failed episode went wrong first; none where it did not fail.
@@ -100,7 +100,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     Some(Attribution::MisreadReply)
 }
 
-/// Whether a question names all words of what the user holds back.
+/// Returns true where a question names all words of a withheld detail.
 fn asks_for(question: &str, about: &str) -> bool {
     let question = question.to_lowercase();
     about.split(['_', ' ']).all(|word| question.contains(&word.to_lowercase()))

@@ -7,15 +7,14 @@ use diorama_llm::{ChatModel, Usage};
 use diorama_simulator::fault::{Faults, Rule};
 use diorama_simulator::grade::Grade;
 use diorama_tested::Agent;
-use diorama_tested::environment::Environment;
 use diorama_tested::trace::{Note, Recording, Step, act_again};
 use serde::{Deserialize, Serialize};
 
 use super::attribution::{Attribution, attribute};
-use super::environment::{Answers, Budget, EnvironmentError};
 use super::judge::{Judge, Judged};
 use super::remote::SessionServer;
 use crate::episode::EpisodeError;
+use diorama_tested::environment::{Answers, Budget, Environment, EnvironmentError};
 
 /// Version of an episode's line.
 pub const EPISODE_VERSION: u32 = 1;
@@ -39,13 +38,13 @@ pub struct Episode {
     pub answers: Answers,
     /// The verdict.
     pub grade: Grade,
-    /// Whose fault a failure is.
+    /// The cause of a failure.
     pub attribution: Option<Attribution>,
     /// Why the environment ended it, where it did.
     pub stopped: Option<EnvironmentError>,
-    /// Whether it failed and the simulator or the simulated user is to blame: then it is in no share.
+    /// It failed, and the simulator or the simulated user is to blame: it is in no share.
     #[serde(default)]
-    pub masked: bool,
+    pub excluded: bool,
     /// The faults that were switched on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Rule>,
@@ -54,21 +53,21 @@ pub struct Episode {
     /// How long it took, in milliseconds, where a model or a server was waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// What was done, step by step.
+    /// The steps.
     pub steps: Vec<Step>,
 }
 
 impl Episode {
-    /// Whether it came to no end for want of a model or a server, and says nothing of the agent.
+    /// Returns true where it came to no end for want of a model or a server, and says nothing of the agent.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
         self.stopped.as_ref().is_some_and(EnvironmentError::is_want)
     }
 
-    /// Whether it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
+    /// Returns true where it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
     #[must_use]
     pub fn counts(&self) -> bool {
-        !self.is_unfinished() && !self.masked
+        !self.is_unfinished() && !self.excluded
     }
 
     /// Tokens that the model's server reported.
@@ -99,7 +98,7 @@ pub struct Setup {
     pub seed: u64,
     /// How stages end.
     pub answers: Answers,
-    /// What may be used up.
+    /// The limits of the episode.
     pub budget: Budget,
     /// The agent's name.
     pub agent: String,
@@ -112,7 +111,7 @@ pub struct Setup {
 pub struct Arena {
     /// The server that runs and grades it; this process where there is none.
     pub server: Option<Arc<SessionServer>>,
-    /// What goes wrong with calls.
+    /// The faults of calls.
     pub faults: Faults,
 }
 
@@ -158,7 +157,7 @@ pub async fn run_in(
         grade: judged.grade.clone(),
         attribution,
         stopped: judged.stopped.clone(),
-        masked: is_masked(attribution),
+        excluded: is_excluded(attribution),
         faults: arena.faults.rules().to_vec(),
         tokens: 0,
         took_ms: waits.then(|| u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)),
@@ -206,8 +205,8 @@ async fn over_http(
     Ok((judged, steps))
 }
 
-/// Whether a failure says nothing of the agent.
-const fn is_masked(attribution: Option<Attribution>) -> bool {
+/// Returns true where a failure says nothing of the agent.
+const fn is_excluded(attribution: Option<Attribution>) -> bool {
     matches!(attribution, Some(Attribution::Environment | Attribution::User))
 }
 
@@ -227,7 +226,7 @@ pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged
     let judged = judge.grade(environment, stored.stopped.clone());
     let attribution = attribute(judge, &judged, &stored.steps);
     let grade = judged.grade.clone();
-    Ok((Episode { grade, attribution, masked: is_masked(attribution), ..stored.clone() }, judged))
+    Ok((Episode { grade, attribution, excluded: is_excluded(attribution), ..stored.clone() }, judged))
 }
 
 /// A chat model that several episodes share.

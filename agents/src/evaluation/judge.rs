@@ -15,11 +15,11 @@ use diorama_simulator::session::{LogEntry, Session};
 use diorama_tested::trace::Note;
 use serde_json::Value as Json;
 
-use super::environment::{
-    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
-};
 use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
+use diorama_tested::environment::{
+    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+};
 
 /// Holds a task and judges episodes of it.
 pub struct Judge {
@@ -28,9 +28,9 @@ pub struct Judge {
     prepared: Prepared,
 }
 
-/// What an agent that tests the judge is built from: the task itself. No agent under test is given one.
+/// The task itself, from which privileged agents are built. No agent under test is given one.
 #[derive(Clone, Copy)]
-pub struct Insider<'a> {
+pub struct Privileged<'a> {
     pub(super) task: &'a Task,
     pub(super) world: &'a Arc<World>,
     /// The seed of the session.
@@ -41,7 +41,7 @@ pub struct Insider<'a> {
 pub struct Judged {
     /// The grade.
     pub grade: Grade,
-    /// What the agent said at the end of each stage.
+    /// The agent's message at the end of each stage.
     pub answers: Vec<String>,
     /// Its calls.
     pub log: Vec<Arc<LogEntry>>,
@@ -111,10 +111,10 @@ impl Judge {
         Ok(environment)
     }
 
-    /// The task for an agent that tests the judge.
+    /// The task for a privileged agent.
     #[must_use]
-    pub fn insider(&self, seed: u64) -> Insider<'_> {
-        Insider { task: &self.task, world: &self.world, seed }
+    pub fn privileged(&self, seed: u64) -> Privileged<'_> {
+        Privileged { task: &self.task, world: &self.world, seed }
     }
 
     /// Grades an episode that has ended; `stopped` is what ended it, where that was not the agent.

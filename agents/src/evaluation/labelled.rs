@@ -1,4 +1,4 @@
-//! Labelled episodes: what an agent did and said, and what a careful reader says of it. They measure the grader.
+//! Labelled episodes, which measure the grader: an agent's calls and messages, and the verdict of a careful reader.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use diorama_simulator::session::LogEntry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use super::cells::Rate;
+use super::shares::Share;
 use crate::episode::{EpisodeError, Task, World};
 
-/// What a careful reader says of an episode.
+/// The verdict of a careful reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
@@ -32,9 +32,9 @@ pub struct Labelled {
     pub task: String,
     /// The seed of the session; that of the row when not given.
     pub seed: Option<u64>,
-    /// What the label says.
+    /// The label.
     pub label: Label,
-    /// What is right or wrong with it.
+    /// The kind of episode: why it is right or wrong.
     pub kind: String,
     /// Calls and last message of each stage.
     #[serde(default)]
@@ -44,7 +44,7 @@ pub struct Labelled {
     pub only: Said,
 }
 
-/// What was done and said in a stage.
+/// The calls and the last message of a stage.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Said {
     /// The calls.
@@ -83,7 +83,7 @@ pub enum LabelledError {
         file: String,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault found.
         what: String,
     },
 }
@@ -131,7 +131,7 @@ impl Labelled {
             })
             .collect();
         let abouts: Vec<Option<String>> =
-            (0..stages.len()).map(|number| super::oracle::about(&task.checks, number)).collect();
+            (0..stages.len()).map(|number| super::policies::about(&task.checks, number)).collect();
         let ended: Vec<Ended<'_>> = stages
             .iter()
             .enumerate()
@@ -176,15 +176,6 @@ pub struct Agreement {
     pub kinds: BTreeMap<String, Share>,
 }
 
-/// So many of so many, with the 95 % interval of Wilson (1927).
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Share {
-    /// Misjudged.
-    pub of: u64,
-    /// All.
-    pub all: u64,
-}
-
 impl Agreement {
     /// Adds a verdict.
     pub fn add(&mut self, labelled: &Labelled, success: bool) {
@@ -194,39 +185,5 @@ impl Agreement {
         for share in [side, self.kinds.entry(name).or_default()] {
             share.add(right != success);
         }
-    }
-}
-
-impl Share {
-    /// Counts one more.
-    pub fn add(&mut self, counts: bool) {
-        self.of += u64::from(counts);
-        self.all += 1;
-    }
-
-    /// Adds others.
-    pub const fn merge(&mut self, other: &Self) {
-        self.of += other.of;
-        self.all += other.all;
-    }
-
-    /// Wilson's interval at 95 %.
-    #[must_use]
-    pub fn interval(self) -> (f64, f64) {
-        const Z: f64 = 1.959_964;
-        if self.all == 0 {
-            return (0.0, 1.0);
-        }
-        let (n, p) = (self.all as f64, self.of as f64 / self.all as f64);
-        let scale = 1.0 + Z * Z / n;
-        let centre = (p + Z * Z / (2.0 * n)) / scale;
-        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        ((centre - half).max(0.0), (centre + half).min(1.0))
-    }
-}
-
-impl std::fmt::Display for Share {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}", Rate::from(*self))
     }
 }

@@ -1,228 +1,195 @@
-//! Measures over graded episodes.
+//! The measures of one graded episode, as plain values that `results` groups and averages.
 //!
 //! Success and errors come from the grader. The rest follows the papers: correct-path rate and Δ solution length
 //! (RestGPT, section 4.2), call accuracy and ROUGE-L (API-Bank, section 4).
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use diorama_seeds::task::{Ability, GoldCall, Outcome};
+use diorama_llm::Usage;
+use diorama_output::row::{Dialogue, ability_name};
+use diorama_seeds::task::{GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::ErrorClass;
+use diorama_tested::trace::{Note, Step};
 use serde::Serialize;
 
+use super::attribution::Attribution;
+use super::batch::Episode;
 use super::judge::{Judge, Judged};
-use crate::episode::Task;
 
-/// Results of an agent over a set of tasks. Shares are from 0 to 1.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Results {
-    /// Tasks.
-    pub tasks: u64,
-    /// Share of tasks that were solved, over all trials.
-    pub success: f64,
-    /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
-    pub correct_path: f64,
-    /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
-    pub delta_len: f64,
-    /// Share of reference calls that were made with the same arguments.
-    pub call_accuracy: f64,
-    /// Mean ROUGE-L (F1) of the final answer against the reference answer.
+/// The lengths at which the lists of searches are cut. A search finds five APIs, and adds the API that issues a token
+/// after each that needs one, so that 10 is the whole list.
+pub const CUTS: [usize; 4] = [1, 3, 5, 10];
+
+/// One graded episode in figures.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The id of the task's row.
+    pub task: String,
+    /// The groups that the episode counts in: dimension and name.
+    pub groups: Vec<(&'static str, String)>,
+    /// The episode came to no end for want of a model or a server.
+    pub unfinished: bool,
+    /// The episode failed, and the simulator or the simulated user is to blame.
+    pub excluded: bool,
+    /// The verdict.
+    pub success: bool,
+    /// The cause of a failure.
+    pub attribution: Option<Attribution>,
+    /// Partial credit, from 0 to 1.
+    pub credit: f64,
+    /// Calls that were made.
+    pub calls: u64,
+    /// Tokens of the model, sent and received.
+    pub usage: Usage,
+    /// Milliseconds, where a model or a server was waited for.
+    pub took_ms: Option<u64>,
+    /// Some stage of the task is refused in the reference.
+    pub has_refusal: bool,
+    /// All stages of the task are refused in the reference.
+    pub is_refused: bool,
+    /// For tasks that are answered and change nothing: how likely it is that values picked from the replies are the facts.
+    pub chance: Option<f64>,
+    /// The calls hold the reference APIs in order (RestGPT's correct path).
+    pub correct_path: bool,
+    /// Calls beyond the reference calls.
+    pub extra_calls: i64,
+    /// Reference calls without searches.
+    pub reference_calls: u64,
+    /// Reference calls that were made with the same arguments.
+    pub matched_calls: u64,
+    /// ROUGE-L of the final answers against the reference's.
     pub rouge_l: f64,
-    /// Errors by class, counted once per episode.
-    pub errors: BTreeMap<String, u64>,
-    /// pass^k: how likely k trials of a task are all solved, estimated from all trials of each task without bias, as in
-    /// τ-bench: with c of n trials solved, the share of the ways to choose k of the n that are all among the c.
-    pub pass_k: BTreeMap<String, f64>,
-    /// Share of reference APIs that the agent's searches showed; none without searches.
-    pub recall_at_5: Option<f64>,
-    /// Success by ability.
-    pub success_by_ability: BTreeMap<String, f64>,
-    /// Success of tasks whose reference outcome is not a refusal.
-    pub success_without_refusals: f64,
-    /// Success of tasks that are answered and change nothing.
-    pub success_answer_only: f64,
-    /// Success of tasks whose stages are all refused.
-    pub success_refused: f64,
-    /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
-    /// the mean over the tasks that are answered and change nothing.
-    pub chance_answer_only: f64,
+    /// Classes of errors, each once.
+    pub errors: BTreeSet<String>,
+    /// The results of searches, where APIs have to be searched for.
+    pub searched: Option<Searched>,
+    /// Roles whose replies could not be read, one entry a reply.
+    pub malformed: Vec<String>,
+    /// Ways that were taken because another did not work, as `role: way`.
+    pub fell_back: Vec<String>,
 }
 
-/// Adds episodes up.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    tasks: u64,
-    episodes: u64,
-    solved: u64,
-    correct_path: u64,
-    extra_calls: i64,
-    gold_calls: u64,
-    matched_calls: u64,
-    rouge: f64,
-    errors: BTreeMap<String, u64>,
-    passes: Vec<f64>,
-    shown: (u64, u64),
-    by_ability: BTreeMap<String, (u64, u64)>,
-    not_refused: (u64, u64),
-    answer_only: (u64, u64),
-    refused: (u64, u64),
-    chance: f64,
+/// The APIs that the searches of an episode showed, held against those that the reference calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Searched {
+    /// Searches.
+    pub searches: u64,
+    /// Reference calls whose API some search showed.
+    pub shown_calls: u64,
+    /// recall@k at each of [`CUTS`]: the share of the reference's APIs among the first k of any search; none where the
+    /// reference calls no API.
+    pub recall: Option<[f64; CUTS.len()]>,
 }
 
-impl Tally {
-    /// Adds the trials of one task.
-    pub fn add(&mut self, judge: &Judge, ability: Ability, trials: &[Judged]) {
-        let task = judge.task();
-        self.tasks += 1;
-        let name = serde_json::to_value(ability)
-            .ok()
-            .and_then(|value| value.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        let solved = trials.iter().filter(|judged| judged.grade.success).count();
-        self.passes.resize(self.passes.len().max(trials.len()), 0.0);
-        for (k, passes) in self.passes.iter_mut().enumerate().take(trials.len()) {
-            *passes += all_of(k + 1, solved, trials.len());
-        }
-        for judged in trials {
-            let success = judged.grade.success;
-            self.episodes += 1;
-            self.solved += u64::from(success);
-            let ability = self.by_ability.entry(name.clone()).or_default();
-            ability.0 += u64::from(success);
-            ability.1 += 1;
-            if !task.stages.iter().any(|stage| stage.outcome == Outcome::Refused) {
-                self.not_refused.0 += u64::from(success);
-                self.not_refused.1 += 1;
-            }
-            if task.is_answer_only() {
-                self.answer_only = (self.answer_only.0 + u64::from(success), self.answer_only.1 + 1);
-                self.chance += task.chance();
-            }
-            if task.stages.iter().all(|stage| stage.outcome == Outcome::Refused) {
-                self.refused = (self.refused.0 + u64::from(success), self.refused.1 + 1);
-            }
-            self.path(task, judged, success);
-            let told: Vec<&str> = task.stages.iter().map(|stage| &*stage.answer).collect();
-            self.rouge += rouge_l(&judged.answers.join(" "), &told.join(" "));
-            let mut classes: Vec<String> =
-                judged.grade.errors.iter().map(|error| class_name(error.class)).collect();
-            classes.sort_unstable();
-            classes.dedup();
-            for class in classes {
-                *self.errors.entry(class).or_default() += 1;
-            }
-        }
-    }
-
-    /// Adds another tally; the order of adding does not matter but for rounding.
-    pub fn merge(&mut self, other: &Self) {
-        self.tasks += other.tasks;
-        self.episodes += other.episodes;
-        self.solved += other.solved;
-        self.correct_path += other.correct_path;
-        self.extra_calls += other.extra_calls;
-        self.gold_calls += other.gold_calls;
-        self.matched_calls += other.matched_calls;
-        self.rouge += other.rouge;
-        for (class, count) in &other.errors {
-            *self.errors.entry(class.clone()).or_default() += count;
-        }
-        self.passes.resize(self.passes.len().max(other.passes.len()), 0.0);
-        for (k, passes) in other.passes.iter().enumerate() {
-            self.passes[k] += passes;
-        }
-        self.shown = (self.shown.0 + other.shown.0, self.shown.1 + other.shown.1);
-        for (name, (part, of)) in &other.by_ability {
-            let ability = self.by_ability.entry(name.clone()).or_default();
-            *ability = (ability.0 + part, ability.1 + of);
-        }
-        let add = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
-        self.not_refused = add(self.not_refused, other.not_refused);
-        self.answer_only = add(self.answer_only, other.answer_only);
-        self.refused = add(self.refused, other.refused);
-        self.chance += other.chance;
-    }
-
-    fn path(&mut self, task: &Task, judged: &Judged, success: bool) {
-        let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
-        let made: Vec<&str> = judged.log.iter().map(|entry| entry.call.api.as_str()).collect();
-        let mut rest = made.iter();
-        let in_order = wanted.iter().all(|gold| rest.any(|api| *api == gold.api));
-        self.correct_path += u64::from(in_order);
-        if success {
-            self.extra_calls += judged.log.len() as i64 - task.gold.len() as i64;
-        }
-        self.gold_calls += wanted.len() as u64;
-        self.matched_calls += wanted
-            .iter()
-            .filter(|gold| {
-                judged
-                    .log
-                    .iter()
-                    .any(|entry| entry.call.api == gold.api && entry.call.arguments == gold.arguments)
-            })
-            .count() as u64;
-        if task.episode.visible.is_empty() {
-            let shown: Vec<String> = judged
-                .log
-                .iter()
-                .filter(|entry| entry.call.api == TOOL_SEARCHER)
-                .flat_map(|entry| {
-                    entry
-                        .reply
-                        .body
-                        .leaves()
-                        .filter(|(path, ..)| path.ends_with("].name"))
-                        .filter_map(|(_, value, _)| value.as_str().map(str::to_owned))
-                        .collect::<Vec<_>>()
-                })
-                .collect();
-            self.shown.0 += wanted.iter().filter(|gold| shown.contains(&gold.api)).count() as u64;
-            self.shown.1 += wanted.len() as u64;
-        }
-    }
-
-    /// The results so far.
+impl Measured {
+    /// Measures an episode of a row.
     #[must_use]
-    pub fn results(&self) -> Results {
-        let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
-        Results {
-            tasks: self.tasks,
-            success: share(self.solved, self.episodes),
-            correct_path: share(self.correct_path, self.episodes),
-            delta_len: if self.solved == 0 { 0.0 } else { self.extra_calls as f64 / self.solved as f64 },
-            call_accuracy: share(self.matched_calls, self.gold_calls),
-            rouge_l: if self.episodes == 0 { 0.0 } else { self.rouge / self.episodes as f64 },
-            errors: self.errors.clone(),
-            pass_k: self
-                .passes
-                .iter()
-                .enumerate()
-                .map(|(k, passed)| {
-                    ((k + 1).to_string(), if self.tasks == 0 { 0.0 } else { passed / self.tasks as f64 })
-                })
-                .collect(),
-            recall_at_5: (self.shown.1 > 0).then(|| share(self.shown.0, self.shown.1)),
-            success_by_ability: self
-                .by_ability
-                .iter()
-                .map(|(name, (part, of))| (name.clone(), share(*part, *of)))
-                .collect(),
-            success_without_refusals: share(self.not_refused.0, self.not_refused.1),
-            success_answer_only: share(self.answer_only.0, self.answer_only.1),
-            success_refused: share(self.refused.0, self.refused.1),
-            chance_answer_only: if self.answer_only.1 == 0 {
-                0.0
-            } else {
-                self.chance / self.answer_only.1 as f64
-            },
+    pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
+        let task = judge.task();
+        let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| gold.api != TOOL_SEARCHER).collect();
+        let made = || judged.log.iter().map(|entry| &entry.call);
+        let mut rest = made();
+        let matches =
+            |gold: &&&GoldCall| made().any(|call| call.api == gold.api && call.arguments == gold.arguments);
+        let reference: Vec<&str> = task.stages.iter().map(|stage| &*stage.answer).collect();
+        let refused = |outcome: Outcome| outcome == Outcome::Refused;
+        let notes = |name: fn(&Note) -> Option<String>| {
+            let noted = episode.steps.iter().filter_map(|step| match step {
+                Step::Noted(note) => Some(note),
+                _ => None,
+            });
+            noted.filter_map(name).collect::<Vec<String>>()
+        };
+        Self {
+            task: row.id.clone(),
+            groups: groups(row, judge),
+            unfinished: episode.is_unfinished(),
+            excluded: episode.excluded,
+            success: episode.grade.success,
+            attribution: episode.attribution,
+            credit: judge.credit(&episode.grade),
+            calls: episode.calls(),
+            usage: episode.usage(),
+            took_ms: episode.took_ms,
+            has_refusal: task.stages.iter().any(|stage| refused(stage.outcome)),
+            is_refused: task.stages.iter().all(|stage| refused(stage.outcome)),
+            chance: task.is_answer_only().then(|| task.chance()),
+            correct_path: wanted.iter().all(|gold| rest.any(|call| call.api == gold.api)),
+            extra_calls: judged.log.len() as i64 - task.gold.len() as i64,
+            reference_calls: wanted.len() as u64,
+            matched_calls: wanted.iter().filter(matches).count() as u64,
+            rouge_l: rouge_l(&judged.answers.join(" "), &reference.join(" ")),
+            errors: episode.grade.errors.iter().map(|error| class_name(error.class)).collect(),
+            searched: task.episode.visible.is_empty().then(|| searched(&wanted, episode, judged)),
+            malformed: notes(|note| match note {
+                Note::Malformed { role, .. } => Some(role.clone()),
+                _ => None,
+            }),
+            fell_back: notes(|note| match note {
+                Note::FellBack { role, to, .. } => Some(format!("{role}: {to}")),
+                _ => None,
+            }),
         }
+    }
+
+    /// Returns true where the episode says something of the agent.
+    #[must_use]
+    pub const fn counts(&self) -> bool {
+        !self.unfinished && !self.excluded
     }
 }
 
-/// The share of the ways to choose `k` of `n` trials that choose solved ones only.
-fn all_of(k: usize, solved: usize, n: usize) -> f64 {
-    (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
+/// The groups that a row's episodes count in.
+fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
+    let ability = ability_name(row.ability);
+    let mut groups = vec![
+        ("ability", ability.to_owned()),
+        ("depth", row.depth.to_string()),
+        ("pool", pool_range(judge.pool())),
+    ];
+    for phenomenon in &row.phenomena {
+        groups.push(("ability_and_phenomenon", format!("{ability} / {phenomenon}")));
+        groups.push(("phenomenon", phenomenon.clone()));
+    }
+    groups
+}
+
+/// Upper ends of the ranges that pools are told apart by.
+const POOLS: [usize; 6] = [5, 10, 25, 50, 100, 250];
+
+/// The range of a number of APIs: `6-10`.
+fn pool_range(apis: usize) -> String {
+    let above = POOLS.iter().position(|most| apis <= *most);
+    let from = |at: usize| at.checked_sub(1).and_then(|before| POOLS.get(before)).map_or(1, |most| most + 1);
+    match above.and_then(|at| Some((at, POOLS.get(at)?))) {
+        Some((at, most)) => format!("{}-{most}", from(at)),
+        None => format!("{} and more", from(POOLS.len())),
+    }
+}
+
+fn searched(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> Searched {
+    let listed = |step: &'_ Step| match step {
+        Step::Called { call, found, .. } if call.api == TOOL_SEARCHER => Some(found.clone()),
+        _ => None,
+    };
+    let lists: Vec<Vec<String>> = episode.steps.iter().filter_map(listed).collect();
+    let apis: BTreeSet<&str> = wanted.iter().map(|gold| &*gold.api).collect();
+    let recall = |cut: usize| {
+        let shown: BTreeSet<&str> =
+            lists.iter().flat_map(|list| list.iter().take(cut)).map(String::as_str).collect();
+        apis.intersection(&shown).count() as f64 / apis.len() as f64
+    };
+    let mut shown: BTreeSet<String> = BTreeSet::new();
+    for entry in judged.log.iter().filter(|entry| entry.call.api == TOOL_SEARCHER) {
+        let names = entry.reply.body.leaves().filter(|(path, ..)| path.ends_with("].name"));
+        shown.extend(names.filter_map(|(_, value, _)| value.as_str().map(str::to_owned)));
+    }
+    Searched {
+        searches: lists.len() as u64,
+        shown_calls: wanted.iter().filter(|gold| shown.contains(&gold.api)).count() as u64,
+        recall: (!apis.is_empty()).then(|| CUTS.map(recall)),
+    }
 }
 
 /// The word that JSON has for a state, such as an error class.
@@ -268,14 +235,15 @@ pub fn rouge_l(answer: &str, reference: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{all_of, rouge_l};
+    use super::{pool_range, rouge_l};
 
     #[test]
-    fn pass_k_takes_all_trials_into_account() {
-        assert_eq!(all_of(1, 3, 4), 0.75);
-        assert_eq!(all_of(2, 3, 4), 0.5);
-        assert_eq!(all_of(4, 3, 4), 0.0);
-        assert_eq!(all_of(2, 2, 2), 1.0);
+    fn pools_are_told_apart_by_ranges_without_gaps() {
+        let ranges: Vec<String> = [1, 5, 6, 25, 26, 250, 251, 4000].map(pool_range).into();
+        assert_eq!(
+            ranges,
+            ["1-5", "1-5", "6-10", "11-25", "26-50", "101-250", "251 and more", "251 and more"]
+        );
     }
 
     #[test]

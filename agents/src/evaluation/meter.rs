@@ -1,10 +1,10 @@
-//! What an episode uses up of its budget, by the clock and by what is charged.
+//! The budget of an episode that is under way, by the clock and by charges.
 
 use std::time::Instant;
 
 use diorama_tested::trace::Note;
 
-use super::environment::{Budget, EnvironmentError, View};
+use diorama_tested::environment::{Budget, EnvironmentError, View};
 
 /// The budget of an episode that is under way.
 pub struct Meter {
@@ -20,7 +20,7 @@ impl Meter {
         Self { left: budget, started: Instant::now(), charged_ms: 0 }
     }
 
-    /// What is left.
+    /// The rest of the budget.
     #[must_use]
     pub const fn left(&self) -> Budget {
         self.left
@@ -29,7 +29,7 @@ impl Meter {
     /// Takes a step, and a call where it is one.
     ///
     /// # Errors
-    /// What is used up, or that the conversation is over.
+    /// The limit that is used up, or that the conversation is over.
     pub fn take(&mut self, view: &View, is_call: bool) -> Result<(), EnvironmentError> {
         if view.over {
             return Err(EnvironmentError::Over);
@@ -41,7 +41,7 @@ impl Meter {
     /// Takes what a note stands for.
     ///
     /// # Errors
-    /// What is used up.
+    /// The limit that is used up.
     pub fn note(&mut self, note: &Note) -> Result<(), EnvironmentError> {
         let used_ms = self.used_ms();
         self.left.note(note, used_ms)

@@ -1,4 +1,4 @@
-//! Two runs over the same episodes: what either solves that the other does not.
+//! The difference between two runs over the same episodes, in pairs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,20 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// Pairs of episodes, counted by which of the two is solved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pairs {
-    /// Both.
-    pub both: u64,
-    /// The first alone.
-    pub first: u64,
-    /// The second alone.
-    pub second: u64,
-    /// Neither.
-    pub neither: u64,
-}
-
-/// What pairs come to.
+/// The difference between two runs over the same episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Pairs.
@@ -43,43 +30,33 @@ pub struct Difference {
     pub p: f64,
 }
 
-impl Pairs {
-    /// Adds a pair.
-    pub const fn add(&mut self, first: bool, second: bool) {
-        let count = match (first, second) {
-            (true, true) => &mut self.both,
-            (true, false) => &mut self.first,
-            (false, true) => &mut self.second,
-            (false, false) => &mut self.neither,
-        };
-        *count += 1;
-    }
-
-    /// Adds others.
-    pub const fn merge(&mut self, other: &Self) {
-        self.both += other.both;
-        self.first += other.first;
-        self.second += other.second;
-        self.neither += other.neither;
-    }
-
-    /// What they come to; none without a pair.
+impl Difference {
+    /// The difference over pairs: whether the first and the second is solved. None without a pair.
     #[must_use]
-    pub fn difference(&self) -> Option<Difference> {
-        let pairs = self.both + self.first + self.second + self.neither;
-        let (n, b, c) = (pairs as f64, self.first as f64, self.second as f64);
+    pub fn of(solved: impl IntoIterator<Item = (bool, bool)>) -> Option<Self> {
+        let (mut both, mut first_only, mut second_only, mut neither) = (0, 0, 0, 0);
+        for pair in solved {
+            *match pair {
+                (true, true) => &mut both,
+                (true, false) => &mut first_only,
+                (false, true) => &mut second_only,
+                (false, false) => &mut neither,
+            } += 1;
+        }
+        let pairs = both + first_only + second_only + neither;
+        let (n, b, c) = (pairs as f64, first_only as f64, second_only as f64);
         let difference = (c - b) / n;
         let half = 1.959_964 * ((b + c - (c - b).powi(2) / n).max(0.0)).sqrt() / n;
-        (pairs > 0).then(|| Difference {
+        (pairs > 0).then(|| Self {
             pairs,
-            both: self.both,
-            first_only: self.first,
-            second_only: self.second,
-            neither: self.neither,
+            both,
+            first_only,
+            second_only,
+            neither,
             difference,
             low: (difference - half).max(-1.0),
             high: (difference + half).min(1.0),
-            p: mcnemar(self.first, self.second),
+            p: mcnemar(first_only, second_only),
         })
     }
 }
@@ -97,7 +74,7 @@ fn mcnemar(b: u64, c: u64) -> f64 {
     (2.0 * sum).min(1.0)
 }
 
-/// What is read of a stored episode here.
+/// The part of a stored episode that is read here.
 #[derive(Deserialize)]
 struct Line {
     task: String,
@@ -106,7 +83,7 @@ struct Line {
     #[serde(default)]
     faults: Vec<serde::de::IgnoredAny>,
     #[serde(default)]
-    masked: bool,
+    excluded: bool,
 }
 
 #[derive(Deserialize)]
@@ -114,7 +91,7 @@ struct Solved {
     success: bool,
 }
 
-/// Which episodes of a run's folder are solved, by task and trial, without those that say nothing of the agent. Where a
+/// The episodes of a run's folder by task and trial, and whether each is solved, without those that say nothing of the agent. Where a
 /// run has episodes under faults, those are its own.
 ///
 /// # Errors
@@ -123,9 +100,9 @@ pub fn solved(folder: &Path) -> std::io::Result<BTreeMap<(String, u32), bool>> {
     let file = BufReader::new(File::open(folder.join("episodes.jsonl"))?);
     let mut found: BTreeMap<(String, u32), (bool, Option<bool>)> = BTreeMap::new();
     for line in file.lines() {
-        let Line { task, trial, grade, faults, masked } =
+        let Line { task, trial, grade, faults, excluded } =
             serde_json::from_str(&line?).map_err(std::io::Error::other)?;
-        let own = (!faults.is_empty(), (!masked).then_some(grade.success));
+        let own = (!faults.is_empty(), (!excluded).then_some(grade.success));
         let kept = found.entry((task, trial)).or_insert(own);
         *kept = (*kept).max(own);
     }
@@ -134,13 +111,20 @@ pub fn solved(folder: &Path) -> std::io::Result<BTreeMap<(String, u32), bool>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pairs, mcnemar};
+    use super::{Difference, mcnemar};
 
     #[test]
     fn pairs_tell_a_difference_from_chance() {
-        let same = Pairs { both: 40, first: 10, second: 10, neither: 40 }.difference().expect("pairs");
+        let of = |both: usize, first: usize, second: usize, neither: usize| {
+            let all = [(true, true), (true, false), (false, true), (false, false)];
+            let counts = [both, first, second, neither];
+            Difference::of(
+                all.into_iter().zip(counts).flat_map(|(pair, count)| std::iter::repeat_n(pair, count)),
+            )
+        };
+        let same = of(40, 10, 10, 40).expect("pairs");
         assert_eq!((same.difference, same.p), (0.0, 1.0));
-        let better = Pairs { both: 40, first: 2, second: 22, neither: 36 }.difference().expect("pairs");
+        let better = of(40, 2, 22, 36).expect("pairs");
         assert!(
             (better.difference - 0.2).abs() < 1e-12 && better.low > 0.1 && better.high < 0.3,
             "{better:?}"
@@ -148,6 +132,6 @@ mod tests {
         // 2 * (1 + 24 + 276) / 2^24
         assert!((better.p - 602.0 / 16_777_216.0).abs() < 1e-9, "{}", better.p);
         assert!(mcnemar(3000, 2000) < 1e-40 && mcnemar(0, 0) == 1.0);
-        assert_eq!(Pairs::default().difference(), None);
+        assert_eq!(of(0, 0, 0, 0), None);
     }
 }

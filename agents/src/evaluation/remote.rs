@@ -15,16 +15,16 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::environment::{
+use super::meter::Meter;
+use diorama_tested::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
-use super::meter::Meter;
 
-/// A server of sessions, as the experimenter reaches it.
+/// A server of sessions, as its admin reaches it.
 pub struct SessionServer {
     http: reqwest::Client,
     url: String,
-    /// What is sent in `Diorama-Token`, where the server asks for it.
+    /// The value of `Diorama-Token`, where the server asks for it.
     token: Option<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct RemoteEnvironment {
     schemas: Schemas,
 }
 
-/// The header of the experimenter's token.
+/// The header of the admin's token.
 const TOKEN: &str = "diorama-token";
 /// How long a reply may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -85,7 +85,7 @@ impl SessionServer {
         Ok(Self { http, url, token })
     }
 
-    /// Whether the server can be reached and lets the experimenter in: how many tasks it serves.
+    /// The number of tasks that the server serves, which shows that it can be reached and lets the admin in.
     ///
     /// # Errors
     /// When it cannot, or does not.

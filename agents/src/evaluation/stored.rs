@@ -23,7 +23,7 @@ pub struct Key {
     pub task: String,
     /// The trial, from 0.
     pub trial: u32,
-    /// Whether faults were switched on.
+    /// Faults were switched on.
     pub faulty: bool,
 }
 
@@ -33,7 +33,7 @@ impl Key {
     }
 }
 
-/// Whether a run that is there may be gone on with.
+/// The treatment of a run that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// It must not be there.
@@ -73,7 +73,7 @@ pub enum StoredError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What was found.
+        /// The fault found.
         what: String,
     },
     /// A file that cannot be read or written.
@@ -145,7 +145,7 @@ impl RunFolder {
         self.lines().places.len()
     }
 
-    /// Whether there is none.
+    /// Returns true where there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -18,10 +18,9 @@ use serde_json::Value as Json;
 use super::service::{InSession, ServiceError};
 use super::walk::Walk;
 use super::{Paths, Query, Templates};
-use crate::benchmarks::desk::{Counterpart, Desk};
+use crate::benchmarks::environment::{BenchmarkEnvironment, Counterpart};
 use crate::benchmarks::{told_all, who, without_end};
-use crate::evaluation::cells::Rate;
-use crate::evaluation::labelled::Share;
+use crate::evaluation::shares::{Rate, Share};
 
 /// A document's world with the queries' names in it, and another document's APIs as noise.
 #[derive(Clone)]
@@ -43,7 +42,7 @@ pub struct Field {
 pub struct Attempt {
     /// The query's position.
     pub index: usize,
-    /// What a user asks.
+    /// The user's request.
     pub query: String,
     /// APIs that the agent could choose from.
     pub pool: usize,
@@ -51,11 +50,11 @@ pub struct Attempt {
     pub calls: Vec<(String, u16)>,
     /// Its answer.
     pub answer: String,
-    /// Whether the gold path is a subsequence of its calls.
+    /// True where the gold path is a subsequence of its calls.
     pub correct_path: bool,
     /// The same with the ids of paths as the gold path has them; none where the gold path itself does not run through.
     pub correct_path_with_ids: Option<bool>,
-    /// Whether the answer holds what the file says it must; none where the file says nothing.
+    /// True where the answer holds what the file says it must; none where the file says nothing.
     pub success: Option<bool>,
     /// Calls made beyond those of the gold path.
     pub extra_calls: i64,
@@ -215,10 +214,10 @@ impl Field {
             made: Vec::new(),
             answer: String::new(),
         };
-        let mut desk = Desk::new(view, live, budget);
-        let stopped = agent.act(&mut desk).await.err();
+        let mut environment = BenchmarkEnvironment::new(view, live, budget);
+        let stopped = agent.act(&mut environment).await.err();
         let unfinished = stopped.filter(EnvironmentError::is_want);
-        let done = &desk.counterpart;
+        let done = &environment.counterpart;
         let calls: Vec<(String, u16)> =
             done.made.iter().map(|(call, status)| (self.filled(call), *status)).collect();
         let answer = done.answer.clone();
@@ -246,8 +245,8 @@ impl Field {
             correct_path_with_ids: with_ids,
             success,
             unfinished: unfinished.map(|error| error.to_string()),
-            gave_up: desk.gave_up.clone(),
-            tokens: desk.tokens,
+            gave_up: environment.gave_up.clone(),
+            tokens: environment.tokens,
         }
     }
 }
@@ -258,13 +257,13 @@ fn rate(verdicts: impl Iterator<Item = bool>) -> Rate {
     share.into()
 }
 
-/// Whether all of one stand in the other, in order.
+/// Returns true where all of one stand in the other, in order.
 fn is_subsequence(wanted: &[&str], made: &[&str]) -> bool {
     let mut rest = made.iter();
     wanted.iter().all(|wanted| rest.any(|made| made == wanted))
 }
 
-/// Who answers: the document's world, and the noise's.
+/// The other side of an agent: the document's world, and the noise's.
 struct Live {
     session: Session,
     noise: Option<Session>,

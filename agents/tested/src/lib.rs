@@ -16,7 +16,6 @@ pub mod prompts;
 pub mod react;
 pub mod restgpt;
 pub mod reverse_chain;
-pub mod spoilers;
 pub mod toolbox;
 pub mod trace;
 pub mod types;

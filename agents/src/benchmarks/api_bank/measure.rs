@@ -13,13 +13,12 @@ use serde_json::Value as Json;
 
 use super::world::BankWorld;
 use super::{Dialogue, Gold, Turn};
-use crate::benchmarks::desk::{Counterpart, Desk};
+use crate::benchmarks::environment::{BenchmarkEnvironment, Counterpart};
 use crate::benchmarks::{who, without_end};
-use crate::evaluation::cells::Rate;
-use crate::evaluation::labelled::Share;
 use crate::evaluation::measures::rouge_l;
+use crate::evaluation::shares::{Rate, Share};
 
-/// What an agent is given of a dialogue.
+/// The part of a dialogue that an agent is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// All up to a gold call, which it has to make.
@@ -42,24 +41,24 @@ pub enum ModeName {
     Free,
 }
 
-/// What came of one.
+/// The outcome of one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Episode {
     /// The dialogue.
     pub dialogue: String,
     /// Its level.
     pub level: u8,
-    /// What was asked.
+    /// The setting.
     pub mode: ModeName,
     /// The turn, where it is one.
     pub turn: Option<usize>,
-    /// What came of it; none where the model or its server failed.
+    /// The measures; none where the model or its server failed.
     pub measured: Option<Measured>,
     /// Tokens of the model.
     pub tokens: u64,
 }
 
-/// What was measured.
+/// The measures of a setting.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measured {
@@ -74,7 +73,7 @@ pub enum Measured {
     },
     /// A response.
     Response {
-        /// What was said; empty where a call was made instead.
+        /// The message; empty where a call was made instead.
         said: String,
         /// ROUGE-L against what was recorded.
         rouge_l: f64,
@@ -87,7 +86,7 @@ pub enum Measured {
         matched: u64,
         /// Calls made.
         calls: u64,
-        /// Whether the databases end as they do after the gold calls; none where those change nothing.
+        /// True where the databases end as they do after the gold calls; none where those change nothing.
         same_state: Option<bool>,
     },
 }
@@ -148,13 +147,13 @@ pub async fn run(
         calls: Vec::new(),
     };
     let view = View { system: system(world), conversation, tools: tools(world, dialogue, turn), over: false };
-    let mut desk = Desk::new(view, counterpart, budget);
-    let stopped = agent.act(&mut desk).await.err();
+    let mut environment = BenchmarkEnvironment::new(view, counterpart, budget);
+    let stopped = agent.act(&mut environment).await.err();
     let failed = stopped.is_some_and(|error| error.is_want());
-    let done = &desk.counterpart;
+    let done = &environment.counterpart;
     let measured = match (mode, turn.and_then(|turn| dialogue.turns.get(turn))) {
         (Mode::Call(_), Some(Turn::Call(gold))) => {
-            let classes = classes(world, gold, done.first.as_ref(), desk.malformed > 0);
+            let classes = classes(world, gold, done.first.as_ref(), environment.malformed > 0);
             let (error, ours) =
                 classes.map_or((None, None), |(error, ours)| (Some(error.to_owned()), Some(ours.to_owned())));
             Measured::Call { call: done.first.clone(), error, ours }
@@ -171,7 +170,7 @@ pub async fn run(
         mode: name,
         turn,
         measured: (!failed).then_some(measured),
-        tokens: desk.tokens,
+        tokens: environment.tokens,
     }
 }
 
@@ -294,13 +293,13 @@ fn free(world: &BankWorld, dialogue: &Dialogue, done: &Recorded) -> Measured {
     Measured::Free { gold: golds.len() as u64, matched, calls, same_state }
 }
 
-/// Who answers: the live world, and the user's recorded turns.
+/// The other side of an agent: the live world, and the user's recorded turns.
 struct Recorded {
     world: BankWorld,
     session: Session,
     /// The user's turns that are left, the next one last.
     users: Vec<String>,
-    /// Whether the first call or word is all that is asked for.
+    /// The first call or word is all that is asked for.
     one: bool,
     first: Option<Call>,
     words: Option<String>,

@@ -10,8 +10,7 @@ use serde_json::Value as Json;
 
 use super::world::{BankWorld, shows};
 use super::{Dialogue, Gold};
-use crate::evaluation::cells::Rate;
-use crate::evaluation::labelled::Share;
+use crate::evaluation::shares::{Rate, Share};
 
 /// A gold call that was made.
 #[derive(Clone, Debug, Serialize)]
@@ -152,7 +151,7 @@ fn held(
     Ok(theirs.into_iter().zip(own.into_iter().map(Json::from)).collect())
 }
 
-/// What a call has made up: keys of new records, and generated fields.
+/// The values that a call has made up: keys of new records, and generated fields.
 fn made_up(world: &BankWorld, entry: &LogEntry) -> Vec<String> {
     let model = world.base.world();
     let mut found = Vec::new();

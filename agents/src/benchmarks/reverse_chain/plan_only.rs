@@ -6,7 +6,7 @@ use diorama_tested::plan::{Filled, Plan};
 use serde_json::{Map, Value as Json, json};
 
 use super::Api;
-use crate::benchmarks::desk::Counterpart;
+use crate::benchmarks::environment::Counterpart;
 use crate::benchmarks::told_all;
 
 /// Stand-ins for whole numbers begin here, so that no request says one.

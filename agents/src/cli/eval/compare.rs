@@ -8,8 +8,9 @@ use serde_json::Value as Json;
 use super::report::{difference, rate};
 use crate::cli::error::CliError;
 use crate::cli::{Done, Streams};
-use crate::evaluation::page::{Shown, in_order, page};
-use crate::evaluation::paired::{Difference, Pairs, solved};
+use crate::evaluation::page::{Shown, by_cell, page};
+use crate::evaluation::paired::{Difference, solved};
+use crate::evaluation::shares::Rate;
 
 /// Two runs.
 #[derive(Debug, Serialize)]
@@ -17,7 +18,7 @@ struct Compared {
     runs: Vec<Json>,
     /// The second against the first, on the episodes that both have.
     paired: Option<Difference>,
-    /// What is to be known of figures of embedded agents beside those of models.
+    /// The note on figures of scripted agents beside those of models.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }
@@ -29,25 +30,24 @@ pub(super) fn compare(
     streams: &mut Streams<'_>,
 ) -> Result<Done, CliError> {
     let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
-    let shown = runs.iter().zip(folders).map(|(run, folder)| {
-        serde_json::from_value(run.clone()).map_err(|error| wrong(folder, &error.to_string()))
-    });
+    let shown = runs
+        .iter()
+        .zip(folders)
+        .map(|(run, folder)| Shown::read(run.clone()).map_err(|error| wrong(folder, &error.to_string())));
     let shown = shown.collect::<Result<Vec<Shown>, _>>()?;
     let of = |folder: &PathBuf| {
         solved(folder).map_err(|source| CliError::Read { path: folder.join("episodes.jsonl"), source })
     };
     let all = folders.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-    let mut pairs = Pairs::default();
-    if let [first, second] = all.as_slice() {
-        for (key, solved) in first {
-            if let Some(other) = second.get(key) {
-                pairs.add(*solved, *other);
-            }
+    let paired = match all.as_slice() {
+        [first, second] => {
+            Difference::of(first.iter().filter_map(|(key, solved)| Some((*solved, *second.get(key)?))))
         }
-    }
-    let compared = Compared { runs, paired: pairs.difference(), note: Shown::note(&shown) };
+        _ => None,
+    };
+    let compared = Compared { runs, paired, note: Shown::note(&shown) };
     if let Some(file) = html {
-        std::fs::write(file, page(&shown, compared.paired.as_ref()))?;
+        std::fs::write(file, page(&shown, compared.paired.as_ref())?)?;
     }
     streams.print(&compared, || table(&shown, &compared))?;
     Ok(Done::Met)
@@ -77,14 +77,13 @@ fn table(runs: &[Shown], compared: &Compared) -> String {
         None => text.push_str("B - A: the runs have no episode in common\n"),
     }
     for dimension in ["ability", "depth", "phenomenon", "pool"] {
-        let names = runs.iter().filter_map(|run| run.cells.get(dimension)).flat_map(|cells| cells.keys());
         text.push_str(&format!("  by {dimension}\n"));
-        for name in in_order(names) {
-            let share = |run: &Shown| match run.cells.get(dimension).and_then(|cells| cells.get(name)) {
-                Some(cell) => format!("{:.4} of {:<6}", cell.rate.share, cell.rate.of),
+        for (name, rates) in by_cell(runs, dimension) {
+            let share = |rate: &Option<Rate>| match rate {
+                Some(rate) => format!("{:.4} of {:<6}", rate.share, rate.of),
                 None => format!("{:<16}", "-"),
             };
-            let shares: Vec<String> = runs.iter().map(share).collect();
+            let shares: Vec<String> = rates.iter().map(share).collect();
             text.push_str(&format!("    {name:<28} {}\n", shares.join("  ")));
         }
     }

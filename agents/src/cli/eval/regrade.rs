@@ -15,7 +15,7 @@ use crate::evaluation::batch::{self, Episode};
 use crate::evaluation::judge::Judge;
 use crate::evaluation::measures::class_name;
 
-/// What grading again has shown.
+/// The result of grading again.
 #[derive(Debug, Default, Serialize)]
 struct Regraded {
     episodes: u64,

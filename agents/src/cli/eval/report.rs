@@ -1,4 +1,4 @@
-//! What `diorama eval` reports: the measures, and the shares by ability, depth, phenomenon and pool.
+//! The report of `diorama eval`: the measures, and the shares by ability, depth, phenomenon and pool.
 
 use std::collections::BTreeMap;
 
@@ -8,32 +8,31 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use super::run::Outcome;
-use crate::evaluation::cells::{Breakdown, Rate};
-use crate::evaluation::measures::{Results, word_of};
+use crate::evaluation::measures::word_of;
 use crate::evaluation::page::in_order;
 use crate::evaluation::paired::Difference;
+use crate::evaluation::results::{Results, success_rate, usage};
+use crate::evaluation::shares::Rate;
 
 /// The report of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     agent: String,
-    /// Whether the agent is embedded: its figures do not stand beside those of models.
-    embedded: bool,
+    /// True for an agent without a model: its figures do not stand beside those of models.
+    scripted: bool,
     model: Option<String>,
     #[serde(flatten)]
     pub(super) results: Results,
-    #[serde(flatten)]
-    breakdown: Breakdown,
-    /// What faults have cost, where they were switched on.
+    /// The cost of faults, where they were switched on.
     #[serde(skip_serializing_if = "Option::is_none")]
     faults: Option<UnderFaults>,
-    /// What the tokens of all episodes cost, those of an earlier part of the run too, in the currency of the prices.
+    /// The cost of the tokens of all episodes, those of an earlier part of the run too, in the currency of the prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// What the model was asked and has spent in this part of the run.
+    /// The requests and the spending of the model in this part of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     books: Option<Books>,
-    /// What the run was asked for.
+    /// The options of the run.
     run: Map<String, Json>,
 }
 
@@ -44,13 +43,13 @@ struct UnderFaults {
     /// Success without faults.
     without: Rate,
     /// Success under them, episodes that failed beside a fault counted as failures.
-    counting_masked: Rate,
+    counting_excluded: Rate,
     /// Each episode under faults against itself without.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop: Option<Difference>,
 }
 
-/// Who was run.
+/// The agent that was run.
 pub(super) struct Who<'a> {
     pub(super) agent: &'a str,
     pub(super) model: Option<&'a str>,
@@ -65,19 +64,21 @@ impl Report {
         prices: Option<Prices>,
         run: Map<String, Json>,
     ) -> Self {
-        let usage = outcome.cells.usage().plus(outcome.without.usage());
+        let usage = usage(&outcome.episodes).plus(usage(&outcome.without));
+        let finished = || outcome.episodes.iter().filter(|episode| !episode.unfinished);
+        let pairs = outcome.without.iter().zip(&outcome.episodes);
+        let pairs = pairs.filter(|(before, under)| before.counts() && !under.unfinished);
         let faults = (!who.faults.is_empty()).then(|| UnderFaults {
             rules: who.faults.to_vec(),
-            without: outcome.without.rate(),
-            counting_masked: outcome.unmasked.into(),
-            drop: outcome.pairs.difference(),
+            without: success_rate(Outcome::counted(&outcome.without)),
+            counting_excluded: success_rate(finished()),
+            drop: Difference::of(pairs.map(|(before, under)| (before.success, under.success))),
         });
         Self {
             agent: who.agent.to_owned(),
-            embedded: who.model.is_none(),
+            scripted: who.model.is_none(),
             model: who.model.map(str::to_owned),
-            results: outcome.tally.results(),
-            breakdown: outcome.cells.breakdown(),
+            results: Results::of(&outcome.episodes),
             faults,
             cost: prices.map(|prices| prices.cost(usage)).filter(|cost| *cost > 0.0),
             books,
@@ -89,24 +90,23 @@ impl Report {
         let Self { agent, results, .. } = self;
         let kind = match &self.model {
             Some(model) => format!("with {model}"),
-            None => "embedded, no model".to_owned(),
+            None => "scripted, no model".to_owned(),
         };
         let mut text = format!("{agent} ({kind}): {} tasks\n", results.tasks);
         for (name, value) in self.figures() {
             text.push_str(&format!("  {name:<18} {value}\n"));
         }
-        let breakdown = &self.breakdown;
         for dimension in ["ability", "depth", "phenomenon", "pool"] {
-            let Some(cells) = breakdown.cells.get(dimension) else { continue };
+            let Some(cells) = results.cells.get(dimension) else { continue };
             text.push_str(&format!("  by {dimension}\n"));
             for name in in_order(cells.keys()) {
                 text.push_str(&format!("    {name:<28} {}\n", rate(&cells[name].rate)));
             }
         }
         for (title, counts) in [
-            ("failures", counts(&breakdown.attribution)),
-            ("replies that could not be read", counts(&breakdown.malformed)),
-            ("other ways taken", counts(&breakdown.fell_back)),
+            ("failures", counts(&results.attribution)),
+            ("replies that could not be read", counts(&results.malformed)),
+            ("other ways taken", counts(&results.fell_back)),
             ("errors", counts(&results.errors)),
         ] {
             if !counts.is_empty() {
@@ -118,24 +118,24 @@ impl Report {
 
     /// The figures of the whole run, by name.
     fn figures(&self) -> Vec<(String, String)> {
-        let Self { results, breakdown, .. } = self;
-        let effort = &breakdown.effort;
+        let results = &self.results;
+        let effort = &results.effort;
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
-        line("success", rate(&breakdown.success_rate));
+        line("success", rate(&results.success_rate));
         if let Some(faults) = &self.faults {
             line("without faults", rate(&faults.without));
-            line("masked counted", rate(&faults.counting_masked));
+            line("excluded counted", rate(&faults.counting_excluded));
             if let Some(drop) = &faults.drop {
                 line("change by faults", difference(drop));
             }
         }
-        line("partial credit", format!("{:.4}", breakdown.partial_credit));
+        line("partial credit", format!("{:.4}", results.partial_credit));
         line("correct path", format!("{:.4}", results.correct_path));
         line("Δ length", format!("{:.3}", results.delta_len));
         line("call accuracy", format!("{:.4}", results.call_accuracy));
         line("ROUGE-L", format!("{:.4}", results.rouge_l));
-        if let Some(found) = &breakdown.retrieval {
+        if let Some(found) = &results.retrieval {
             let by_k = |shares: &BTreeMap<usize, f64>| {
                 shares.iter().map(|(k, share)| format!("@{k} {share:.4}")).collect::<Vec<_>>().join("  ")
             };
@@ -150,11 +150,11 @@ impl Report {
         if let (Some(p50), Some(p95)) = (effort.seconds_p50, effort.seconds_p95) {
             line("seconds", format!("{p50:.2} (median), {p95:.2} (95 of 100)"));
         }
-        if breakdown.masked > 0 {
-            line("masked", format!("{} failed episodes, in no share", breakdown.masked));
+        if results.excluded > 0 {
+            line("excluded", format!("{} failed episodes, in no share", results.excluded));
         }
-        if breakdown.unfinished > 0 {
-            line("unfinished", format!("{} episodes, in no share", breakdown.unfinished));
+        if results.unfinished > 0 {
+            line("unfinished", format!("{} episodes, in no share", results.unfinished));
         }
         if let Some(books) = &self.books {
             let total = &books.total;
@@ -163,7 +163,7 @@ impl Report {
             line("tokens", format!("{sent} sent, {received} received, {:.0} an episode", effort.tokens));
         }
         if let Some(cost) = self.cost {
-            let solved = breakdown.success_rate.solved.max(1) as f64;
+            let solved = results.success_rate.solved.max(1) as f64;
             line("cost", format!("{cost:.4}, {:.4} a solved episode", cost / solved));
         }
         lines

@@ -1,4 +1,4 @@
-//! Runs of `diorama eval`: on threads for embedded agents, many at once for those that wait for a model or a server.
+//! Runs of `diorama eval`: on threads for scripted agents, many at once for those that wait for a model or a server.
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -16,15 +16,13 @@ use crate::cli::error::CliError;
 use crate::cli::terminal;
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Arena, Episode, Setup};
-use crate::evaluation::cells::Cells;
 use crate::evaluation::environment::{Answers, Budget};
 use crate::evaluation::judge::{Judge, Judged};
-use crate::evaluation::labelled::Share;
-use crate::evaluation::measures::{Tally, class_name};
-use crate::evaluation::paired::Pairs;
+use crate::evaluation::measures::{Measured, class_name};
+use crate::evaluation::results::success_rate;
 use crate::evaluation::stored::{Key, RunFolder};
 
-/// What every episode of a run has in common.
+/// The setup that every episode of a run has in common.
 pub(super) struct Plan {
     pub(super) contender: Contender,
     pub(super) name: String,
@@ -33,41 +31,38 @@ pub(super) struct Plan {
     pub(super) budget: Budget,
     pub(super) trials: u32,
     pub(super) seed: u64,
-    /// Whether a solved task is what is remarkable.
+    /// Solved tasks are shown, not failed ones.
     pub(super) adversary: bool,
     pub(super) show: bool,
     /// Where each episode takes place: once, or without faults and then under them.
     pub(super) arenas: Vec<Arena>,
     /// Where episodes are written down.
     pub(super) folder: Option<RunFolder>,
-    /// What the model has spent.
+    /// The spending of the model.
     pub(super) ledger: Option<Arc<Ledger>>,
 }
 
-/// What came of rows: of one, or of all so far.
+/// The outcome of rows: of one, or of all so far.
 #[derive(Default)]
 pub(super) struct Outcome {
-    pub(super) tally: Tally,
-    pub(super) cells: Cells,
+    pub(super) episodes: Vec<Measured>,
     /// The same episodes without faults, where they were switched on.
-    pub(super) without: Cells,
-    /// Each episode without faults, and under them.
-    pub(super) pairs: Pairs,
-    /// Under faults, masked episodes counted as failures.
-    pub(super) unmasked: Share,
+    pub(super) without: Vec<Measured>,
     pub(super) shown: Vec<String>,
     pub(super) first_unfinished: Option<String>,
 }
 
 impl Outcome {
     fn add(&mut self, other: Self) {
-        self.tally.merge(&other.tally);
-        self.cells.merge(&other.cells);
-        self.without.merge(&other.without);
-        self.pairs.merge(&other.pairs);
-        self.unmasked.merge(&other.unmasked);
+        self.episodes.extend(other.episodes);
+        self.without.extend(other.without);
         self.shown.extend(other.shown);
         self.first_unfinished = self.first_unfinished.take().or(other.first_unfinished);
+    }
+
+    /// The episodes that say something of the agent.
+    pub(super) fn counted(episodes: &[Measured]) -> impl Iterator<Item = &Measured> {
+        episodes.iter().filter(|episode| episode.counts())
     }
 }
 
@@ -86,7 +81,7 @@ impl Progress {
     }
 
     fn add(&self, outcome: &Outcome) {
-        let rate = outcome.cells.rate();
+        let rate = success_rate(Outcome::counted(&outcome.episodes));
         let solved = self.solved.fetch_add(rate.solved, Ordering::Relaxed) + rate.solved;
         let all = self.all.fetch_add(rate.of, Ordering::Relaxed) + rate.of;
         let mut text = format!("{:.1} % solved", 100.0 * solved as f64 / all.max(1) as f64);
@@ -167,32 +162,21 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
     let judge = Judge::new(Task::of(row)?, worlds.get(&row.world_id)?)?;
     let (mut outcome, mut trials) = (Outcome::default(), Vec::new());
     for trial in 0..plan.trials {
-        let mut before: Option<Episode> = None;
         for arena in &plan.arenas {
             let (episode, judged) = episode_of(plan, row, &judge, trial, arena).await?;
             if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_want()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
+            let measured = Measured::of(row, &judge, &episode, &judged);
             if arena.faults.rules().is_empty() && plan.arenas.len() > 1 {
-                outcome.without.add(row, &judge, &episode);
-                before = Some(episode);
+                outcome.without.push(measured);
                 continue;
             }
-            outcome.cells.add(row, &judge, &episode);
-            if !episode.is_unfinished() {
-                let solved = episode.grade.success;
-                outcome.unmasked.add(solved);
-                if let Some(before) = before.take().filter(Episode::counts) {
-                    outcome.pairs.add(before.grade.success, solved);
-                }
-            }
+            outcome.episodes.push(measured);
             if episode.counts() {
                 trials.push(judged);
             }
         }
-    }
-    if !trials.is_empty() {
-        outcome.tally.add(&judge, row.ability, &trials);
     }
     let remarkable = trials.iter().find(|judged| judged.grade.success == plan.adversary);
     outcome.shown.extend(remarkable.filter(|_| plan.show).map(|judged| told(row, judged)));
@@ -218,7 +202,7 @@ async fn episode_of(
     // Recorded replies of a model under faults stand apart from those without.
     let stage = if key.faulty { "faults/" } else { "" };
     let place = Place { stage: stage.to_owned(), slot: hashed(&[id, hash]), attempt: trial };
-    let agent = plan.contender.agent(judge.insider(seed), place);
+    let agent = plan.contender.agent(Some(judge.privileged(seed)), place);
     let setup = Setup {
         task: row.id.clone(),
         trial,

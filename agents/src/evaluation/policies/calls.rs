@@ -1,0 +1,226 @@
+//! The calls of scripted policies that are not the reference calls.
+
+use std::collections::BTreeSet;
+
+use diorama_proof::survey::{reads, refers_to};
+use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Value;
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
+use diorama_tested::environment::{Environment, EnvironmentError, Said, View};
+use diorama_tested::toolbox::{Document, documents, searches};
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha8Rng;
+use serde_json::{Map, Value as Json};
+
+use super::ends::{leaves, seen, value};
+
+/// Calls that follow from the visible tools alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blind {
+    /// Random calls with random arguments.
+    Random,
+    /// Whatever takes an id, with the ids from 1 on.
+    Ids,
+    /// Every API with the values seen, and then those that take things back.
+    SprayUndo,
+}
+
+/// Calls of one stage.
+const MAX_CALLS: usize = 12;
+/// Words of the request that are searched for, one by one.
+const MAX_SEARCHES: usize = 40;
+/// Values that a read with one required parameter is called with.
+const MAX_ARGUMENTS: usize = 25;
+/// Records of a resource that a patch is tried on.
+const MAX_PATCHED: usize = 6;
+/// Words of names of APIs that take something back.
+const UNDO: [&str; 6] = ["Cancel", "Delete", "Remove", "Restore", "Reopen", "Undo"];
+
+impl Blind {
+    /// The calls of a stage.
+    pub(super) fn calls<'a>(
+        self,
+        all: &'a [Document],
+        view: &View,
+        rng: &mut ChaCha8Rng,
+    ) -> Vec<(&'a Document, Map<String, Json>)> {
+        let seen = seen(view);
+        let undoes = |document: &&Document| UNDO.iter().any(|word| document.name.contains(word));
+        let chosen: Vec<&Document> = match self {
+            Self::Random => (0..MAX_CALLS / 2).filter_map(|_| all.choose(rng)).collect(),
+            Self::Ids => {
+                let takes: Vec<&Document> =
+                    all.iter().filter(|api| api.parameters().any(|(name, ..)| is_id(name))).collect();
+                takes.into_iter().cycle().take(MAX_CALLS).collect()
+            }
+            Self::SprayUndo => {
+                let first = all.iter().filter(|document| !undoes(document));
+                first.chain(all.iter().filter(undoes)).take(MAX_CALLS).collect()
+            }
+        };
+        let ids = (1..).map(|id| (self == Self::Ids).then(|| Json::from(id)));
+        chosen
+            .into_iter()
+            .zip(ids)
+            .map(|(document, id)| (document, arguments(document, &seen, rng, id.as_ref())))
+            .collect()
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    name.ends_with("_id")
+}
+
+/// Required arguments of their kinds, from the values seen; `id` stands for every id.
+fn arguments(
+    document: &Document,
+    seen: &[Json],
+    rng: &mut ChaCha8Rng,
+    id: Option<&Json>,
+) -> Map<String, Json> {
+    let required = document.parameters().filter(|(.., must)| *must);
+    let argument = |(name, schema, _): (&str, &Json, bool)| {
+        let id = id.filter(|_| is_id(name)).cloned();
+        (name.to_owned(), id.unwrap_or_else(|| value(schema, seen, rng)))
+    };
+    required.map(argument).collect()
+}
+
+/// Searches for the first words of the user.
+pub(super) async fn search(environment: &mut dyn Environment) -> Result<(), EnvironmentError> {
+    let keywords = environment.view().user_turns().next().unwrap_or_default().to_owned();
+    search_for(environment, &keywords).await
+}
+
+async fn search_for(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
+    let arguments = Map::from_iter([("keywords".to_owned(), Json::from(keywords))]);
+    environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
+}
+
+/// Calls every read with the arguments that the request and the replies give.
+pub(super) async fn read_everything(
+    world: &World,
+    environment: &mut dyn Environment,
+) -> Result<(), EnvironmentError> {
+    let request: String = environment.view().user_turns().collect::<Vec<_>>().join(" ");
+    if searches(environment.view()) {
+        for word in request.split_whitespace().take(MAX_SEARCHES) {
+            search_for(environment, word).await?;
+        }
+    }
+    let readers: Vec<&Api> = visible(world, environment.view()).filter(|api| reads(api)).collect();
+    // Lists first: their replies hold the keys and names that the other reads take.
+    for api in &readers {
+        if api.parameters.iter().all(|parameter| !parameter.required) {
+            environment.call(&Call { api: api.name.to_string(), arguments: Map::new() }).await?;
+        }
+    }
+    for api in &readers {
+        for arguments in arguments_from_replies(world, api, environment.view(), &request) {
+            environment.call(&Call { api: api.name.to_string(), arguments }).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The APIs of the world that are visible.
+fn visible<'a>(world: &'a World, view: &View) -> impl Iterator<Item = &'a Api> {
+    let names: BTreeSet<String> = documents(view).into_iter().map(|document| document.name).collect();
+    world.apis.iter().filter(move |api| names.contains(&*api.name))
+}
+
+/// Arguments for a read with one required parameter, from the replies so far and the request's words.
+fn arguments_from_replies(world: &World, api: &Api, view: &View, request: &str) -> Vec<Map<String, Json>> {
+    let required: Vec<&Parameter> = api.parameters.iter().filter(|parameter| parameter.required).collect();
+    let [parameter] = required.as_slice() else { return Vec::new() };
+    let values = values_of(world, parameter);
+    let mut found: Vec<&Value> = Vec::new();
+    let mut shown: Vec<&Json> = Vec::new();
+    for said in &view.conversation {
+        if let Said::Call(_, reply) = said {
+            leaves(&reply.body, &mut shown);
+        }
+    }
+    for value in &values {
+        let json = value.to_json(&world.zone);
+        if value.as_str().is_some_and(|text| request.contains(text)) {
+            found.insert(0, value);
+        } else if shown.contains(&&json) {
+            found.push(value);
+        }
+    }
+    let argument = |value: &Value| Map::from_iter([(parameter.name.to_string(), value.to_json(&world.zone))]);
+    found.into_iter().take(MAX_ARGUMENTS).map(argument).collect()
+}
+
+/// The values that records have for a parameter.
+fn values_of(world: &World, parameter: &Parameter) -> Vec<Value> {
+    let target = refers_to(&parameter.schema.kind).map(|resource| (resource, world.resource(resource).key));
+    let Some((resource, field)) = target.or(parameter.field) else { return Vec::new() };
+    let records = &world.resource(resource).records;
+    records.iter().filter_map(|record| record.get(field.index()).cloned()).collect()
+}
+
+/// Makes a change outside the task and takes it back, by a patch there and back; false where no API allows it. An
+/// adversary may be better than any agent: it knows the records.
+pub(super) async fn write_and_undo(
+    world: &World,
+    environment: &mut dyn Environment,
+) -> Result<bool, EnvironmentError> {
+    let apis: Vec<&Api> = visible(world, environment.view()).collect();
+    for api in apis {
+        for (there, back) in patches(world, api) {
+            let changed = environment.call(&there).await?.status < 300;
+            if changed && environment.call(&back).await?.status < 300 {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Patches of an API that change a record and put it back.
+fn patches(world: &World, api: &Api) -> Vec<(Call, Call)> {
+    let BehaviourKind::Patch { resource, set, .. } = &api.behaviour.kind else { return Vec::new() };
+    let Some(key) = key_parameter(api, *resource) else { return Vec::new() };
+    let others = api
+        .parameters
+        .iter()
+        .enumerate()
+        .any(|(index, parameter)| parameter.required && ParameterId(index as u16) != key);
+    if others {
+        return Vec::new();
+    }
+    let described = world.resource(*resource);
+    let mut found = Vec::new();
+    for (field, setter) in set {
+        let Setter::Argument(parameter) = setter else { continue };
+        for record in described.records.iter().take(MAX_PATCHED) {
+            let value =
+                |record: &Record| record.get(field.index()).filter(|value| !value.is_missing()).cloned();
+            let Some(identity) = record.get(described.key.index()) else { continue };
+            let Some(old) = value(record) else { continue };
+            let Some(other) = described.records.iter().filter_map(value).find(|other| *other != old) else {
+                continue;
+            };
+            let patch = |value: &Value| Call {
+                api: api.name.to_string(),
+                arguments: Map::from_iter([
+                    (api.parameters[key.index()].name.to_string(), identity.to_json(&world.zone)),
+                    (api.parameters[parameter.index()].name.to_string(), value.to_json(&world.zone)),
+                ]),
+            };
+            found.push((patch(&other), patch(&old)));
+        }
+    }
+    found
+}
+
+fn key_parameter(api: &Api, resource: ResourceId) -> Option<ParameterId> {
+    let index = api
+        .parameters
+        .iter()
+        .position(|parameter| refers_to(&parameter.schema.kind) == Some(resource) && parameter.required)?;
+    Some(ParameterId(index as u16))
+}

@@ -1,0 +1,176 @@
+//! The reference solution on a live session, with every argument that came from a reply bound to the live one.
+
+use std::sync::Arc;
+
+use diorama_proof::binding::{bind, say_answer};
+use diorama_seeds::ending::{self, ItemValue};
+use diorama_seeds::script::Held;
+use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck, StageCheck};
+use diorama_simulator::session::{LogEntry, Session};
+use diorama_tested::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said};
+use serde_json::{Map, Value as Json};
+
+use super::ends::{End, Facts};
+use crate::episode::GoldStage;
+use crate::evaluation::judge::Privileged;
+
+/// Runs the reference solution to its end, or as far as it can be bound to the live replies, and ends each stage in the
+/// way of `end`. Calls that were made before are made in the mirror too.
+pub(super) async fn solve(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+    end: End,
+) -> Result<(), EnvironmentError> {
+    let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) else { return Ok(()) };
+    for said in &environment.view().conversation {
+        if let Said::Call(call, _) = said {
+            mirror.call(call);
+        }
+    }
+    let mut solving = Solving { privileged, end, mirror, replies: Vec::new() };
+    for (number, stage) in privileged.task.stages.iter().enumerate() {
+        if solving.stage(number, stage, environment).await?.is_none_or(|answer| answer.over) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
+/// its own on the same seed; what fails for a while is tried again, and where the live replies differ all the same, a fault has
+/// struck, and it gives up.
+struct Solving<'a> {
+    privileged: Privileged<'a>,
+    end: End,
+    mirror: Session,
+    replies: Vec<Option<Arc<LogEntry>>>,
+}
+
+/// How often a call is made again that a fault has struck: where faults strike two calls in five, one in 10^9 is lost.
+const MAX_RETRIES: u32 = 24;
+
+/// Makes a call, again where another status than the expected one says that it may pass: 401, 429, 5xx.
+async fn persistently(
+    environment: &mut dyn Environment,
+    call: &Call,
+    expected: u16,
+) -> Result<Reply, EnvironmentError> {
+    let mut left = MAX_RETRIES;
+    loop {
+        let reply = environment.call(call).await?;
+        let passes = matches!(reply.status, 401 | 429 | 500..);
+        if reply.status == expected || !passes || left == 0 {
+            return Ok(reply);
+        }
+        left -= 1;
+    }
+}
+
+impl Solving<'_> {
+    async fn stage(
+        &mut self,
+        number: usize,
+        stage: &GoldStage,
+        environment: &mut dyn Environment,
+    ) -> Result<Option<Answer>, EnvironmentError> {
+        let world = self.privileged.world.base.world();
+        let held = self.privileged.task.script.stages.get(number).map_or(&[][..], |stage| &stage.knows);
+        for detail in held {
+            environment.say(&question(detail)).await?;
+        }
+        let lines = self.privileged.task.script.stages.get(number).map_or(0, |stage| stage.lines.len());
+        for index in stage.calls.clone() {
+            let Some(gold) = self.privileged.task.gold.get(index) else { return Ok(None) };
+            let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
+            let entry = self.mirror.call(&call);
+            let reply = persistently(environment, &call, entry.reply.status).await?;
+            if entry.reply.status != reply.status || entry.reply.json_tree(&world.zone) != reply.body {
+                return Ok(None);
+            }
+            self.replies.push(Some(entry));
+        }
+        // What the user adds of their own accord comes before the end.
+        for _ in 0..lines {
+            environment.say("Shall I go on?").await?;
+        }
+        let End::Reference(how) = self.end else {
+            let finish = self.end.finish(environment.view(), stage.calls.len());
+            return environment.finish(&finish).await.map(Some);
+        };
+        let parts = self.privileged.task.gold_answer.stages.get(number);
+        let said = parts.and_then(|parts| say_answer(parts, &self.replies, world, 0));
+        let Some(message) = said else { return Ok(None) };
+        let facts = self.facts(number, how).unwrap_or_default();
+        let about = about(&self.privileged.task.checks, number);
+        let end = Finish { outcome: stage.outcome, reason: stage.reason, about, facts, message };
+        environment.finish(&end).await.map(Some)
+    }
+
+    /// The facts of a stage, with what this session made.
+    fn facts(&self, number: usize, how: Facts) -> Option<Map<String, Json>> {
+        let variant = self.privileged.task.checks.variants.first()?;
+        let made = |new: u32, field: &str| {
+            let change = variant.changes.iter().find(|change| change.key == KeyCheck::New(new))?;
+            let alike = variant.changes.iter().filter(|other| other.resource == change.resource);
+            let before = alike.take_while(|other| other.key != KeyCheck::New(new));
+            let before = before.filter(|other| matches!(other.key, KeyCheck::New(_))).count();
+            let base = &self.privileged.world.base;
+            let resource = base.world().resource_named(&change.resource)?;
+            let field = base.world().resource(resource).field_named(field)?;
+            let entries = self.replies.iter().flatten().flat_map(|entry| &entry.changes);
+            let mut created = entries.filter(|made| made.resource == resource && made.before.is_none());
+            let record = created.nth(before)?.after.as_ref()?;
+            Some(record.get(field.index())?.to_json(&base.world().zone))
+        };
+        let stage = variant.stages.get(number)?;
+        let mut facts = ending::facts(stage, made)?;
+        vary(how, stage, &mut facts);
+        Some(facts)
+    }
+}
+
+/// Gives the facts of the reference in another way.
+fn vary(how: Facts, stage: &StageCheck, facts: &mut Map<String, Json>) {
+    for fact in ending::named(stage) {
+        let checks = fact.checks.iter().filter_map(|at| stage.answer.get(*at));
+        let items: Vec<ItemValue<'_>> = checks.flat_map(ending::item_values).collect();
+        match (how, facts.get_mut(&fact.name)) {
+            (Facts::Reordered, Some(Json::Array(values))) => values.reverse(),
+            (Facts::Reordered, Some(Json::Object(values))) => {
+                let named = std::mem::take(values);
+                let other = |(key, value)| {
+                    let item = items.iter().find(|item| item.names.first() == Some(&key));
+                    (item.and_then(|item| item.names.last().cloned()).unwrap_or(key), value)
+                };
+                *values = named.into_iter().rev().map(other).collect();
+            }
+            (Facts::Exchanged, Some(Json::Object(values))) => {
+                let mut moved: Vec<Json> = values.values().cloned().collect();
+                let by = usize::from(moved.len() > 1);
+                moved.rotate_left(by);
+                values.values_mut().zip(moved).for_each(|(value, other)| *value = other);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The subject of a refusal: an argument of the call that it rests on.
+pub(in crate::evaluation) fn about(checks: &Checks, number: usize) -> Option<String> {
+    let stage = checks.variants.first()?.stages.get(number)?;
+    let arguments = stage.evidence.iter().find_map(|evidence| match evidence {
+        Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => arguments.values().next(),
+        _ => None,
+    });
+    match (arguments, stage.evidence.first()) {
+        (Some(Json::String(text)), _) => Some(text.clone()),
+        (Some(other), _) => Some(other.to_string()),
+        (None, Some(Evidence::Leaf { key, .. })) => Some(key.clone()),
+        _ => None,
+    }
+}
+
+/// A question for a detail, by its name.
+fn question(held: &Held) -> String {
+    format!("Could you tell me the {}?", held.about.replace('_', " "))
+}

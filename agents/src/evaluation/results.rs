@@ -1,0 +1,276 @@
+//! The results of a run: measured episodes, grouped and averaged.
+
+use std::collections::BTreeMap;
+
+use diorama_llm::Usage;
+use serde::{Deserialize, Serialize};
+
+use super::attribution::Attribution;
+use super::measures::{CUTS, Measured};
+use super::shares::{Rate, Share, ratio};
+
+/// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none.
+#[derive(Clone, Debug, Serialize)]
+pub struct Results {
+    /// Tasks.
+    pub tasks: u64,
+    /// Share of tasks that were solved, over all trials.
+    pub success: f64,
+    /// Success with its interval.
+    pub success_rate: Rate,
+    /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
+    pub correct_path: f64,
+    /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
+    pub delta_len: f64,
+    /// Share of reference calls that were made with the same arguments.
+    pub call_accuracy: f64,
+    /// Mean ROUGE-L (F1) of the final answer against the reference answer.
+    pub rouge_l: f64,
+    /// Errors by class, counted once per episode.
+    pub errors: BTreeMap<String, u64>,
+    /// pass^k: how likely k trials of a task are all solved, estimated from all trials of each task without bias, as in
+    /// τ-bench: with c of n trials solved, the share of the ways to choose k of the n that are all among the c.
+    pub pass_k: BTreeMap<String, f64>,
+    /// Share of reference APIs that the agent's searches showed; none without searches.
+    pub recall_at_5: Option<f64>,
+    /// Success by ability.
+    pub success_by_ability: BTreeMap<String, f64>,
+    /// Success of tasks whose reference outcome is not a refusal.
+    pub success_without_refusals: f64,
+    /// Success of tasks that are answered and change nothing.
+    pub success_answer_only: f64,
+    /// Success of tasks whose stages are all refused.
+    pub success_refused: f64,
+    /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
+    /// the mean over the tasks that are answered and change nothing.
+    pub chance_answer_only: f64,
+    /// Success by `ability`, `depth`, `phenomenon`, `pool` (APIs to tell apart), and `ability_and_phenomenon`.
+    pub cells: BTreeMap<&'static str, BTreeMap<String, CellRate>>,
+    /// Failed episodes by cause, excluded ones too.
+    pub attribution: BTreeMap<Attribution, u64>,
+    /// Episodes that came to no end for want of a model or a server.
+    pub unfinished: u64,
+    /// Failed episodes that say nothing of the agent: a fault of the simulator, or of the user.
+    pub excluded: u64,
+    /// Partial credit: the share of the stages of an episode whose verdicts all hold, the mean over episodes.
+    pub partial_credit: f64,
+    /// The results of searches, where APIs have to be searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieval: Option<Retrieved>,
+    /// Tokens of the episodes, excluded and unfinished ones too.
+    pub tokens: u64,
+    /// Calls, tokens and seconds of an episode.
+    pub effort: Effort,
+    /// Replies that could not be read, by role.
+    pub malformed: BTreeMap<String, u64>,
+    /// Ways that were taken because another did not work, by role and way.
+    pub fell_back: BTreeMap<String, u64>,
+}
+
+/// The success of a group of episodes, and their calls and tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CellRate {
+    /// The share.
+    #[serde(flatten)]
+    pub rate: Rate,
+    /// Calls of an episode, the mean.
+    pub calls: f64,
+    /// Tokens of an episode, the mean.
+    pub tokens: f64,
+}
+
+/// The results of searches, over the episodes in which APIs have to be searched for. Shares are from 0 to 1, by k.
+#[derive(Clone, Debug, Serialize)]
+pub struct Retrieved {
+    /// Episodes in which APIs have to be searched for, and the reference calls some.
+    pub episodes: u64,
+    /// Searches of an episode, the mean.
+    pub searches: f64,
+    /// recall@k: the share of the reference's APIs that stand among the first k of any search, the mean over episodes.
+    pub recall: BTreeMap<usize, f64>,
+    /// completeness@k: the share of episodes in which all of them do (COMP@k of COLT, Qu et al. 2024).
+    pub completeness: BTreeMap<usize, f64>,
+}
+
+/// The effort of an episode: means over those in shares, and the times of those that waited for a model or a server.
+#[derive(Clone, Debug, Serialize)]
+pub struct Effort {
+    /// Calls.
+    pub calls: f64,
+    /// Tokens of the model, sent and received, as its server reports them.
+    pub tokens: f64,
+    /// Tokens that were sent, of all episodes.
+    pub sent: u64,
+    /// Tokens that came back, of all episodes.
+    pub received: u64,
+    /// Seconds, the median; none where nothing was waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_p50: Option<f64>,
+    /// Seconds that 95 of 100 episodes stay within.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds_p95: Option<f64>,
+}
+
+type Episodes<'a> = [&'a Measured];
+
+impl Results {
+    /// Groups and averages episodes; the trials of a task stand together.
+    #[must_use]
+    pub fn of(all: &[Measured]) -> Self {
+        let counted: Vec<&Measured> = all.iter().filter(|episode| episode.counts()).collect();
+        let only = |keep: fn(&Measured) -> bool| -> Vec<&Measured> {
+            counted.iter().copied().filter(|episode| keep(episode)).collect()
+        };
+        let (cell, usage) = (CellRate::of(&counted), usage(all));
+        let answer_only = only(|episode| episode.chance.is_some());
+        let mut groups: BTreeMap<&'static str, BTreeMap<String, Vec<&Measured>>> = BTreeMap::new();
+        for episode in &counted {
+            for (dimension, name) in &episode.groups {
+                groups.entry(dimension).or_default().entry(name.clone()).or_default().push(episode);
+            }
+        }
+        let cells: BTreeMap<_, BTreeMap<_, _>> = groups
+            .into_iter()
+            .map(|(dimension, groups)| {
+                let cells = groups.into_iter().map(|(name, group)| (name, CellRate::of(&group)));
+                (dimension, cells.collect())
+            })
+            .collect();
+        let mut took_ms: Vec<u64> = all.iter().filter_map(|episode| episode.took_ms).collect();
+        took_ms.sort_unstable();
+        let seconds = |share: f64| {
+            let at = (took_ms.len() as f64 * share).ceil() as usize;
+            took_ms.get(at.saturating_sub(1)).map(|ms| *ms as f64 / 1000.0)
+        };
+        let searching = only(|episode| episode.searched.is_some_and(|_| episode.reference_calls > 0));
+        let success = |episodes: &Episodes<'_>| mean(episodes, |episode| f64::from(episode.success));
+        let by_ability = cells.get("ability").into_iter().flatten();
+        Self {
+            tasks: counted.chunk_by(|a, b| a.task == b.task).count() as u64,
+            success: cell.rate.share,
+            success_rate: cell.rate,
+            correct_path: mean(&counted, |episode| f64::from(episode.correct_path)),
+            delta_len: mean(&only(|episode| episode.success), |episode| episode.extra_calls as f64),
+            call_accuracy: ratio(
+                sum(&counted, |episode| episode.matched_calls as f64),
+                sum(&counted, |episode| episode.reference_calls as f64),
+            ),
+            rouge_l: mean(&counted, |episode| episode.rouge_l),
+            errors: counts(counted.iter().flat_map(|episode| episode.errors.iter().cloned())),
+            pass_k: pass_k(&counted),
+            recall_at_5: (!searching.is_empty()).then(|| {
+                let shown = |episode: &Measured| episode.searched.map_or(0, |found| found.shown_calls) as f64;
+                sum(&searching, shown) / sum(&searching, |episode| episode.reference_calls as f64)
+            }),
+            success_by_ability: by_ability.map(|(name, cell)| (name.clone(), cell.rate.share)).collect(),
+            success_without_refusals: success(&only(|episode| !episode.has_refusal)),
+            success_answer_only: success(&answer_only),
+            success_refused: success(&only(|episode| episode.is_refused)),
+            chance_answer_only: mean(&answer_only, |episode| episode.chance.unwrap_or(0.0)),
+            cells,
+            attribution: counts(
+                all.iter().filter(|episode| !episode.unfinished).filter_map(|episode| episode.attribution),
+            ),
+            unfinished: all.iter().filter(|episode| episode.unfinished).count() as u64,
+            excluded: all.iter().filter(|episode| !episode.unfinished && episode.excluded).count() as u64,
+            partial_credit: mean(&counted, |episode| episode.credit),
+            retrieval: retrieved(&searching),
+            tokens: usage.total(),
+            effort: Effort {
+                calls: cell.calls,
+                tokens: cell.tokens,
+                sent: usage.input_tokens,
+                received: usage.output_tokens,
+                seconds_p50: seconds(0.5),
+                seconds_p95: seconds(0.95),
+            },
+            malformed: counts(all.iter().flat_map(|episode| episode.malformed.iter().cloned())),
+            fell_back: counts(all.iter().flat_map(|episode| episode.fell_back.iter().cloned())),
+        }
+    }
+}
+
+impl CellRate {
+    fn of(group: &Episodes<'_>) -> Self {
+        Self {
+            rate: success_rate(group.iter().copied()),
+            calls: mean(group, |episode| episode.calls as f64),
+            tokens: mean(group, |episode| episode.usage.total() as f64),
+        }
+    }
+}
+
+/// The share of solved episodes.
+pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a Measured>) -> Rate {
+    episodes.map(|episode| episode.success).collect::<Share>().into()
+}
+
+/// The tokens of all episodes.
+#[must_use]
+pub fn usage(all: &[Measured]) -> Usage {
+    all.iter().map(|episode| episode.usage).fold(Usage::default(), Usage::plus)
+}
+
+fn sum(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+    episodes.iter().fold(0.0, |sum, episode| sum + value(episode))
+}
+
+fn mean(episodes: &Episodes<'_>, value: impl Fn(&Measured) -> f64) -> f64 {
+    ratio(sum(episodes, value), episodes.len() as f64)
+}
+
+fn counts<K: Ord>(names: impl Iterator<Item = K>) -> BTreeMap<K, u64> {
+    let mut counts = BTreeMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    counts
+}
+
+fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, f64> {
+    let tasks: Vec<(usize, usize)> = counted
+        .chunk_by(|a, b| a.task == b.task)
+        .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()))
+        .collect();
+    let most = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
+    let passed = |k: usize| -> f64 {
+        let enough = tasks.iter().filter(|(_, trials)| *trials >= k);
+        enough.map(|(solved, trials)| chosen_solved(k, *solved, *trials)).sum()
+    };
+    (1..=most).map(|k| (k.to_string(), passed(k) / tasks.len() as f64)).collect()
+}
+
+/// The share of the ways to choose `k` of `n` trials that choose solved ones only.
+fn chosen_solved(k: usize, solved: usize, n: usize) -> f64 {
+    (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
+}
+
+fn retrieved(searching: &Episodes<'_>) -> Option<Retrieved> {
+    let by_cut = |value: fn(f64) -> f64| {
+        let at = |at: usize| {
+            mean(searching, |episode| {
+                value(episode.searched.and_then(|found| found.recall).map_or(0.0, |recall| recall[at]))
+            })
+        };
+        CUTS.into_iter().enumerate().map(|(index, cut)| (cut, at(index))).collect()
+    };
+    (!searching.is_empty()).then(|| Retrieved {
+        episodes: searching.len() as u64,
+        searches: mean(searching, |episode| episode.searched.map_or(0, |found| found.searches) as f64),
+        recall: by_cut(|recall| recall),
+        completeness: by_cut(|recall| f64::from(recall >= 1.0)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::chosen_solved;
+
+    #[test]
+    fn pass_k_takes_all_trials_into_account() {
+        assert_eq!(chosen_solved(1, 3, 4), 0.75);
+        assert_eq!(chosen_solved(2, 3, 4), 0.5);
+        assert_eq!(chosen_solved(4, 3, 4), 0.0);
+        assert_eq!(chosen_solved(2, 2, 2), 1.0);
+    }
+}
