@@ -4,7 +4,6 @@
 //! asks, a caller agent solves with live calls, and a tester lets nothing pass without proof ([`diorama_proof`]). It must not read the
 //! environment, the clock of the machine or the terminal.
 
-pub mod asking;
 pub mod authoring;
 pub mod caller;
 pub mod domain;

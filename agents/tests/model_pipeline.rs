@@ -1,4 +1,4 @@
-//! The pipeline with a model, against a server that misbehaves: nothing is lost, the books agree, and the same replies give the
+//! The pipeline with a model, against a server that misbehaves: nothing is lost, the counts agree, and the same replies give the
 //! same bytes.
 
 #![allow(
@@ -31,9 +31,9 @@ use diorama_agents::synthesis::query::OfflineQuery;
 use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
-    Budget, Cassette, CassetteError, ChatError, ChatModel, ChatReply, ChatRequest, Durability, Format,
-    HttpModel, HttpSettings, Ledger, Limiter, Message, Metered, Prices, Recorded, Replay, RetryPolicy,
-    Retrying, Sampling, ScriptedClock, ScriptedModel, ToolCall, Usage,
+    BudgetLimits, ChatError, ChatModel, ChatReply, ChatRequest, HttpModel, HttpSettings, JsonMode, Message,
+    Prices, RecordedModel, Recording, RecordingError, RecordingFault, ReplayModel, RetrySettings,
+    RetryingModel, RunBudget, Sampling, ScriptedModel, ToolCall, Usage,
 };
 use diorama_model_server::{Answer, Fault, Keep, ModelServer, Script};
 use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
@@ -189,35 +189,35 @@ fn script(faults: Vec<(Fault, f64)>) -> Script {
 }
 
 /// A model behind a server, without waiting between attempts.
-fn connected(server: &ModelServer, ledger: &Arc<Ledger>) -> impl ChatModel + 'static {
+fn connected(server: &ModelServer, budget: &Arc<RunBudget>) -> impl ChatModel + 'static {
     let timeout = Duration::from_millis(1500);
-    let settings =
-        HttpSettings { timeout, format: Format::JsonObject, ..HttpSettings::new(server.url(), "scripted") };
-    let policy = RetryPolicy { attempts: 20, ..RetryPolicy::default() };
-    let model = Metered::new(HttpModel::new(settings, None).unwrap(), Arc::clone(ledger));
-    let limiter = Limiter::new(NonZeroUsize::new(64).unwrap());
-    Retrying::new(model, policy, limiter, Arc::clone(ledger)).with_clock(Arc::new(ScriptedClock::default()))
+    let json_mode = JsonMode::JsonObject;
+    let settings = HttpSettings { timeout, json_mode, ..HttpSettings::new(server.url(), "scripted") };
+    let retries = RetrySettings { attempts: 20, min_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    let max_in_flight = NonZeroUsize::new(64).unwrap();
+    let model = HttpModel::new(settings, None).unwrap();
+    RetryingModel::new(model, retries, max_in_flight, Arc::clone(budget))
 }
 
-/// Makes rows with a server under faults, and holds the books against the server's own.
+/// Makes rows with a server under faults, and holds the counts against the server's own.
 async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
     let server = ModelServer::start(script(faults)).await.unwrap();
-    let ledger = Ledger::unbounded();
+    let budget = RunBudget::unlimited();
     let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
     let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let folder = tempfile::tempdir().unwrap();
     let made = make(&studio, folder.path(), dialogues, Start::Fresh).await.unwrap();
-    let (books, served) = (ledger.books().total, server.books());
-    assert_eq!((books.calls, books.unknown_calls), (served.calls, served.lost));
+    let (counts, served) = (budget.report().total, server.counts());
+    assert_eq!((counts.calls, counts.unknown_calls), (served.calls, served.lost));
     let usage = Usage { input_tokens: served.input_tokens, output_tokens: served.output_tokens };
-    assert_eq!(books.usage, usage);
+    assert_eq!(counts.usage, usage);
     made
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_loses_nothing_under_all_faults_together() {
-    let all = Fault::PROMPT.map(|fault| (fault, 0.2 / Fault::PROMPT.len() as f64)).to_vec();
+    let all = Fault::ALL_BUT_HANG.map(|fault| (fault, 0.2 / Fault::ALL_BUT_HANG.len() as f64)).to_vec();
     let (ended, summary) = under(all, 60).await;
     assert_eq!((summary.counts.dialogues, ended.unfinished, ended.stopped), (60, 0, None));
 }
@@ -226,7 +226,7 @@ async fn a_run_loses_nothing_under_all_faults_together() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes"]
 async fn two_hundred_dialogues_complete_under_each_fault() {
-    for fault in Fault::PROMPT.into_iter().chain([Fault::Hang]) {
+    for fault in Fault::ALL_BUT_HANG.into_iter().chain([Fault::Hang]) {
         let started = std::time::Instant::now();
         let (ended, summary) = under(vec![(fault, 0.2)], 200).await;
         println!("{fault:?}: {} rows, {:.1} s", summary.counts.dialogues, started.elapsed().as_secs_f64());
@@ -237,27 +237,27 @@ async fn two_hundred_dialogues_complete_under_each_fault() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
     let folder = tempfile::tempdir().unwrap();
-    let cassette = folder.path().join("replies.jsonl");
+    let path = folder.path().join("replies.jsonl");
     let settings =
         Settings { votes: 2, calibration: 4, ..settings(UserWords::Rewritten, AssistantWords::Rewritten) };
     let recipe = recipe(&settings, 30, vec![Ability::Call, Ability::PlanRetrieveCall]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
-    let ledger = Ledger::unbounded();
+    let budget = RunBudget::unlimited();
     let identity = {
-        let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
-        let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+        let replies = Arc::new(Recording::open(&path).unwrap());
+        let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
         let identity = model.identity().clone();
         let studio = studio(&recipe, &settings, Arc::new(model));
         let (_, summary) = make(&studio, &folder.path().join("first"), 30, Start::Fresh).await.unwrap();
         assert_eq!(summary.counts.dialogues, 30);
         // Cost per row follows from the replies alone.
         let uses = summary.funnel.model_use();
-        assert_eq!(uses.input_tokens + uses.output_tokens, ledger.books().total.usage.total());
+        assert_eq!(uses.input_tokens + uses.output_tokens, budget.report().total.usage.total());
         identity
     };
     drop(server);
-    let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
-    let model = Replay::new(identity, replies, Ledger::unbounded());
+    let replies = Arc::new(Recording::open(&path).unwrap());
+    let model = ReplayModel::new(identity, replies, RunBudget::unlimited());
     let studio = studio(&recipe, &settings, Arc::new(model));
     make(&studio, &folder.path().join("second"), 30, Start::Fresh).await.unwrap();
     assert_eq!(files(&folder.path().join("first")), files(&folder.path().join("second")));
@@ -266,20 +266,20 @@ async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
     let folder = tempfile::tempdir().unwrap();
-    let (cassette, out) = (folder.path().join("replies.jsonl"), folder.path().join("out"));
+    let (path, out) = (folder.path().join("replies.jsonl"), folder.path().join("out"));
     let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
     let recipe = recipe(&settings, 40, vec![Ability::Call]);
     let server =
         ModelServer::start(Script { delay: Duration::from_millis(5), ..script(Vec::new()) }).await.unwrap();
     {
-        let replies = Arc::new(Cassette::open(&cassette, Durability::Process).unwrap());
-        let ledger = Ledger::unbounded();
-        let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+        let replies = Arc::new(Recording::open(&path).unwrap());
+        let budget = RunBudget::unlimited();
+        let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
         let studio = studio(&recipe, &settings, Arc::new(model));
-        let books = ledger.clone();
+        let watched = Arc::clone(&budget);
         // As a kill does: everything in flight ends where it is.
         let enough = async {
-            while books.books().total.calls < 60 {
+            while watched.report().total.calls < 60 {
                 tokio::time::sleep(Duration::from_millis(2)).await
             }
         };
@@ -290,23 +290,25 @@ async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
     }
     // Tasks that were cut off let go of the file when they are next looked at.
     let replies = loop {
-        match Cassette::open(&cassette, Durability::Process) {
+        match Recording::open(&path) {
             Ok(replies) => break Arc::new(replies),
-            Err(CassetteError::InUse { .. }) => tokio::time::sleep(Duration::from_millis(5)).await,
+            Err(RecordingError { fault: RecordingFault::InUse, .. }) => {
+                tokio::time::sleep(Duration::from_millis(5)).await
+            }
             Err(error) => panic!("{error}"),
         }
     };
-    let answered = replies.contents().replies;
-    let ledger = Ledger::unbounded();
-    let model = Recorded::new(connected(&server, &ledger), replies, Arc::clone(&ledger));
+    let answered = replies.replies();
+    let budget = RunBudget::unlimited();
+    let model = RecordedModel::new(connected(&server, &budget), replies, Arc::clone(&budget));
     let studio = studio(&recipe, &settings, Arc::new(model));
     let (_, summary) = make(&studio, &out, 40, Start::Resume).await.unwrap();
-    let books = ledger.books().total;
+    let counts = budget.report().total;
     assert_eq!(summary.counts.dialogues, 40);
-    assert!(books.repeats <= 64, "{books:?}");
-    assert!(books.replayed > 0 && books.replayed <= answered, "{books:?}");
+    assert!(counts.repeats <= 64, "{counts:?}");
+    assert!(counts.replayed > 0 && counts.replayed <= answered, "{counts:?}");
     // The same as a run that nobody disturbed.
-    let whole = self::studio(&recipe, &settings, Arc::new(connected(&server, &Ledger::unbounded())));
+    let whole = self::studio(&recipe, &settings, Arc::new(connected(&server, &RunBudget::unlimited())));
     make(&whole, &folder.path().join("whole"), 40, Start::Fresh).await.unwrap();
     assert_eq!(files(&out), files(&folder.path().join("whole")));
 }
@@ -317,13 +319,13 @@ async fn a_budget_ends_a_run_with_a_smaller_dataset() {
     let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
     let recipe = recipe(&settings, 60, vec![Ability::Call]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
-    let budget = Budget { max_tokens: Some(40_000), max_cost: None };
-    let ledger = Ledger::new(budget, Prices::default(), Usage::default()).unwrap();
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let limits = BudgetLimits { max_tokens: Some(40_000), max_cost: None };
+    let budget = RunBudget::new(limits, Prices::default(), Usage::default()).unwrap();
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let (ended, summary) = make(&studio, folder.path(), 60, Start::Fresh).await.unwrap();
-    assert!(ended.stopped.is_some_and(|why| why.contains("budget")), "{:?}", ledger.books());
+    assert!(ended.stopped.is_some_and(|why| why.contains("budget")), "{:?}", budget.report());
     assert!((1..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
-    assert!(ledger.books().total.usage.total() <= 40_000);
+    assert!(budget.report().total.usage.total() <= 40_000);
     assert!(folder.path().join("manifest.json").is_file());
 }
 
@@ -333,8 +335,8 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
     let recipe = recipe(&settings, 200, vec![Ability::Call]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
-    let ledger = Ledger::unbounded();
-    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &ledger)));
+    let budget = RunBudget::unlimited();
+    let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let watch = Arc::clone(&studio);
     let sizes = PlanSizes { slots: 200, slots_per_unit: 20, units_per_file: 2 };
     let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
@@ -347,7 +349,7 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let summary = writer.finish().unwrap();
     assert!(ended.stopped.is_some());
     assert!((10..60).contains(&summary.counts.dialogues), "{}", summary.counts.dialogues);
-    assert_eq!(ledger.books().total.unknown_calls, 0, "nothing was broken off");
+    assert_eq!(budget.report().total.unknown_calls, 0, "nothing was broken off");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -371,7 +373,7 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
         let settings = Settings { attempts: 2, ..settings(user, assistant) };
         let recipe = recipe(&settings, 8, vec![Ability::Call]);
         let model = ScriptedModel::new(move |request, _| {
-            let at = request.messages.len() + request.place.slot as usize + request.place.attempt as usize;
+            let at = request.messages.len() + request.origin.row as usize + request.origin.attempt as usize;
             Ok(ChatReply::text(odd[at % odd.len()]))
         });
         let studio = studio(&recipe, &settings, Arc::new(model));
@@ -455,7 +457,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
     // Two of three votes are against every second slot.
     let model = ScriptedModel::new(|request, _| {
         let mut answer = plain(&json!({ "messages": request.messages }));
-        if request.place.slot % 2 == 1 && request.place.attempt % 3 != 0 && request.place.slot < 12 {
+        if request.origin.row % 2 == 1 && request.origin.attempt % 3 != 0 && request.origin.row < 12 {
             answer["answers"] = json!(false);
         }
         Ok(ChatReply::text(answer.to_string()))
@@ -484,7 +486,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
 async fn a_server_that_never_answers_ends_the_run_with_its_reason() {
     let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
     let recipe = recipe(&settings, 5, vec![Ability::Call]);
-    let late = || ChatError::Late { after: Duration::from_secs(1) };
+    let late = || ChatError::LostReply { found: "no whole reply".to_owned(), usage: None };
     let model =
         ScriptedModel::new(move |_, _| Err(ChatError::GaveUp { attempts: 8, last: Box::new(late()) }));
     let studio = studio(&recipe, &settings, Arc::new(model));
@@ -545,7 +547,7 @@ fn dataset(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 async fn wait_for(server: &ModelServer, calls: u64) {
-    while server.books().calls < calls {
+    while server.counts().calls < calls {
         tokio::time::sleep(Duration::from_millis(3)).await;
     }
 }

@@ -75,7 +75,7 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         let outcome = &found[0]["outcomes"][0];
         let measured =
             (outcome["verdict"].as_str().unwrap(), found[0]["accuracy"]["share"].as_f64().unwrap());
-        assert_eq!((measured.0, measured.1, server.books().calls), expect, "{agent}: {outcome:#}");
+        assert_eq!((measured.0, measured.1, server.counts().calls), expect, "{agent}: {outcome:#}");
         server.received()
     };
     let plan: &[&str] = &["RentBoat(boat_id=BoatName2ID(boat_name='sea otter'), day='Saturday')"];

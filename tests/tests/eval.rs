@@ -40,8 +40,8 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
     let causes: u64 = report["attribution"].as_object().unwrap().values().filter_map(Json::as_u64).sum();
     assert_eq!(causes, report["tasks"].as_u64().unwrap());
     assert_eq!(report["unfinished"], 0);
-    let books = server.books();
-    assert_eq!(report["books"]["total"]["calls"], books.calls);
+    let counts = server.counts();
+    assert_eq!(report["usage_report"]["total"]["calls"], counts.calls);
     let received = server.received();
     assert!(
         received
@@ -68,8 +68,8 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
     for key in ["tasks", "success", "errors", "attribution", "cells", "tokens"] {
         assert_eq!(again[key], report[key], "{key}");
     }
-    assert_eq!(again["books"]["total"]["calls"], 0);
-    assert_eq!(server.books().calls, books.calls);
+    assert_eq!(again["usage_report"]["total"]["calls"], 0);
+    assert_eq!(server.counts().calls, counts.calls);
 }
 
 #[test]

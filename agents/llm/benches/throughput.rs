@@ -1,4 +1,4 @@
-//! A thousand conversations at once against the scripted server, whose every reply takes 200 ms: prints the share of the ideal
+//! Owns the throughput bench: a thousand conversations at once against the scripted server, whose every reply takes 200 ms: prints the share of the ideal
 //! throughput, and the memory of the process (client and server together) after each fifth of the run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a bench may end this way")]
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use diorama_llm::{
-    Cassette, ChatModel, ChatRequest, Durability, HttpSettings, Ledger, Message, Place, Recorded,
-    RetryPolicy, Sampling, connect,
+    ChatModel, ChatRequest, HttpSettings, Message, RecordedModel, Recording, RequestOrigin, RunBudget,
+    Sampling, connect,
 };
 use diorama_model_server::{Answer, Keep, ModelServer, Script};
 use tokio::task::JoinSet;
@@ -28,12 +28,12 @@ fn resident_mib() -> Option<u64> {
     Some(line.split_whitespace().next()?.parse::<u64>().ok()? / 1024)
 }
 
-async fn converse(model: Arc<impl ChatModel>, slot: usize, calls: Arc<AtomicU64>) {
+async fn converse(model: Arc<impl ChatModel>, row: usize, calls: Arc<AtomicU64>) {
     let system = "You are an assistant. ".repeat(100);
     for attempt in 0..TURNS {
-        let place = Place { stage: "caller".to_owned(), slot: slot as u64, attempt };
-        let messages = vec![Message::system(&*system), Message::user(format!("Turn {attempt} of {slot}."))];
-        model.chat(&ChatRequest::new(place, messages, Sampling::up_to(256))).await.unwrap();
+        let origin = RequestOrigin { step: "caller".to_owned(), row: row as u64, attempt };
+        let messages = vec![Message::system(&*system), Message::user(format!("Turn {attempt} of {row}."))];
+        model.chat(&ChatRequest::new(origin, messages, Sampling::up_to(256))).await.unwrap();
         let calls = calls.fetch_add(1, Relaxed) + 1;
         if calls.is_multiple_of(LOOK) {
             println!("after {calls} calls: {} MiB", resident_mib().unwrap_or_default());
@@ -46,27 +46,27 @@ async fn measure() {
         Script { delay: DELAY, keep: Keep::Counts, ..Script::new(|_| Answer::text("Done. ".repeat(100))) };
     let server = ModelServer::start(script).await.unwrap();
     let folder = tempfile::TempDir::new().unwrap();
-    let ledger = Ledger::unbounded();
+    let budget = RunBudget::unlimited();
     let ceiling = NonZeroUsize::new(CONVERSATIONS).unwrap();
     let settings = HttpSettings::new(server.url(), "scripted");
-    let model = connect(settings, None, RetryPolicy::default(), ceiling, &ledger).unwrap();
-    let cassette = Cassette::open(folder.path().join("cassette"), Durability::Process).unwrap();
-    let model = Arc::new(Recorded::new(model, Arc::new(cassette), Arc::clone(&ledger)));
+    let model = connect(settings, None, ceiling, &budget).unwrap();
+    let recording = Recording::open(folder.path().join("recording")).unwrap();
+    let model = Arc::new(RecordedModel::new(model, Arc::new(recording), Arc::clone(&budget)));
     println!("at the start: {} MiB", resident_mib().unwrap_or_default());
     let (mut tasks, calls) = (JoinSet::new(), Arc::new(AtomicU64::new(0)));
     let started = Instant::now();
-    for slot in 0..CONVERSATIONS {
-        tasks.spawn(converse(Arc::clone(&model), slot, Arc::clone(&calls)));
+    for row in 0..CONVERSATIONS {
+        tasks.spawn(converse(Arc::clone(&model), row, Arc::clone(&calls)));
     }
     tasks.join_all().await;
     let taken = started.elapsed().as_secs_f64();
-    let calls = ledger.books().total.calls;
-    assert_eq!((calls, server.books().answered), (CONVERSATIONS as u64 * u64::from(TURNS), calls));
+    let calls = budget.report().total.calls;
+    assert_eq!((calls, server.counts().answered), (CONVERSATIONS as u64 * u64::from(TURNS), calls));
     let ideal = DELAY.as_secs_f64() * f64::from(TURNS);
     println!(
         "{calls} calls in {taken:.2} s, ideally {ideal:.2} s: {:.1} % of the ideal throughput; {} retries",
         100.0 * ideal / taken,
-        ledger.books().total.retries
+        budget.report().total.retries
     );
 }
 

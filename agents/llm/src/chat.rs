@@ -1,116 +1,95 @@
-//! What is said to a chat model and what it says back: plain data, and the one trait that carries it.
+//! Owns the plain data of a request to a chat model and of its reply.
 
 use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use crate::error::ChatError;
 use crate::extract::{NoJson, json_in};
 
-/// What is awaited: a future that is boxed so that models can be chosen at run time.
-pub type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Answers chat requests.
-///
-/// Implemented by [`HttpModel`](crate::HttpModel) and [`ScriptedModel`](crate::ScriptedModel), and by the layers around
-/// them: [`Metered`](crate::Metered), [`Retrying`](crate::Retrying), [`Recorded`](crate::Recorded), [`Replay`](crate::Replay).
-pub trait ChatModel: Send + Sync {
-    /// Says which model this is, with all settings that change what is sent.
-    fn identity(&self) -> &Identity;
-
-    /// Sends a request and waits for the whole reply.
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>>;
-}
-
-impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
-    fn identity(&self) -> &Identity {
-        (**self).identity()
-    }
-
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
-        (**self).chat(request)
-    }
-}
-
-/// Names a model with the settings that every request to it shares. Part of the key of a recorded reply.
+/// Model and settings that every request to it shares. Part of the key of a recorded reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// The model, as the server names it.
+    /// Model, as the server names it.
     pub model: String,
-    /// How JSON is asked for; what a run falls back to is not part of the identity.
-    pub format: Format,
-    /// Members that are added to every request.
-    pub extra: Map<String, Json>,
+    /// How JSON is asked for.
+    pub json_mode: JsonMode,
 }
 
-/// How a server is asked for JSON, richest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// How a server is asked for JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Format {
+pub enum JsonMode {
     /// `response_format` of type `json_schema`: the server holds the model to the schema.
+    #[default]
     JsonSchema,
     /// `response_format` of type `json_object`, and the schema in the prompt.
     JsonObject,
-    /// The schema in the prompt alone; JSON is found in what comes back.
-    Prompt,
+    /// The schema in the prompt alone.
+    None,
 }
 
-impl Format {
-    /// All of them, richest first.
-    pub const ALL: [Self; 3] = [Self::JsonSchema, Self::JsonObject, Self::Prompt];
+impl JsonMode {
+    /// Returns what to do when the server does not take this mode.
+    pub(crate) const fn advice(self) -> &'static str {
+        match self {
+            Self::JsonSchema => {
+                "if the server does not take this response format, give --json-mode json_object or none"
+            }
+            Self::JsonObject => {
+                "if the server does not take this response format, give --json-mode json_schema or none"
+            }
+            Self::None => "check that the model takes these settings (docs/models.md)",
+        }
+    }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for JsonMode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::JsonSchema => "json_schema",
             Self::JsonObject => "json_object",
-            Self::Prompt => "prompt",
+            Self::None => "none",
         })
     }
 }
 
-/// Says for what a request is made. Equal prompts of two places have replies of their own.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
-    /// The stage of the pipeline.
-    pub stage: String,
-    /// The slot of the output.
-    pub slot: u64,
-    /// The attempt at the slot, from 0.
+/// Part of a run that makes a request. Equal prompts of two origins have replies of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestOrigin {
+    /// Step of the pipeline, or role of an agent.
+    pub step: String,
+    /// Row index of the output.
+    pub row: u64,
+    /// Attempt at the row, from 0.
     pub attempt: u32,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RequestOrigin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "stage {}, slot {}, attempt {}", self.stage, self.slot, self.attempt)
+        write!(out, "step {}, row {}, attempt {}", self.step, self.row, self.attempt)
     }
 }
 
 /// One request to a chat model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// For what it is made.
-    pub place: Place,
+    /// Part of the run that makes it.
+    pub origin: RequestOrigin,
     /// The conversation so far.
     pub messages: Vec<Message>,
     /// Tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Whether it may, must or must not call one; nothing is sent without tools.
-    pub tool_choice: ToolChoice,
-    /// The form of the answer, where it is to be JSON.
+    /// Form of the answer, where it is to be JSON.
     pub schema: Option<OutputSchema>,
-    /// How tokens are drawn.
+    /// Length of the reply and temperature.
     pub sampling: Sampling,
 }
 
 impl ChatRequest {
     /// Makes a request without tools or schema.
-    pub fn new(place: Place, messages: Vec<Message>, sampling: Sampling) -> Self {
-        Self { place, messages, tools: Vec::new(), tool_choice: ToolChoice::Auto, schema: None, sampling }
+    pub fn new(origin: RequestOrigin, messages: Vec<Message>, sampling: Sampling) -> Self {
+        Self { origin, messages, tools: Vec::new(), schema: None, sampling }
     }
 }
 
@@ -123,19 +102,19 @@ pub enum Message {
         /// The text.
         content: String,
     },
-    /// What the user says.
+    /// Words of the user.
     User {
         /// The text.
         content: String,
     },
-    /// What the model said and called.
+    /// Words and calls of the model.
     Assistant {
         /// The text; empty where it only called.
         content: String,
         /// Its calls.
         tool_calls: Vec<ToolCall>,
     },
-    /// What a call came to.
+    /// Result of a call.
     Tool {
         /// The call that this answers.
         tool_call_id: String,
@@ -182,23 +161,10 @@ pub struct ToolCall {
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Description for the model.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Json,
-}
-
-/// Whether the model may, must or must not call a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolChoice {
-    /// The model chooses.
-    #[default]
-    Auto,
-    /// It calls none.
-    None,
-    /// It calls at least one; weak servers ignore this.
-    Required,
 }
 
 /// The form of a JSON answer.
@@ -208,27 +174,21 @@ pub struct OutputSchema {
     pub name: String,
     /// JSON Schema.
     pub schema: Json,
-    /// Asks for `strict`: OpenAI then wants every property required and `additionalProperties: false`.
-    pub strict: bool,
 }
 
-/// How tokens are drawn. What is absent is not sent, so that the server's own value holds.
+/// Length of the reply and temperature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// The most tokens of a reply, reasoning included. Always sent: a budget reserves it.
-    pub max_tokens: u32,
-    /// From 0 (the likeliest token) to 2.
+    /// Most tokens of a reply, reasoning included. Always sent: a budget reserves it.
+    pub max_reply_tokens: u32,
+    /// From 0 (the likeliest token) to 2; the server's own value when absent.
     pub temperature: Option<f64>,
-    /// The share of likely tokens that is drawn from.
-    pub top_p: Option<f64>,
-    /// A seed, for servers that take one.
-    pub seed: Option<u32>,
 }
 
 impl Sampling {
     /// Leaves all but the length to the server.
-    pub fn up_to(max_tokens: u32) -> Self {
-        Self { max_tokens, temperature: None, top_p: None, seed: None }
+    pub fn up_to(max_reply_tokens: u32) -> Self {
+        Self { max_reply_tokens, temperature: None }
     }
 }
 
@@ -245,12 +205,10 @@ pub struct ChatReply {
     pub tool_calls: Vec<ToolCall>,
     /// Why it stopped.
     pub finish_reason: FinishReason,
-    /// What was counted, where the server says so.
+    /// Tokens, where the server reports them.
     pub usage: Option<Usage>,
     /// The model that answered, as reported.
     pub model: String,
-    /// How JSON was asked for, where it was.
-    pub format: Option<Format>,
 }
 
 impl ChatReply {
@@ -264,13 +222,36 @@ impl ChatReply {
             finish_reason: FinishReason::Stop,
             usage: None,
             model: String::new(),
-            format: None,
         }
     }
 
     /// Finds the JSON of the reply, in prose and code fences too.
     pub fn json(&self) -> Result<Json, NoJson> {
         json_in(&self.content)
+    }
+
+    /// Returns the words without reasoning in tags; those of a refusal where the model declines.
+    pub fn spoken(&self) -> String {
+        let text = match self.content.rfind("</think>") {
+            Some(at) => self.content[at + "</think>".len()..].trim(),
+            None => self.content.trim(),
+        };
+        match &self.refusal {
+            Some(refusal) if text.is_empty() => refusal.trim().to_owned(),
+            _ => text.to_owned(),
+        }
+    }
+
+    /// Checks that the reply came to its own end.
+    ///
+    /// # Errors
+    /// When it was cut short or withheld.
+    pub fn check_complete(&self) -> Result<(), String> {
+        match self.finish_reason {
+            FinishReason::Length => Err("the reply was cut short at its longest length".to_owned()),
+            FinishReason::ContentFilter => Err("the server withheld the rest of the reply".to_owned()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -280,7 +261,7 @@ impl ChatReply {
 pub enum FinishReason {
     /// The model was done.
     Stop,
-    /// `max_tokens` was reached.
+    /// The longest length was reached.
     Length,
     /// It calls tools.
     ToolCalls,

@@ -1,183 +1,189 @@
-//! What can go wrong with a request, what it may have cost, and whether asking again can help.
+//! Owns the errors of requests and of settings: what a failed request has cost, and whether another attempt may succeed.
 
+use std::fmt;
 use std::time::Duration;
 
-use crate::cassette::CassetteError;
-use crate::chat::{Format, Place, Usage};
-use crate::ledger::Exhausted;
+use crate::chat::{JsonMode, RequestOrigin, Usage};
+use crate::recording::RecordingError;
 
-/// Why a request has no reply. No message holds a key.
+/// Reasons for which a request has no reply. No message holds a key.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
     /// The server refuses the request and would refuse it again.
     #[error("the server at {url} answered {status} ({said}), expected a chat completion; {advice}")]
     Refused {
-        /// The HTTP status.
+        /// HTTP status.
         status: u16,
-        /// Where it was sent.
+        /// URL of the request.
         url: String,
-        /// The server's own words, in short.
+        /// The server's own words, shortened.
         said: String,
-        /// What to do.
+        /// Advice to the user.
         advice: &'static str,
     },
-    /// The server refuses the way in which JSON was asked for; the next request asks in a poorer one.
+    /// The server refuses a request in a JSON mode that it has never answered in.
     #[error(
-        "the server answered {status} ({said}) to response format {format}; the next poorer one is tried"
+        "the server at {url} answered {status} ({said}) to a request with --json-mode {mode}, expected a chat completion; {}",
+        mode.advice()
     )]
-    FormatRefused {
-        /// The HTTP status.
+    JsonModeRefused {
+        /// HTTP status.
         status: u16,
-        /// The server's own words, in short.
+        /// URL of the request.
+        url: String,
+        /// The server's own words, shortened.
         said: String,
-        /// How JSON was asked for.
-        format: Format,
+        /// JSON mode of the request.
+        mode: JsonMode,
     },
-    /// The server has too much to do (429, 503).
-    #[error("the server answered {status} ({said}): too many requests; ask for fewer at once")]
-    Busy {
-        /// The HTTP status.
-        status: u16,
-        /// The server's own words, in short.
-        said: String,
-        /// How long it asks to wait.
-        wait: Option<Duration>,
-    },
-    /// The server failed (408, 409, other 5xx).
-    #[error("the server answered {status} ({said}); see the server's log")]
+    /// The server is overloaded or failing (408, 409, 429, 5xx).
+    #[error("the server answered {status} ({said}); {advice}")]
     Failing {
-        /// The HTTP status.
+        /// HTTP status.
         status: u16,
-        /// The server's own words, in short.
+        /// The server's own words, shortened.
         said: String,
-        /// How long it asks to wait.
-        wait: Option<Duration>,
+        /// Advice to the user.
+        advice: &'static str,
+        /// Wait that the server asks for.
+        retry_after: Option<Duration>,
     },
-    /// No connection to the server; nothing was sent.
+    /// No connection to the server; the request was not sent.
     #[error("no connection to {url} ({cause}); check that the server runs and that the base URL is right")]
     Unreachable {
-        /// Where to.
+        /// URL of the request.
         url: String,
-        /// What happened.
+        /// Cause, as the operating system says it.
         cause: String,
     },
-    /// The connection ended before the whole reply had arrived.
-    #[error("the connection ended before the whole reply had arrived ({cause}); see the server's log")]
-    Broken {
-        /// What happened.
-        cause: String,
-    },
-    /// No whole reply within the time allowed.
-    #[error("no whole reply within {} s; allow more time, or ask for fewer tokens", after.as_secs_f64())]
-    Late {
-        /// The time allowed.
-        after: Duration,
-    },
-    /// The body of a reply is no chat completion.
-    #[error(
-        "the reply is {found}, expected a chat completion; check that the base URL is that of a chat model"
-    )]
-    Unreadable {
-        /// What was found, in short.
+    /// The reply did not arrive whole, or is no chat completion; its tokens may have been spent.
+    #[error("{found}")]
+    LostReply {
+        /// Found and expected reply, and advice to the user.
         found: String,
-    },
-    /// The reply has no choice.
-    #[error("the reply has no choices, expected one")]
-    Empty {
-        /// What was counted nevertheless.
+        /// Usage that the server reports nevertheless.
         usage: Option<Usage>,
     },
-    /// Asking again has not helped.
+    /// All attempts have failed.
     #[error("given up after {attempts} attempts; the last: {last}")]
     GaveUp {
-        /// How often it was asked.
+        /// Attempts, the first counted.
         attempts: u32,
-        /// Why the last attempt failed.
+        /// Error of the last attempt.
         last: Box<ChatError>,
     },
-    /// The budget has no room for the request; the run ends in order.
+    /// The budget has no room for the request.
     #[error(transparent)]
-    Exhausted(#[from] Exhausted),
+    Exhausted(#[from] BudgetExhausted),
     /// A replay lacks the reply.
     #[error(
-        "the cassette has no reply for {place} ({hint}); replay with the settings of the recording, or allow calls"
+        "the recording has no reply for {origin} with these messages and settings; replay with the model and settings of the recording, or without --replay"
     )]
     NotRecorded {
-        /// For what it was asked.
-        place: Place,
-        /// What the cassette does have.
-        hint: &'static str,
+        /// Origin of the request.
+        origin: RequestOrigin,
     },
-    /// The cassette cannot be read or written.
+    /// The recording cannot be read or written.
     #[error(transparent)]
-    Cassette(#[from] CassetteError),
-    /// A scripted model has nothing more to say.
-    #[error("the script has {replies} replies, and {place} asks for one more; add it to the script")]
+    Recording(#[from] RecordingError),
+    /// A scripted model has no more replies.
+    #[error("the script has {replies} replies, and {origin} asks for one more; add it to the script")]
     Unscripted {
-        /// How many there are.
+        /// Replies of the script.
         replies: usize,
-        /// For what it was asked.
-        place: Place,
+        /// Origin of the request.
+        origin: RequestOrigin,
     },
-}
-
-/// Whether asking again can help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
-    /// It cannot.
-    Never,
-    /// At once, because the next request is another one.
-    AtOnce,
-    /// Later, and not before the server says so.
-    Later(Option<Duration>),
-}
-
-/// What a request without a reply has cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spent {
-    /// Nothing: it was not sent, or refused.
-    Nothing,
-    /// What the server reported.
-    Known(Usage),
-    /// The model may have answered, but nothing of it arrived.
-    Unknown,
 }
 
 impl ChatError {
-    /// Says whether asking again can help.
-    pub fn again(&self) -> Again {
-        match self {
-            Self::FormatRefused { .. } => Again::AtOnce,
-            Self::Busy { wait, .. } | Self::Failing { wait, .. } => Again::Later(*wait),
-            Self::Unreachable { .. }
-            | Self::Broken { .. }
-            | Self::Late { .. }
-            | Self::Unreadable { .. }
-            | Self::Empty { .. } => Again::Later(None),
-            Self::Refused { .. }
-            | Self::GaveUp { .. }
-            | Self::Exhausted(_)
-            | Self::NotRecorded { .. }
-            | Self::Cassette(_)
-            | Self::Unscripted { .. } => Again::Never,
+    /// Makes the error of a reply that is no chat completion.
+    pub(crate) fn unreadable(found: impl fmt::Display) -> Self {
+        let advice = "check that the base URL is that of a chat model";
+        Self::LostReply {
+            found: format!("the reply is {found}, expected a chat completion; {advice}"),
+            usage: None,
         }
     }
 
-    /// Says what one failed request has cost.
-    pub fn spent(&self) -> Spent {
+    /// Returns whether another attempt may succeed.
+    pub fn is_retryable(&self) -> bool {
+        matches!(
+            self,
+            Self::JsonModeRefused { status: 500, .. }
+                | Self::Failing { .. }
+                | Self::Unreachable { .. }
+                | Self::LostReply { .. }
+        )
+    }
+
+    /// Returns the tokens that the failed request has spent; none where they are not known.
+    pub(crate) fn usage(&self) -> Option<Usage> {
         match self {
-            Self::Broken { .. } | Self::Late { .. } | Self::Unreadable { .. } => Spent::Unknown,
-            Self::Empty { usage } => usage.map_or(Spent::Unknown, Spent::Known),
-            Self::Refused { .. }
-            | Self::FormatRefused { .. }
-            | Self::Busy { .. }
-            | Self::Failing { .. }
-            | Self::Unreachable { .. }
-            | Self::GaveUp { .. }
-            | Self::Exhausted(_)
-            | Self::NotRecorded { .. }
-            | Self::Cassette(_)
-            | Self::Unscripted { .. } => Spent::Nothing,
+            Self::LostReply { usage, .. } => *usage,
+            _ => Some(Usage::default()),
         }
     }
+}
+
+/// The budget has no room for a request.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BudgetExhausted {
+    /// Tokens are used up.
+    #[error(
+        "the budget of {max} tokens has {left} left, and the next call may take {needed}; raise it and resume"
+    )]
+    Tokens {
+        /// Tokens of the budget.
+        max: u64,
+        /// Tokens that are left.
+        left: u64,
+        /// Upper bound of the call.
+        needed: u64,
+    },
+    /// Money is used up.
+    #[error(
+        "the budget of {max} has {left:.6} left, and the next call may cost {needed:.6}; raise it and resume"
+    )]
+    Cost {
+        /// Money of the budget.
+        max: f64,
+        /// Money that is left.
+        left: f64,
+        /// Upper bound of the call.
+        needed: f64,
+    },
+}
+
+/// Settings that cannot work.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The base URL cannot be called.
+    #[error("the base URL is {found}; expected a server such as http://127.0.0.1:8000/v1")]
+    BaseUrl {
+        /// Fault of the URL.
+        found: String,
+    },
+    /// The key does not fit into a header.
+    #[error(
+        "the key holds characters that no header can carry; expected printable ASCII, as the provider shows it"
+    )]
+    Key,
+    /// The HTTP client cannot be made, as when the machine has no certificates.
+    #[error("no HTTP client ({cause}); check the machine's certificates")]
+    Client {
+        /// Cause, as the HTTP client says it.
+        cause: String,
+    },
+    /// A price or limit is no usable number.
+    #[error("{what} is {found}; expected a finite number of 0 or more")]
+    Number {
+        /// Name of the setting.
+        what: &'static str,
+        /// Its value.
+        found: f64,
+    },
+    /// A limit on cost has no prices.
+    #[error("a bound on cost needs prices; give those of a million input and output tokens")]
+    NoPrices,
 }

@@ -1,4 +1,4 @@
-//! Finds the JSON in what a model wrote: alone, in a code fence, or inside prose.
+//! Owns the search for JSON in the words of a model: alone, in a code fence, or inside prose.
 
 use serde_json::Value as Json;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}, expected one JSON object; ask again with this message, or with another response format")]
 pub struct NoJson {
-    /// What was found.
+    /// The words that were found instead, shortened.
     pub found: String,
 }
 
@@ -32,7 +32,7 @@ pub fn json_in(text: &str) -> Result<Json, NoJson> {
     fenced(said).or_else(|| longest(said)).ok_or_else(|| NoJson { found: describe(said) })
 }
 
-/// What follows the reasoning, where it stands in tags; of an opening tag that is never closed, nothing follows.
+/// Returns the text after the reasoning in tags; an opening tag that is never closed leaves nothing.
 fn after_thinking(text: &str) -> &str {
     match text.rfind("</think>") {
         Some(at) => &text[at + "</think>".len()..],
@@ -78,7 +78,7 @@ fn longest(text: &str) -> Option<Json> {
     object.or(list).map(|(_, value)| value)
 }
 
-/// Whether a bracket begins a value rather than an aside in the prose, as in "{name}" or "[sic]".
+/// Returns whether a bracket begins a value rather than an aside in the prose, as in "{name}" or "[sic]".
 fn begins_a_value(text: &str) -> bool {
     let next = text[1..].trim_start().chars().next();
     if text.starts_with('{') { next == Some('"') } else { matches!(next, Some('"' | '{' | '[')) }

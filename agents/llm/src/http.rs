@@ -1,103 +1,43 @@
-//! Chat models behind servers that speak OpenAI's protocol: one request, one reply, no second attempt.
+//! Owns chat models behind servers that speak OpenAI's protocol: one request, one reply, no second attempt.
 
 mod body;
 mod endpoint;
-mod formats;
 mod reply;
 
 use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Proxy, Response, Url, redirect};
-use serde_json::{Map, Value as Json};
+use reqwest::{Client, Response, Url, redirect};
 
-use self::formats::Formats;
-use crate::chat::{ChatModel, ChatReply, ChatRequest, Format, Identity, Soon};
-use crate::error::ChatError;
+use crate::chat::{ChatReply, ChatRequest, Identity, JsonMode};
+use crate::error::{ChatError, SettingsError};
+use crate::model::{BoxFuture, ChatModel};
 use crate::secret::Secret;
 
-/// The longest body that is read: far above any reply, so that a broken server cannot fill the memory.
+/// Longest body that is read: far above any reply, so that a broken server cannot fill the memory.
 const MAX_BODY_BYTES: usize = 32 << 20;
 
-/// Where a model is and how it is asked.
+/// Address of a model and settings of its requests.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// The server, with or without `/v1`: `https://api.openai.com`, `http://127.0.0.1:11434/v1`.
+    /// Server, with or without `/v1`: `https://api.openai.com`, `http://127.0.0.1:11434/v1`.
     pub base_url: String,
-    /// The model, as the server names it.
+    /// Model, as the server names it.
     pub model: String,
     /// How JSON is asked for.
-    pub format: Format,
-    /// What happens when the server does not take that.
-    pub fallback: Fallback,
-    /// The name under which the length of the reply is sent.
-    pub length: LengthField,
-    /// Members that are added to every request, such as `reasoning_effort`.
-    pub extra: Map<String, Json>,
-    /// The longest time from connecting to the end of a reply.
+    pub json_mode: JsonMode,
+    /// Longest time from connecting to the end of a reply.
     pub timeout: Duration,
-    /// An HTTP proxy. None is taken from the environment.
-    pub proxy: Option<String>,
 }
 
 impl HttpSettings {
-    /// Makes settings that most servers take: `json_schema` with fall-back, ten minutes.
+    /// Makes settings with JSON mode `json_schema` and a timeout of ten minutes.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
-        Self {
-            base_url: base_url.into(),
-            model: model.into(),
-            format: Format::JsonSchema,
-            fallback: Fallback::Poorer,
-            length: LengthField::MaxTokens,
-            extra: Map::new(),
-            timeout: Duration::from_secs(600),
-            proxy: None,
-        }
+        let (base_url, model) = (base_url.into(), model.into());
+        Self { base_url, model, json_mode: JsonMode::default(), timeout: Duration::from_secs(600) }
     }
-}
-
-/// What happens when a server does not take the configured [`Format`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// The request fails.
-    Off,
-    /// The next poorer format is tried, and kept for the run where it works.
-    Poorer,
-}
-
-/// The name under which the length of a reply is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LengthField {
-    /// `max_tokens`, which all servers but OpenAI's newer models take.
-    MaxTokens,
-    /// `max_completion_tokens`, which OpenAI's reasoning models want.
-    MaxCompletionTokens,
-}
-
-/// Settings that cannot work.
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    /// The base URL.
-    #[error("the base URL is {found}; expected a server such as http://127.0.0.1:8000/v1")]
-    BaseUrl {
-        /// What is wrong with it.
-        found: String,
-    },
-    /// The key.
-    #[error(
-        "the key holds characters that no header can carry; expected printable ASCII, as the provider shows it"
-    )]
-    Key,
-    /// The proxy.
-    #[error("the proxy is not a URL; expected one such as http://127.0.0.1:3128")]
-    Proxy,
-    /// The client, as when the machine has no certificates.
-    #[error("no HTTP client ({cause}); check the machine's certificates")]
-    Client {
-        /// What is wrong.
-        cause: String,
-    },
 }
 
 /// A model behind a server that speaks OpenAI's protocol.
@@ -107,13 +47,16 @@ pub struct HttpModel {
     url: Url,
     key: Option<Secret>,
     identity: Identity,
-    length: LengthField,
     timeout: Duration,
-    formats: Formats,
+    /// Set by the first reply in the JSON mode: refusals after it have other causes.
+    json_mode_works: AtomicBool,
 }
 
 impl HttpModel {
     /// Makes a model; nothing is sent yet. Local servers need no key.
+    ///
+    /// # Errors
+    /// When the base URL or the key cannot be used, or no HTTP client can be made.
     pub fn new(settings: HttpSettings, key: Option<Secret>) -> Result<Self, SettingsError> {
         let url = endpoint::chat_completions(&settings.base_url)?;
         let mut headers = HeaderMap::new();
@@ -124,71 +67,67 @@ impl HttpModel {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        // A redirect would turn the request into a GET, or take the key elsewhere.
-        let builder = Client::builder().default_headers(headers).redirect(redirect::Policy::none());
-        let builder = match &settings.proxy {
-            None => builder.no_proxy(),
-            Some(proxy) => builder.proxy(Proxy::all(proxy).map_err(|_| SettingsError::Proxy)?),
-        };
+        // A redirect would turn the request into a GET, or take the key elsewhere. No proxy is taken from the environment.
+        let builder =
+            Client::builder().default_headers(headers).redirect(redirect::Policy::none()).no_proxy();
         let client = builder.build().map_err(|error| SettingsError::Client { cause: cause(error) })?;
-        Ok(Self {
-            client,
-            url,
-            key,
-            formats: Formats::new(settings.format, settings.fallback),
-            identity: Identity { model: settings.model, format: settings.format, extra: settings.extra },
-            length: settings.length,
-            timeout: settings.timeout,
-        })
-    }
-
-    /// Says how JSON is asked for by now, after any fall-back.
-    pub fn format(&self) -> Format {
-        self.formats.current()
+        let identity = Identity { model: settings.model, json_mode: settings.json_mode };
+        let json_mode_works = AtomicBool::new(false);
+        Ok(Self { client, url, key, identity, timeout: settings.timeout, json_mode_works })
     }
 
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let asked = request.schema.as_ref().map(|schema| self.formats.choose(schema));
-        let format = asked.as_ref().map(|asked| asked.format);
-        let body = body::of(&self.identity, request, format, self.length).to_string();
+        let has_format = request.schema.is_some() && self.identity.json_mode != JsonMode::None;
+        let body = body::of(&self.identity, request).to_string();
         let sent = self.client.post(self.url.clone()).timeout(self.timeout).body(body).send().await;
         let response = sent.map_err(|error| self.lost(error))?;
         let status = response.status().as_u16();
-        let wait = wait(response.headers());
         if response.status().is_success() {
             let text = self.text(response).await?;
-            if let Some(asked) = &asked {
-                self.formats.taken(asked);
+            if has_format {
+                self.json_mode_works.store(true, Relaxed);
             }
-            return reply::read(&text, format);
+            return reply::parse(&text);
         }
+        let retry_after = retry_after(response.headers());
         // The words of a refusal are a help; without them the status still says enough.
-        let said = self.text(response).await.unwrap_or_default();
-        let refusal = reply::refusal(&said);
-        if let Some(asked) = &asked
-            && self.formats.refused(asked, status)
-        {
-            return Err(ChatError::FormatRefused { status, said: refusal.said, format: asked.format });
-        }
-        Err(match status {
-            429 if refusal.out_of_credit => self.refused(status, refusal.said),
-            429 | 503 => ChatError::Busy { status, said: refusal.said, wait },
-            408 | 409 | 500.. => ChatError::Failing { status, said: refusal.said, wait },
-            _ => self.refused(status, refusal.said),
-        })
+        let refusal = reply::refusal(&self.text(response).await.unwrap_or_default());
+        let suspect_format = has_format && !self.json_mode_works.load(Relaxed);
+        Err(self.error(status, refusal, retry_after, suspect_format))
     }
 
-    fn refused(&self, status: u16, said: String) -> ChatError {
+    /// Makes the error of a status. `suspect_format` says that the JSON mode may be the cause.
+    fn error(
+        &self,
+        status: u16,
+        refusal: reply::Refusal,
+        retry_after: Option<Duration>,
+        suspect_format: bool,
+    ) -> ChatError {
+        let (said, url, mode) = (refusal.said, self.url.to_string(), self.identity.json_mode);
         let advice = match status {
+            // Some servers fail on a response format that they do not know.
+            400 | 422 | 500 | 501 if suspect_format => {
+                return ChatError::JsonModeRefused { status, url, said, mode };
+            }
+            429 if refusal.out_of_credit => "check the credit of the account",
+            429 | 503 => {
+                let advice = "too many requests; lower --concurrency";
+                return ChatError::Failing { status, said, advice, retry_after };
+            }
+            408 | 409 | 500 | 502.. => {
+                let advice = "see the server's log";
+                return ChatError::Failing { status, said, advice, retry_after };
+            }
             300..=399 => "give the URL that it redirects to as the base URL",
-            400 | 422 => "check that the model takes these settings (docs/models.md)",
+            400 | 422 | 501 => "check that the model takes these settings (docs/models.md)",
             401 | 403 => "check the key, and that it may use this model",
-            402 | 429 => "check the credit of the account",
+            402 => "check the credit of the account",
             404 => "check the base URL and the name of the model",
             413 => "use a model with a longer context",
             _ => "check the base URL and the server's log",
         };
-        ChatError::Refused { status, url: self.url.to_string(), said, advice }
+        ChatError::Refused { status, url, said, advice }
     }
 
     /// Reads a body to its end, without the key.
@@ -196,12 +135,11 @@ impl HttpModel {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
             if bytes.len() + chunk.len() > MAX_BODY_BYTES {
-                return Err(ChatError::Unreadable { found: format!("longer than {MAX_BODY_BYTES} bytes") });
+                return Err(ChatError::unreadable(format_args!("longer than {MAX_BODY_BYTES} bytes")));
             }
             bytes.extend_from_slice(&chunk);
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| ChatError::Unreadable { found: "not UTF-8 text".to_owned() })?;
+        let text = String::from_utf8(bytes).map_err(|_| ChatError::unreadable("not UTF-8 text"))?;
         Ok(match &self.key {
             Some(key) => key.hide(text),
             None => text,
@@ -211,12 +149,16 @@ impl HttpModel {
     fn lost(&self, error: reqwest::Error) -> ChatError {
         // A time-out while connecting is also one of connecting: then nothing was sent.
         if error.is_connect() {
-            ChatError::Unreachable { url: self.url.to_string(), cause: cause(error) }
-        } else if error.is_timeout() {
-            ChatError::Late { after: self.timeout }
-        } else {
-            ChatError::Broken { cause: cause(error) }
+            return ChatError::Unreachable { url: self.url.to_string(), cause: cause(error) };
         }
+        let found = if error.is_timeout() {
+            let seconds = self.timeout.as_secs_f64();
+            format!("no whole reply within {seconds} s; allow more time, or ask for fewer tokens")
+        } else {
+            let cause = cause(error);
+            format!("the connection ended before the whole reply had arrived ({cause}); see the server's log")
+        };
+        ChatError::LostReply { found, usage: None }
     }
 }
 
@@ -225,12 +167,12 @@ impl ChatModel for HttpModel {
         &self.identity
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(self.send(request))
     }
 }
 
-/// The innermost cause: reqwest's own message repeats the URL and says little.
+/// Returns the innermost cause: reqwest's own message repeats the URL and says little.
 fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn Error = &error;
@@ -240,8 +182,8 @@ fn cause(error: reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// How long a server asks to wait: a number of seconds, or a date that is compared with the server's own clock.
-fn wait(headers: &HeaderMap) -> Option<Duration> {
+/// Returns the wait that a server asks for: a number of seconds, or a date that is compared with the server's own clock.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds));
@@ -259,7 +201,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(DATE, HeaderValue::from_static("Mon, 02 Mar 2026 09:00:00 GMT"));
         headers.insert(RETRY_AFTER, HeaderValue::from_str(retry_after).unwrap());
-        assert_eq!(wait(&headers), expect.map(Duration::from_secs), "{retry_after}");
+        assert_eq!(super::retry_after(&headers), expect.map(Duration::from_secs), "{retry_after}");
     }
 
     #[test]
@@ -270,7 +212,7 @@ mod tests {
         check("Mon, 02 Mar 2026 08:00:00 GMT", Some(0));
         check("soon", None);
         check("-1", None);
-        assert_eq!(wait(&HeaderMap::new()), None);
+        assert_eq!(super::retry_after(&HeaderMap::new()), None);
     }
 
     #[test]
@@ -283,8 +225,6 @@ mod tests {
             refused(at("http://127.0.0.1:1"), "top-secret\u{7f}key"),
             "the key holds characters that no header can carry; expected printable ASCII, as the provider shows it"
         );
-        let proxied = HttpSettings { proxy: Some("::".to_owned()), ..at("http://127.0.0.1:1") };
-        assert!(refused(proxied, "k").starts_with("the proxy is not a URL"));
         assert!(!refused(at("http://ana:hidden@127.0.0.1:1"), "k").contains("hidden"));
     }
 }

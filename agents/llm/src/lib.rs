@@ -1,18 +1,18 @@
 //! Chat models: what is sent to them and comes back, over any OpenAI-compatible server, from a recording, or from a script.
 //!
-//! [`HttpModel`] makes one request. Around it stand [`Metered`] (the budget: reserves before it sends), [`Retrying`] (asks again
-//! where that can help, and for no more at once than the server bears) and [`Recorded`] (what has been answered is never asked
-//! again). [`connect`] puts the first three together. The crate never reads the environment or the machine's clock.
+//! [`HttpModel`] makes one request. [`RetryingModel`] sends it within a [`RunBudget`], at most so many at a time, and again where
+//! that can help. [`RecordedModel`] never asks again for a reply it has. [`connect`] puts the first two together, and
+//! [`ask_and_repair`] asks for replies of a given form. The crate never reads the environment or the machine's clock.
 
-mod cassette;
+mod ask;
+mod budget;
 mod chat;
 mod error;
 mod extract;
 mod http;
-mod ledger;
-mod limiter;
-mod metered;
+mod model;
 mod recorded;
+mod recording;
 mod retry;
 mod scripted;
 mod secret;
@@ -20,25 +20,26 @@ mod secret;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-pub use self::cassette::{Cassette, CassetteError, Contents, Durability, Key};
+pub use self::ask::{ReplySource, ask_and_repair};
+pub use self::budget::{BudgetLimits, Prices, RunBudget, UsageCounts, UsageReport, max_usage};
 pub use self::chat::{
-    ChatModel, ChatReply, ChatRequest, FinishReason, Format, Identity, Message, OutputSchema, Place,
-    Sampling, Soon, Tool, ToolCall, ToolChoice, Usage,
+    ChatReply, ChatRequest, FinishReason, Identity, JsonMode, Message, OutputSchema, RequestOrigin, Sampling,
+    Tool, ToolCall, Usage,
 };
-pub use self::error::{Again, ChatError, Spent};
+pub use self::error::{BudgetExhausted, ChatError, SettingsError};
 pub use self::extract::{NoJson, json_in};
-pub use self::http::{Fallback, HttpModel, HttpSettings, LengthField, SettingsError};
-pub use self::ledger::{Account, Books, Budget, BudgetError, Exhausted, Ledger, Prices};
-pub use self::limiter::{Limiter, Permit};
-pub use self::metered::{Metered, most_usage};
-pub use self::recorded::{Recorded, Replay};
-pub use self::retry::{Clock, MachineClock, RetryPolicy, Retrying};
-pub use self::scripted::{ScriptedClock, ScriptedModel};
+pub use self::http::{HttpModel, HttpSettings};
+pub use self::model::{BoxFuture, ChatModel};
+pub use self::recorded::{RecordedModel, ReplayModel};
+pub use self::recording::{Recording, RecordingError, RecordingFault, RequestKey};
+pub use self::retry::{RetrySettings, RetryingModel};
+pub use self::scripted::ScriptedModel;
 pub use self::secret::Secret;
 
-/// Makes a model that asks again, adapts how much it asks at once, and keeps to the ledger's budget.
+/// Makes a model that sends requests again where that can help, and keeps to a budget.
 ///
-/// `ceiling` is the most requests in flight. Wrap the result in [`Recorded`] to keep the replies.
+/// `max_in_flight` bounds the requests that wait for a reply at the same time. Wrap the result in [`RecordedModel`] to keep
+/// the replies.
 ///
 /// ```no_run
 /// use std::{num::NonZeroUsize, sync::Arc};
@@ -46,28 +47,30 @@ pub use self::secret::Secret;
 /// use diorama_llm::*;
 ///
 /// # async fn ask() -> Result<(), Box<dyn std::error::Error>> {
-/// let cassette = Arc::new(Cassette::open("replies.jsonl", Durability::Process)?);
-/// let budget = Budget { max_tokens: Some(5_000_000), max_cost: None };
-/// let ledger = Ledger::new(budget, Prices::default(), cassette.contents().usage)?;
+/// let recording = Arc::new(Recording::open("replies.jsonl")?);
+/// let limits = BudgetLimits { max_tokens: Some(5_000_000), max_cost: None };
+/// let budget = RunBudget::new(limits, Prices::default(), recording.usage())?;
 /// let settings = HttpSettings::new("http://127.0.0.1:8000", "SmolLM2-135M-Instruct");
-/// let ceiling = NonZeroUsize::new(64).ok_or("no requests at all")?;
-/// let model = connect(settings, None, RetryPolicy::default(), ceiling, &ledger)?;
-/// let model = Recorded::new(model, cassette, Arc::clone(&ledger));
+/// let max_in_flight = NonZeroUsize::new(64).ok_or("no requests at all")?;
+/// let model = connect(settings, None, max_in_flight, &budget)?;
+/// let model = RecordedModel::new(model, recording, Arc::clone(&budget));
 ///
-/// let place = Place { stage: "domain".to_owned(), slot: 0, attempt: 0 };
-/// let request = ChatRequest::new(place, vec![Message::user("Propose a domain.")], Sampling::up_to(200));
+/// let origin = RequestOrigin { step: "domain".to_owned(), row: 0, attempt: 0 };
+/// let request = ChatRequest::new(origin, vec![Message::user("Propose a domain.")], Sampling::up_to(200));
 /// println!("{}", model.chat(&request).await?.content);
-/// println!("{} tokens", ledger.books().total.usage.total());
+/// println!("{} tokens", budget.report().total.usage.total());
 /// # Ok(())
 /// # }
 /// ```
+///
+/// # Errors
+/// When the settings or the key cannot be used.
 pub fn connect(
     settings: HttpSettings,
     key: Option<Secret>,
-    policy: RetryPolicy,
-    ceiling: NonZeroUsize,
-    ledger: &Arc<Ledger>,
-) -> Result<Retrying<Metered<HttpModel>>, SettingsError> {
-    let model = Metered::new(HttpModel::new(settings, key)?, Arc::clone(ledger));
-    Ok(Retrying::new(model, policy, Limiter::new(ceiling), Arc::clone(ledger)))
+    max_in_flight: NonZeroUsize,
+    budget: &Arc<RunBudget>,
+) -> Result<RetryingModel<HttpModel>, SettingsError> {
+    let model = HttpModel::new(settings, key)?;
+    Ok(RetryingModel::new(model, RetrySettings::default(), max_in_flight, Arc::clone(budget)))
 }

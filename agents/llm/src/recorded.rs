@@ -1,101 +1,102 @@
-//! The layers that answer from a cassette: one that calls for what is missing, and one that never calls.
+//! Owns the two layers that answer from a recording: one that asks for missing replies, and one that never asks.
 
 use std::sync::Arc;
 
-use crate::cassette::{Cassette, Key};
-use crate::chat::{ChatModel, ChatReply, ChatRequest, Identity, Soon};
+use crate::budget::RunBudget;
+use crate::chat::{ChatReply, ChatRequest, Identity};
 use crate::error::ChatError;
-use crate::ledger::{Account, Ledger};
+use crate::model::{BoxFuture, ChatModel};
+use crate::recording::{Recording, RequestKey};
 
-/// A model that is asked only for what its cassette lacks, and whose whole replies go there.
+/// A model that is asked only for replies that its recording lacks; whole replies are recorded.
 #[derive(Debug)]
-pub struct Recorded<M> {
+pub struct RecordedModel<M> {
     inner: M,
-    cassette: Arc<Cassette>,
-    ledger: Arc<Ledger>,
+    recording: Arc<Recording>,
+    budget: Arc<RunBudget>,
 }
 
-impl<M: ChatModel> Recorded<M> {
-    /// Puts a cassette before a model. Replays and repeats are entered into the ledger.
-    pub fn new(inner: M, cassette: Arc<Cassette>, ledger: Arc<Ledger>) -> Self {
-        Self { inner, cassette, ledger }
+impl<M: ChatModel> RecordedModel<M> {
+    /// Puts a recording before a model. Replayed replies and repeated calls are counted in the budget.
+    pub fn new(inner: M, recording: Arc<Recording>, budget: Arc<RunBudget>) -> Self {
+        Self { inner, recording, budget }
     }
 
-    /// The model inside.
+    /// Returns the wrapped model.
     pub fn inner(&self) -> &M {
         &self.inner
     }
 
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let (key, place) = (Key::new(self.inner.identity(), request), &request.place);
-        if let Some(reply) = self.cassette.find(&key)? {
-            self.ledger.note(&place.stage, |account| replayed(account, &reply));
+        let (key, origin) = (RequestKey::new(self.inner.identity(), request), &request.origin);
+        if let Some(reply) = replayed(&self.recording, &key, &self.budget, request)? {
             return Ok(reply);
         }
-        if self.cassette.ask(&key, place)? {
-            self.ledger.note(&place.stage, |account| account.repeats += 1);
+        if self.recording.mark_sent(&key, origin)? {
+            self.budget.count(&origin.step, |counts| counts.repeats += 1);
         }
         match self.inner.chat(request).await {
-            // Written without giving way to other tasks, so that no cancelling comes between the reply and the disk.
-            Ok(reply) => Ok(self.cassette.record(&key, place, reply)?),
+            // Written without yielding to other tasks, so that no cancellation comes between the reply and the disk.
+            Ok(reply) => Ok(self.recording.record(&key, origin, reply)?),
             Err(error) => {
-                self.cassette.fail(&key)?;
+                self.recording.mark_failed(&key)?;
                 Err(error)
             }
         }
     }
 }
 
-impl<M: ChatModel> ChatModel for Recorded<M> {
+impl<M: ChatModel> ChatModel for RecordedModel<M> {
     fn identity(&self) -> &Identity {
         self.inner.identity()
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(self.send(request))
     }
 }
 
-/// A model that is a cassette and nothing else: what is not recorded fails.
+/// A model that answers from a recording alone; a request that is not recorded fails.
 #[derive(Debug)]
-pub struct Replay {
+pub struct ReplayModel {
     identity: Identity,
-    cassette: Arc<Cassette>,
-    ledger: Arc<Ledger>,
+    recording: Arc<Recording>,
+    budget: Arc<RunBudget>,
 }
 
-impl Replay {
-    /// Answers as the model of this identity did when the cassette was recorded.
-    pub fn new(identity: Identity, cassette: Arc<Cassette>, ledger: Arc<Ledger>) -> Self {
-        Self { identity, cassette, ledger }
-    }
-
-    fn answer(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let place = &request.place;
-        let Some(reply) = self.cassette.find(&Key::new(&self.identity, request))? else {
-            let hint = if self.cassette.knows(place) {
-                "it has one for other words, settings or another model there"
-            } else {
-                "it has none for that place"
-            };
-            return Err(ChatError::NotRecorded { place: place.clone(), hint });
-        };
-        self.ledger.note(&place.stage, |account| replayed(account, &reply));
-        Ok(reply)
+impl ReplayModel {
+    /// Answers as the model of this identity did when the recording was made.
+    pub fn new(identity: Identity, recording: Arc<Recording>, budget: Arc<RunBudget>) -> Self {
+        Self { identity, recording, budget }
     }
 }
 
-impl ChatModel for Replay {
+impl ChatModel for ReplayModel {
     fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
-        Box::pin(async move { self.answer(request) })
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
+        let key = RequestKey::new(&self.identity, request);
+        let missing = || ChatError::NotRecorded { origin: request.origin.clone() };
+        let reply = replayed(&self.recording, &key, &self.budget, request);
+        Box::pin(std::future::ready(reply.and_then(|reply| reply.ok_or_else(missing))))
     }
 }
 
-fn replayed(account: &mut Account, reply: &ChatReply) {
-    account.replayed += 1;
-    account.replayed_usage = account.replayed_usage.plus(reply.usage.unwrap_or_default());
+/// Finds a recorded reply, and counts it as replayed.
+fn replayed(
+    recording: &Recording,
+    key: &RequestKey,
+    budget: &RunBudget,
+    request: &ChatRequest,
+) -> Result<Option<ChatReply>, ChatError> {
+    let reply = recording.find(key)?;
+    if let Some(reply) = &reply {
+        budget.count(&request.origin.step, |counts| {
+            counts.replayed += 1;
+            counts.replayed_usage = counts.replayed_usage.plus(reply.usage.unwrap_or_default());
+        });
+    }
+    Ok(reply)
 }

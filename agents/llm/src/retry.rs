@@ -1,167 +1,122 @@
-//! The layer that asks again: waits that grow and scatter, and no more requests at once than the server bears.
+//! Owns the layer that sends a request within the budget, at most so many at a time, and again after failures that pass.
 
-use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chat::{ChatModel, ChatReply, ChatRequest, Identity, Place, Soon};
-use crate::error::{Again, ChatError};
-use crate::ledger::Ledger;
-use crate::limiter::Limiter;
+use backon::{ExponentialBuilder, Retryable};
+use tokio::sync::Semaphore;
 
-/// How often one request may change its response format: twice to get to the poorest, and once more beside other requests.
-const FORMAT_CHANGES: u32 = 3;
+use crate::budget::RunBudget;
+use crate::chat::{ChatReply, ChatRequest, Identity};
+use crate::error::ChatError;
+use crate::model::{BoxFuture, ChatModel};
 
-/// How often and how soon a request is sent again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RetryPolicy {
-    /// The most attempts of one request, the first counted.
+/// Longest wait that a server may ask for; a request is sent again after it even where the server asks for more.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
+
+/// Number and spacing of the attempts at one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetrySettings {
+    /// Attempts, the first counted.
     pub attempts: u32,
-    /// The shortest wait.
-    pub shortest: Duration,
-    /// The longest wait of our own choosing.
-    pub longest: Duration,
-    /// The longest wait that a server may ask for; one that asks for more is asked again after this.
-    pub longest_asked: Duration,
-    /// Where the scatter of waits comes from.
-    pub seed: u64,
+    /// First wait; each further one is twice as long, and all are lengthened by up to their own length at random.
+    pub min_delay: Duration,
+    /// Longest wait before the random part is added.
+    pub max_delay: Duration,
 }
 
-impl Default for RetryPolicy {
+impl Default for RetrySettings {
     fn default() -> Self {
-        Self {
-            attempts: 8,
-            shortest: Duration::from_millis(500),
-            longest: Duration::from_secs(30),
-            longest_asked: Duration::from_secs(120),
-            seed: 0,
-        }
+        Self { attempts: 8, min_delay: Duration::from_millis(500), max_delay: Duration::from_secs(30) }
     }
 }
 
-/// Lets time pass. Injected, so that tests need none.
-pub trait Clock: Send + Sync {
-    /// Waits.
-    fn sleep(&self, time: Duration) -> Soon<'_, ()>;
-}
-
-/// The machine's own time, by tokio's timer.
-#[derive(Clone, Copy, Debug)]
-pub struct MachineClock;
-
-impl Clock for MachineClock {
-    fn sleep(&self, time: Duration) -> Soon<'_, ()> {
-        Box::pin(tokio::time::sleep(time))
-    }
-}
-
-/// A model that is asked again where that can help.
-pub struct Retrying<M> {
+/// A model whose requests are bounded in number at a time, counted in a budget, and sent again where that can help.
+#[derive(Debug)]
+pub struct RetryingModel<M> {
     inner: M,
-    policy: RetryPolicy,
-    limiter: Limiter,
-    ledger: Arc<Ledger>,
-    clock: Arc<dyn Clock>,
+    settings: RetrySettings,
+    in_flight: Semaphore,
+    budget: Arc<RunBudget>,
 }
 
-impl<M: ChatModel> Retrying<M> {
-    /// Puts a policy and a limit around a model. Retries are entered into the ledger.
-    pub fn new(inner: M, policy: RetryPolicy, limiter: Limiter, ledger: Arc<Ledger>) -> Self {
-        Self { inner, policy, limiter, ledger, clock: Arc::new(MachineClock) }
+impl<M: ChatModel> RetryingModel<M> {
+    /// Wraps a model. `max_in_flight` bounds the requests that wait for a reply at the same time.
+    pub fn new(
+        inner: M,
+        settings: RetrySettings,
+        max_in_flight: NonZeroUsize,
+        budget: Arc<RunBudget>,
+    ) -> Self {
+        let in_flight = Semaphore::new(max_in_flight.get().min(Semaphore::MAX_PERMITS));
+        Self { inner, settings, in_flight, budget }
     }
 
-    /// Replaces the machine's time.
-    #[must_use]
-    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
-        Self { clock, ..self }
-    }
-
-    /// The model inside.
-    pub fn inner(&self) -> &M {
-        &self.inner
+    async fn attempt(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
+        // The semaphore is never closed; were it, requests would go unbounded rather than nowhere. Waiting for the next
+        // attempt holds no permit.
+        let _permit = self.in_flight.acquire().await.ok();
+        self.budget.send(&self.inner, request).await
     }
 
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        let mut waits = Waits::new(&self.policy, &request.place);
-        let (mut attempts, mut format_changes) = (0, 0);
-        loop {
-            // The turn ends before the wait: who waits takes no place.
-            let permit = self.limiter.acquire().await;
-            let result = self.inner.chat(request).await;
-            let error = match result {
-                Ok(reply) => {
-                    permit.answered();
-                    return Ok(reply);
-                }
-                Err(error) => error,
-            };
-            if matches!(error, ChatError::Busy { .. }) {
-                permit.refused();
-            } else {
-                drop(permit);
-            }
-            match error.again() {
-                Again::Never => return Err(error),
-                Again::AtOnce if format_changes < FORMAT_CHANGES => format_changes += 1,
-                again => {
-                    attempts += 1;
-                    if attempts >= self.policy.attempts {
-                        return Err(ChatError::GaveUp { attempts, last: Box::new(error) });
-                    }
-                    let asked = if let Again::Later(asked) = again { asked } else { None };
-                    self.clock.sleep(waits.next(asked)).await;
-                }
-            }
-            self.ledger.note(&request.place.stage, |account| account.retries += 1);
+        let mut attempts = 1;
+        let delays = ExponentialBuilder::default()
+            .with_min_delay(self.settings.min_delay)
+            .with_max_delay(self.settings.max_delay)
+            .with_max_times(self.settings.attempts.saturating_sub(1) as usize)
+            .with_jitter();
+        let result = (|| self.attempt(request))
+            .retry(delays)
+            .when(ChatError::is_retryable)
+            .adjust(|error, delay| delay.map(|delay| lengthened(delay, error)))
+            .notify(|_, _| {
+                attempts += 1;
+                self.budget.count(&request.origin.step, |counts| counts.retries += 1);
+            })
+            .await;
+        match result {
+            Err(last) if last.is_retryable() => Err(ChatError::GaveUp { attempts, last: Box::new(last) }),
+            result => result,
         }
     }
 }
 
-impl<M: ChatModel> ChatModel for Retrying<M> {
+impl<M: ChatModel> ChatModel for RetryingModel<M> {
     fn identity(&self) -> &Identity {
         self.inner.identity()
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(self.send(request))
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for Retrying<M> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = out.debug_struct("Retrying");
-        shown.field("inner", &self.inner).field("policy", &self.policy).finish_non_exhaustive()
+/// Adds the wait that a server asks for. The delay stays, so that requests that were told the same do not return as one.
+fn lengthened(delay: Duration, error: &ChatError) -> Duration {
+    match error {
+        ChatError::Failing { retry_after: Some(wait), .. } => delay + (*wait).min(MAX_RETRY_AFTER),
+        _ => delay,
     }
 }
 
-/// The waits of one request: decorrelated jitter, each drawn from the shortest to three times the last.
-///
-/// After "Exponential Backoff and Jitter", AWS Architecture Blog, 2015. They follow from the seed and the place, so that they
-/// do not depend on which request was sent first.
-struct Waits<'a> {
-    policy: &'a RetryPolicy,
-    draws: blake3::OutputReader,
-    last: Duration,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<'a> Waits<'a> {
-    fn new(policy: &'a RetryPolicy, place: &Place) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&policy.seed.to_le_bytes());
-        hasher.update(place.to_string().as_bytes());
-        Self { policy, draws: hasher.finalize_xof(), last: policy.shortest }
-    }
-
-    fn next(&mut self, asked: Option<Duration>) -> Duration {
-        let mut bytes = [0; 8];
-        self.draws.fill(&mut bytes);
-        let share = (u64::from_le_bytes(bytes) >> 11) as f64 / (1_u64 << 53) as f64;
-        let Some(asked) = asked else {
-            let span = (self.last * 3).saturating_sub(self.policy.shortest);
-            self.last = (self.policy.shortest + span.mul_f64(share)).min(self.policy.longest);
-            return self.last;
+    #[test]
+    fn a_wait_that_the_server_asks_for_is_kept_up_to_two_minutes() {
+        let check = |retry_after: Option<u64>, seconds: u64| {
+            let retry_after = retry_after.map(Duration::from_secs);
+            let error = ChatError::Failing { status: 429, said: String::new(), advice: "", retry_after };
+            assert_eq!(lengthened(Duration::from_secs(2), &error), Duration::from_secs(seconds));
         };
-        // Scattered a little, so that all that were told the same do not come back as one.
-        asked.min(self.policy.longest_asked) + self.policy.shortest.mul_f64(share)
+        check(None, 2);
+        check(Some(0), 2);
+        check(Some(7), 9);
+        check(Some(86_400), 122);
+        let broken = ChatError::LostReply { found: "reset".to_owned(), usage: None };
+        assert_eq!(lengthened(Duration::from_secs(2), &broken), Duration::from_secs(2));
     }
 }

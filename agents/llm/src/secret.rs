@@ -1,11 +1,11 @@
-//! A key that no message, log or file can show.
+//! Owns the key to a server, which no message, log or file shows.
 
 use std::fmt;
 
-/// Shorter keys are placeholders that local servers want (`EMPTY`, `ollama`) and occur in ordinary text.
+/// Length in bytes. Shorter keys are placeholders that local servers want (`EMPTY`, `ollama`) and occur in ordinary text.
 const SHORTEST: usize = 8;
 
-/// What stands where the key stood.
+/// Replacement of the key in texts.
 const HIDDEN: &str = "[key]";
 
 /// A key. It can be sent, and nothing else: it prints as `[key]` and cannot be serialised.

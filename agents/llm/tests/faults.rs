@@ -1,4 +1,4 @@
-//! Two hundred requests under each fault at 20 %: all answered, and the books agree with the server's own.
+//! Owns the tests of two hundred requests under each fault at 20 %: all are answered, and the counts agree with the server's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
 
@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diorama_llm::{
-    Account, Books, ChatModel, ChatRequest, Format, HttpModel, HttpSettings, Ledger, Limiter, Message,
-    Metered, OutputSchema, Place, RetryPolicy, Retrying, Sampling, ScriptedClock, Usage,
+    ChatModel, ChatRequest, HttpModel, HttpSettings, JsonMode, Message, OutputSchema, RequestOrigin,
+    RetrySettings, RetryingModel, RunBudget, Sampling, Usage, UsageCounts, UsageReport,
 };
-use diorama_model_server::{Answer, Books as Served, Fault, ModelServer, RetryAfter, Script, UsageReport};
+use diorama_model_server::{Answer, Fault, ModelServer, RetryAfter, Script, ServerCounts, UsageField};
 use serde_json::{Value as Json, json};
 use tokio::task::JoinSet;
 
@@ -26,19 +26,18 @@ fn script(faults: Vec<(Fault, f64)>) -> Script {
     Script { faults, seed: 7, ..Script::new(answer) }
 }
 
-fn request(slot: u64, attempt: u32) -> ChatRequest {
-    let place = Place { stage: "count".to_owned(), slot, attempt };
+fn request(row: u64, attempt: u32) -> ChatRequest {
+    let origin = RequestOrigin { step: "count".to_owned(), row, attempt };
     let request =
-        ChatRequest::new(place, vec![Message::user(format!("the number {slot}"))], Sampling::up_to(64));
-    let schema =
-        OutputSchema { name: "number".to_owned(), schema: json!({ "type": "object" }), strict: false };
+        ChatRequest::new(origin, vec![Message::user(format!("the number {row}"))], Sampling::up_to(64));
+    let schema = OutputSchema { name: "number".to_owned(), schema: json!({ "type": "object" }) };
     ChatRequest { schema: Some(schema), ..request }
 }
 
 /// Asks until the content is right, as an agent does; what the layers see to is none of its business.
-async fn answer(model: Arc<impl ChatModel>, slot: u64) -> u64 {
+async fn answer(model: Arc<impl ChatModel>, row: u64) -> u64 {
     for attempt in 0.. {
-        let reply = model.chat(&request(slot, attempt)).await.unwrap();
+        let reply = model.chat(&request(row, attempt)).await.unwrap();
         if let Some(number) = reply.json().ok().and_then(|json| json["number"].as_u64()) {
             return number;
         }
@@ -46,45 +45,47 @@ async fn answer(model: Arc<impl ChatModel>, slot: u64) -> u64 {
     unreachable!("attempts have no end")
 }
 
-/// Runs all requests, and gives both books.
-async fn run(script: Script, timeout: Duration) -> (Books, Served) {
+/// Runs all requests, and returns the counts of both sides.
+async fn run(script: Script, timeout: Duration) -> (UsageReport, ServerCounts) {
     let server = ModelServer::start(script).await.unwrap();
-    let settings =
-        HttpSettings { timeout, format: Format::JsonObject, ..HttpSettings::new(server.url(), "scripted") };
-    let ledger = Ledger::unbounded();
-    let policy = RetryPolicy { attempts: 20, ..RetryPolicy::default() };
-    let limiter = Limiter::new(NonZeroUsize::new(64).unwrap());
-    let model = Metered::new(HttpModel::new(settings, None).unwrap(), Arc::clone(&ledger));
-    let model = Retrying::new(model, policy, limiter, Arc::clone(&ledger));
-    let model = Arc::new(model.with_clock(Arc::new(ScriptedClock::default())));
+    let settings = HttpSettings {
+        timeout,
+        json_mode: JsonMode::JsonObject,
+        ..HttpSettings::new(server.url(), "scripted")
+    };
+    let budget = RunBudget::unlimited();
+    let retries = RetrySettings { attempts: 20, min_delay: Duration::ZERO, max_delay: Duration::ZERO };
+    let max_in_flight = NonZeroUsize::new(64).unwrap();
+    let model = HttpModel::new(settings, None).unwrap();
+    let model = Arc::new(RetryingModel::new(model, retries, max_in_flight, Arc::clone(&budget)));
     let mut tasks = JoinSet::new();
-    for slot in 0..REQUESTS {
+    for row in 0..REQUESTS {
         let model = Arc::clone(&model);
-        tasks.spawn(async move { (slot, answer(model, slot).await) });
+        tasks.spawn(async move { (row, answer(model, row).await) });
     }
     let mut answers = tasks.join_all().await;
     answers.sort_unstable();
-    assert_eq!(answers, (0..REQUESTS).map(|slot| (slot, slot)).collect::<Vec<_>>());
-    (ledger.books(), server.books())
+    assert_eq!(answers, (0..REQUESTS).map(|row| (row, row)).collect::<Vec<_>>());
+    (budget.report(), server.counts())
 }
 
-fn agree(books: &Books, served: &Served) {
-    let account = &books.total;
+fn agree(report: &UsageReport, served: &ServerCounts) {
+    let total = &report.total;
     assert_eq!(
-        (account.calls, account.unknown_calls, account.usage),
+        (total.calls, total.unknown_calls, total.usage),
         (
             served.calls,
             served.lost,
             Usage { input_tokens: served.input_tokens, output_tokens: served.output_tokens }
         )
     );
-    assert_eq!(books.stages["count"], *account);
+    assert_eq!(report.steps["count"], *total);
 }
 
-/// What an agent sees of a fault.
+/// Effect of a fault on an agent.
 #[derive(PartialEq)]
 enum Seen {
-    /// Nothing: the request is sent again.
+    /// None: the request is sent again.
     Retried,
     /// A reply that it cannot use.
     Useless,
@@ -93,20 +94,24 @@ enum Seen {
 }
 
 async fn check(fault: Fault, timeout: Duration, seen: Seen) {
-    let (books, served) = run(script(vec![(fault, 0.2)]), timeout).await;
-    agree(&books, &served);
+    let (report, served) = run(script(vec![(fault, 0.2)]), timeout).await;
+    agree(&report, &served);
     let faults: u64 = served.faults.values().sum();
     assert!((REQUESTS / 10..REQUESTS / 2).contains(&faults), "{faults} of {} calls", served.calls);
     let retries = if seen == Seen::Retried { faults } else { 0 };
     let again = if seen == Seen::Useless { faults } else { 0 };
-    assert_eq!((books.total.retries, books.total.calls), (retries, REQUESTS + retries + again), "{fault:?}");
+    assert_eq!(
+        (report.total.retries, report.total.calls),
+        (retries, REQUESTS + retries + again),
+        "{fault:?}"
+    );
 }
 
 const LONG: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_of_the_server_are_asked_again() {
-    for after in [RetryAfter::Unsaid, RetryAfter::Seconds(3), RetryAfter::Date] {
+    for after in [RetryAfter::Unsaid, RetryAfter::Seconds(0), RetryAfter::Date] {
         check(Fault::RateLimit(after), LONG, Seen::Retried).await;
     }
     for status in [408, 409, 500, 502, 503] {
@@ -135,21 +140,21 @@ async fn what_the_model_says_is_handed_on() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_faults_at_once_lose_nothing() {
-    let (books, served) = run(script(Fault::PROMPT.map(|kind| (kind, 0.05)).to_vec()), LONG).await;
-    agree(&books, &served);
+    let (report, served) = run(script(Fault::ALL_BUT_HANG.map(|kind| (kind, 0.05)).to_vec()), LONG).await;
+    agree(&report, &served);
     assert!(served.faults.len() >= 9, "{:?}", served.faults);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_without_usage_are_counted_apart() {
-    let (books, served) = run(Script { usage: UsageReport::Absent, ..script(Vec::new()) }, LONG).await;
-    agree(&books, &served);
-    let expect = Account {
+    let (report, served) = run(Script { usage: UsageField::Absent, ..script(Vec::new()) }, LONG).await;
+    agree(&report, &served);
+    let expect = UsageCounts {
         calls: REQUESTS,
         unknown_calls: REQUESTS,
-        unknown_usage: books.total.unknown_usage,
-        ..Account::default()
+        unknown_usage: report.total.unknown_usage,
+        ..UsageCounts::default()
     };
-    assert_eq!(books.total, expect);
-    assert_eq!(books.total.unknown_usage.output_tokens, REQUESTS * 64);
+    assert_eq!(report.total, expect);
+    assert_eq!(report.total.unknown_usage.output_tokens, REQUESTS * 64);
 }

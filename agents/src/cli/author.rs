@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use diorama_llm::Books;
+use diorama_llm::UsageReport;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -32,7 +32,7 @@ pub struct WriteCommand {
     /// Domain to write them about, in a few words, such as "harbour pilots"; the model thinks of domains when left out.
     #[arg(long, value_name = "TEXT")]
     topic: Option<String>,
-    /// Have documents written whole, for strong models; others fill in small forms. Give a --max-tokens of 8000 or so.
+    /// Have documents written whole, for strong models; others fill in small forms. Give a --max-reply-tokens of 8000 or so.
     #[arg(long)]
     whole: bool,
     /// Scenarios to ask for of each world: conversations of one or two stages. Those of which no try becomes a row are dropped.
@@ -49,7 +49,7 @@ pub struct WriteCommand {
     model: ModelArgs,
 }
 
-/// Tokens below which a whole document is sure to be cut short.
+/// Length of replies, in tokens, below which a whole document is sure to be cut short.
 const LEAST_WHOLE: u32 = 2_000;
 
 impl WriteCommand {
@@ -76,11 +76,11 @@ impl WriteCommand {
         if let Some(Stop::Spent(why)) = &authored.stopped {
             terminal::note(streams, &format!("{why}; the worlds written so far are kept"));
         }
-        let books = connected.ledger.books();
-        let data = self.data(&connected.name, &authored, &books);
+        let usage_report = connected.budget.report();
+        let data = self.data(&connected.name, &authored, &usage_report);
         // Beside the worlds, what does not depend on who answered: the model or a recording.
         save(&self.out.join("stages/funnel.json"), &[&authored.funnel])?;
-        streams.print(&data, || self.text(&authored, &data, &books))?;
+        streams.print(&data, || self.text(&authored, &data, &usage_report))?;
         match authored.stopped {
             Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => Ok(Done::NotMet),
             Some(Stop::Spent(_)) | None => Ok(Done::Met),
@@ -90,10 +90,10 @@ impl WriteCommand {
 
     fn fits(&self) -> Result<(), CliError> {
         let usage = |what: String| Err(CliError::Usage(what));
-        if self.whole && self.model.max_tokens < LEAST_WHOLE {
+        if self.whole && self.model.connection.max_reply_tokens < LEAST_WHOLE {
             return usage(format!(
-                "--whole: found --max-tokens {}, expected at least {LEAST_WHOLE}: a world is long",
-                self.model.max_tokens
+                "--whole: found --max-reply-tokens {}, expected at least {LEAST_WHOLE}: a world is long",
+                self.model.connection.max_reply_tokens
             ));
         }
         let topic = self.topic.as_deref().map(Domain::of_topic);
@@ -133,8 +133,8 @@ impl WriteCommand {
         Ok(())
     }
 
-    fn data(&self, model: &str, authored: &Authored, books: &Books) -> Json {
-        let usage = books.total.usage.plus(books.total.replayed_usage);
+    fn data(&self, model: &str, authored: &Authored, usage_report: &UsageReport) -> Json {
+        let usage = usage_report.total.usage.plus(usage_report.total.replayed_usage);
         let tokens = usage.total();
         json!({
             "model": model,
@@ -143,11 +143,11 @@ impl WriteCommand {
             "funnel": authored.funnel,
             "tokens": tokens,
             "tokens_per_world": tokens.checked_div(authored.worlds.len() as u64),
-            "cost": books.cost,
+            "cost": usage_report.cost,
         })
     }
 
-    fn text(&self, authored: &Authored, data: &Json, books: &Books) -> String {
+    fn text(&self, authored: &Authored, data: &Json, usage_report: &UsageReport) -> String {
         let mut out = String::new();
         let funnel = &authored.funnel;
         let mut line = |count: u64, what: &str| {
@@ -181,7 +181,7 @@ impl WriteCommand {
                 step, count.asked, count.sent_back, count.repaired, count.in_part, count.lost
             );
         }
-        let _ = writeln!(out, "{} tokens, cost {:.4}", data["tokens"], books.cost);
+        let _ = writeln!(out, "{} tokens, cost {:.4}", data["tokens"], usage_report.cost);
         for world in &authored.worlds {
             let _ = writeln!(
                 out,

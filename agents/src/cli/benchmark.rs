@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use diorama_llm::Place;
+use diorama_llm::RequestOrigin;
 use diorama_tested::Agent;
 use serde::Serialize;
 
@@ -72,8 +72,8 @@ impl Ready {
         let bar = terminal::bar(tasks.len() as u64, unit);
         let (agent, moved) = (Arc::clone(&self.agent), bar.clone());
         let done = at_once(tasks, self.concurrency, move |number, task| {
-            let place = Place { stage: String::new(), slot: number as u64, attempt: 0 };
-            let (working, bar) = (work(agent.agent(None, place), task), moved.clone());
+            let origin = RequestOrigin { step: String::new(), row: number as u64, attempt: 0 };
+            let (working, bar) = (work(agent.agent(None, origin), task), moved.clone());
             async move {
                 let result = working.await;
                 bar.inc(1);

@@ -177,11 +177,11 @@ impl Eval {
         for text in outcome.shown.iter().take(self.show) {
             let _ = writeln!(streams.err, "{text}\n");
         }
-        let books = connected.as_ref().map(|connected| connected.ledger.books());
+        let usage_report = connected.as_ref().map(|connected| connected.budget.report());
         let model = connected.as_ref().map(|connected| &*connected.name);
         let who = Who { agent: &agent.text(), model, faults: &self.faults };
         let prices = connected.as_ref().map(|connected| connected.prices);
-        let report = Report::new(&who, &outcome, books, prices, options);
+        let report = Report::new(&who, &outcome, usage_report, prices, options);
         self.write(&report)?;
         streams.print(&report, || report.table())?;
         if let Some(why) = &outcome.first_unfinished {
@@ -223,7 +223,7 @@ impl Eval {
             show: self.show > 0,
             arenas,
             folder,
-            ledger: connected.map(|connected| Arc::clone(&connected.ledger)),
+            run_budget: connected.map(|connected| Arc::clone(&connected.budget)),
         })
     }
 
@@ -246,9 +246,9 @@ impl Eval {
             "grader": GRADER_VERSION,
         });
         if agent.asks_model() {
-            options["model"] = json!(self.model.model);
+            options["model"] = json!(self.model.connection.model);
             options["temperature"] = json!(self.model.temperature);
-            options["max_tokens"] = json!(self.model.max_tokens);
+            options["max_reply_tokens"] = json!(self.model.connection.max_reply_tokens);
         }
         Ok(options.as_object().cloned().unwrap_or_default())
     }

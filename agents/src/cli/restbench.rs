@@ -101,7 +101,7 @@ impl RestBench {
             return self.run_agents(queries, doc, templates, &entities, streams);
         }
         let paths = if self.as_written { Paths::AsWritten } else { Paths::Completed };
-        let summary = match &self.model.base_url {
+        let summary = match &self.model.connection.base_url {
             Some(base) => {
                 let server = OverHttp::new(base, self.always()?)?;
                 run(&queries, &templates, paths, || server.clone())

@@ -63,7 +63,7 @@ pub async fn end(
     let mut messages = prompt(&input)?;
     let mut refused = false;
     loop {
-        let mut end = mind.told(environment, ROLE, messages.clone(), parse).await?;
+        let mut end = mind.ask_and_parse(environment, ROLE, messages.clone(), parse).await?;
         if end.message.is_empty() {
             end.message = answer.to_owned();
         }

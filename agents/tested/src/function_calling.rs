@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::Agent;
 use crate::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon, View};
-use crate::mind::{Mind, ParseError, Stop, rest, said, whole};
+use crate::mind::{Mind, ParseError, Stop, rest};
 use crate::trace::Note;
 
 const ROLE: &str = "function-calling";
@@ -167,8 +167,8 @@ pub fn read(reply: &ChatReply) -> Result<Turn, ParseError> {
         let calls = reply.tool_calls.iter().map(|call| (call.clone(), act(call)));
         return Ok(Turn::Calls(calls.collect()));
     }
-    whole(reply)?;
-    match said(reply) {
+    reply.check_complete().map_err(ParseError)?;
+    match reply.spoken() {
         words if words.is_empty() => Err(ParseError("nothing was said and no tool was called".to_owned())),
         words => Ok(Turn::Words(words)),
     }

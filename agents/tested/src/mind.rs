@@ -1,9 +1,10 @@
-//! How agents ask a chat model: in a role, on the account of the episode, with one more turn where a reply is malformed.
+//! Owns how agents ask a chat model: in a role, on the account of the episode, with one more turn for a malformed reply.
 
 use std::sync::Arc;
 
 use diorama_llm::{
-    ChatModel, ChatReply, ChatRequest, FinishReason, Message, Place, Sampling, Tool, ToolChoice,
+    BoxFuture, ChatModel, ChatReply, ChatRequest, Message, ReplySource, RequestOrigin, Sampling, Tool,
+    ask_and_repair,
 };
 
 use crate::environment::{Environment, EnvironmentError};
@@ -15,10 +16,10 @@ use crate::trace::{Asked, Note};
 pub struct Mind {
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
-    place: Place,
+    origin: RequestOrigin,
 }
 
-/// Why a turn of an agent has no result.
+/// Reasons for which a turn of an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stop {
     /// The environment ended it.
@@ -29,7 +30,7 @@ pub enum Stop {
     Malformed {
         /// The role.
         role: String,
-        /// What was found, and what was expected.
+        /// Found and expected form.
         what: String,
     },
     /// A prompt's file is wrong.
@@ -54,9 +55,9 @@ impl ParseError {
 }
 
 impl Mind {
-    /// A model, asked for one episode: `place` keeps its recorded replies apart from those of others.
-    pub fn new(model: Arc<dyn ChatModel>, sampling: Sampling, place: Place) -> Self {
-        Self { model, sampling, place }
+    /// Makes the model of one episode. `origin` keeps its recorded replies apart from those of others.
+    pub fn new(model: Arc<dyn ChatModel>, sampling: Sampling, origin: RequestOrigin) -> Self {
+        Self { model, sampling, origin }
     }
 
     /// Asks in a role.
@@ -71,10 +72,9 @@ impl Mind {
         tools: &[Tool],
     ) -> Result<ChatReply, EnvironmentError> {
         let request = ChatRequest {
-            place: Place { stage: role.to_owned(), ..self.place.clone() },
+            origin: RequestOrigin { step: role.to_owned(), ..self.origin.clone() },
             messages: messages.to_vec(),
             tools: tools.to_vec(),
-            tool_choice: ToolChoice::Auto,
             schema: None,
             sampling: self.sampling.clone(),
         };
@@ -96,70 +96,53 @@ impl Mind {
         Ok(reply)
     }
 
-    /// Asks in a role and reads the text that comes back; a malformed reply gets one more turn, with the error.
+    /// Asks in a role and parses the text of the reply; a malformed reply gets one more turn, with the error.
     ///
     /// # Errors
     /// As [`Mind::ask`], and when the second reply is malformed as well.
-    pub async fn told<T>(
+    pub async fn ask_and_parse<T>(
         &self,
         environment: &mut dyn Environment,
         role: &str,
         mut messages: Vec<Message>,
-        read: impl Fn(&str) -> Result<T, ParseError> + Send + Sync,
+        parse: impl Fn(&str) -> Result<T, ParseError> + Send,
     ) -> Result<T, Stop> {
-        let mut repaired = false;
-        loop {
-            let reply = self.ask(environment, role, &messages, &[]).await?;
-            let text = said(&reply);
-            let error = match (whole(&reply), read(&text)) {
-                (_, Ok(told)) => return Ok(told),
-                (Err(cut), Err(_)) => cut,
-                (Ok(()), Err(error)) => error,
-            };
-            environment.note(Note::Malformed { role: role.to_owned(), what: error.to_string() })?;
-            if repaired {
-                return Err(Stop::Malformed { role: role.to_owned(), what: error.to_string() });
-            }
-            repaired = true;
-            messages.push(Message::assistant(text));
-            messages.push(Message::user(format!(
-                "That reply cannot be used: {error}. Give it again, in the form asked for."
-            )));
-        }
+        let mut source = Role { mind: self, environment, role };
+        let parse = move |reply: &ChatReply| parse(&reply.spoken()).map_err(|error| error.to_string());
+        let parsed = ask_and_repair(&mut source, &mut messages, parse).await?;
+        parsed.map_err(|what| Stop::Malformed { role: role.to_owned(), what })
     }
 }
 
-/// The words of a reply without reasoning in tags; those of a refusal where it declines.
-#[must_use]
-pub fn said(reply: &ChatReply) -> String {
-    let text = match reply.content.rfind("</think>") {
-        Some(at) => reply.content[at + "</think>".len()..].trim(),
-        None => reply.content.trim(),
-    };
-    match &reply.refusal {
-        Some(refusal) if text.is_empty() => refusal.trim().to_owned(),
-        _ => text.to_owned(),
+/// A model in a role, on the account of an episode.
+struct Role<'a> {
+    mind: &'a Mind,
+    environment: &'a mut dyn Environment,
+    role: &'a str,
+}
+
+impl ReplySource for Role<'_> {
+    type Error = Stop;
+
+    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Stop>> {
+        Box::pin(async move { Ok(self.mind.ask(self.environment, self.role, messages, &[]).await?) })
+    }
+
+    fn note_malformed(&mut self, problem: &str) -> Result<(), Stop> {
+        let (role, what) = (self.role.to_owned(), problem.to_owned());
+        Ok(self.environment.note(Note::Malformed { role, what })?)
+    }
+
+    fn repair(&self, problem: &str) -> Result<Vec<Message>, Stop> {
+        let words = format!("That reply cannot be used: {problem}. Give it again, in the form asked for.");
+        Ok(vec![Message::user(words)])
     }
 }
 
-/// Whether a reply came to its own end.
+/// Ends an agent's turn: notes why it gave up.
 ///
 /// # Errors
-/// That it was cut short or withheld.
-pub fn whole(reply: &ChatReply) -> Result<(), ParseError> {
-    match reply.finish_reason {
-        FinishReason::Length => Err(ParseError("the reply was cut short at its longest length".to_owned())),
-        FinishReason::ContentFilter => {
-            Err(ParseError("the server withheld the rest of the reply".to_owned()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Ends an agent's turn: what it gave up for is noted, and what the environment ended is passed on.
-///
-/// # Errors
-/// What the environment ended.
+/// When the environment ended it.
 pub fn rest(environment: &mut dyn Environment, result: Result<(), Stop>) -> Result<(), EnvironmentError> {
     match result {
         Ok(()) => Ok(()),

@@ -164,7 +164,7 @@ impl Planned {
         let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
         let input = Input { system: &system, apis: &apis, background, request: &request, history, answer };
         let messages = prompt(file, &input)?;
-        self.mind.told(environment, file, messages, read).await
+        self.mind.ask_and_parse(environment, file, messages, read).await
     }
 
     async fn offline(

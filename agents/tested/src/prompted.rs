@@ -91,7 +91,7 @@ impl Prompted {
                 find(reply, &known)
                     .ok_or_else(|| ParseError::expected("a call such as Outer(a=Inner(b='x'), n=2)", reply))
             };
-            let plan = self.mind.told(environment, ROLE, messages, read).await?;
+            let plan = self.mind.ask_and_parse(environment, ROLE, messages, read).await?;
             let before = environment.view().conversation.len();
             let reply = carry_out(environment, &plan, &all).await?;
             let made = environment.view().conversation.iter().skip(before);

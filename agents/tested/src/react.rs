@@ -122,7 +122,7 @@ impl ReAct {
         let mut refused = 0;
         while !environment.view().over {
             let read = |reply: &str| parse(reply).map(|turn| (turn, reply.to_owned()));
-            let (turn, reply) = self.mind.told(environment, ROLE, messages.clone(), read).await?;
+            let (turn, reply) = self.mind.ask_and_parse(environment, ROLE, messages.clone(), read).await?;
             let kept = reply.split("\nObservation:").next().unwrap_or_default().to_owned();
             messages.push(Message::assistant(kept));
             let observed = match turn {

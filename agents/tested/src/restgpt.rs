@@ -78,7 +78,7 @@ impl RestGpt {
                 history: &history,
             };
             let messages = planner::prompt(&input)?;
-            let plan = self.mind.told(environment, planner::ROLE, messages, planner::parse).await?;
+            let plan = self.mind.ask_and_parse(environment, planner::ROLE, messages, planner::parse).await?;
             let (plan, response) = match plan {
                 Plan::End(answer) => return Ok(answer),
                 Plan::Ask(question) => {

@@ -102,7 +102,7 @@ impl Chain<'_> {
         let input = select::Input { system: &system, candidates, task, is_final };
         let messages = select::prompt(&input)?;
         let read = |reply: &str| select::parse(reply, candidates);
-        let name = self.mind.told(environment, select::ROLE, messages, read).await?;
+        let name = self.mind.ask_and_parse(environment, select::ROLE, messages, read).await?;
         Ok(name.and_then(|name| candidates.iter().find(|document| document.name == name).cloned()))
     }
 
@@ -193,7 +193,7 @@ impl Chain<'_> {
         };
         let messages = complete::prompt(&input)?;
         let read = |reply: &str| complete::parse(reply, document, &candidates);
-        self.mind.told(environment, complete::ROLE, messages, read).await
+        self.mind.ask_and_parse(environment, complete::ROLE, messages, read).await
     }
 
     /// Reads values from the request alone, and then selects an API for each argument that must be given and is missing.
@@ -215,7 +215,7 @@ impl Chain<'_> {
         };
         let messages = complete::extract_prompt(&input)?;
         let read = |reply: &str| complete::parse_extracted(reply, document);
-        let mut wanted = self.mind.told(environment, complete::EXTRACT, messages, read).await?;
+        let mut wanted = self.mind.ask_and_parse(environment, complete::EXTRACT, messages, read).await?;
         let others = others(environment, document);
         for (name, schema, must) in document.parameters() {
             if !must || wanted.contains_key(name) {
@@ -253,7 +253,7 @@ impl Chain<'_> {
         let (request, shown) = (transcript(environment.view()), shortened(&reply.body, SHOWN));
         let input = complete::PickInput { request: &request, wanted: &wanted, api, reply: &shown };
         let messages = complete::pick_prompt(&input)?;
-        self.mind.told(environment, complete::PICK, messages, complete::parse_value).await
+        self.mind.ask_and_parse(environment, complete::PICK, messages, complete::parse_value).await
     }
 
     /// The value of an argument, from the user's answer.

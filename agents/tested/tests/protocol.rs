@@ -12,7 +12,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use diorama_llm::{ChatReply, ChatRequest, FinishReason, Message, Place, Sampling, ScriptedModel, ToolCall};
+use diorama_llm::{
+    ChatReply, ChatRequest, FinishReason, Message, RequestOrigin, Sampling, ScriptedModel, ToolCall,
+};
 use diorama_seeds::task::{Call, Outcome};
 use diorama_tested::Agent;
 use diorama_tested::environment::{
@@ -175,7 +177,7 @@ impl Ran {
     }
 
     fn roles(&self) -> Vec<&str> {
-        self.sent.iter().map(|request| &*request.place.stage).collect()
+        self.sent.iter().map(|request| &*request.origin.step).collect()
     }
 
     /// All text of a request.
@@ -186,9 +188,9 @@ impl Ran {
 
 async fn run(clinic: Clinic, replies: Vec<ChatReply>, agent: impl FnOnce(Mind) -> Box<dyn Agent>) -> Ran {
     let model = Arc::new(ScriptedModel::replies(replies));
-    let place = Place { stage: String::new(), slot: 3, attempt: 1 };
+    let origin = RequestOrigin { step: String::new(), row: 3, attempt: 1 };
     let sampling = Sampling { temperature: Some(0.0), ..Sampling::up_to(256) };
-    let agent = agent(Mind::new(model.clone(), sampling, place));
+    let agent = agent(Mind::new(model.clone(), sampling, origin));
     let mut clinic = clinic;
     let mut recording = Recording::new(&mut clinic);
     let acted = agent.act(&mut recording).await;
@@ -228,7 +230,7 @@ async fn function_calling_sends_the_tools_and_what_came_of_its_calls() {
     let names: Vec<&str> = ran.sent[0].tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["FindPatient", "GetBalance", "finish"]);
     assert_eq!(ran.sent[0].sampling.temperature, Some(0.0));
-    assert_eq!((ran.sent[0].place.slot, ran.sent[0].place.attempt), (3, 1));
+    assert_eq!((ran.sent[0].origin.row, ran.sent[0].origin.attempt), (3, 1));
     assert_eq!(
         ran.sent[0].messages,
         [

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use diorama_llm::{Identity, Place, Soon};
+use diorama_llm::{BoxFuture, Identity, RequestOrigin};
 
 use super::*;
 
@@ -48,18 +48,17 @@ impl ChatModel for AtOnce {
         &self.0
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         let reply = ChatReply::text(plain(&json!({ "messages": request.messages })).to_string());
         Box::pin(std::future::ready(Ok(reply)))
     }
 }
 
 /// The model as the program asks it.
-fn asked(server: &ModelServer, ledger: &Arc<Ledger>) -> impl ChatModel + 'static {
+fn asked(server: &ModelServer, budget: &Arc<RunBudget>) -> impl ChatModel + 'static {
     let model = HttpModel::new(HttpSettings::new(server.url(), "plain"), None).unwrap();
-    let limiter = Limiter::new(NonZeroUsize::new(AT_ONCE).unwrap());
-    let model = Metered::new(model, Arc::clone(ledger));
-    Retrying::new(model, RetryPolicy::default(), limiter, Arc::clone(ledger))
+    let max_in_flight = NonZeroUsize::new(AT_ONCE).unwrap();
+    RetryingModel::new(model, RetrySettings::default(), max_in_flight, Arc::clone(budget))
 }
 
 /// All rows, with a model.
@@ -77,16 +76,16 @@ async fn rows(model: Arc<dyn ChatModel>, dialogues: u64) -> Took {
 
 /// As many requests as the rows take, of one word each: what the protocol alone takes of this machine.
 async fn one_word_each(server: &ModelServer, calls: u64) -> Took {
-    let model = Arc::new(asked(server, &Ledger::unbounded()));
+    let model = Arc::new(asked(server, &RunBudget::unlimited()));
     let started = Took::start();
     let mut tasks = tokio::task::JoinSet::new();
-    for slot in 0..AT_ONCE as u64 {
+    for row in 0..AT_ONCE as u64 {
         let model = Arc::clone(&model);
         tasks.spawn(async move {
             for attempt in 0..calls.div_ceil(AT_ONCE as u64) as u32 {
-                let place = Place { stage: "floor".to_owned(), slot, attempt };
+                let origin = RequestOrigin { step: "floor".to_owned(), row, attempt };
                 let messages = vec![Message::system("Go.")];
-                model.chat(&ChatRequest::new(place, messages, Sampling::up_to(10))).await.unwrap();
+                model.chat(&ChatRequest::new(origin, messages, Sampling::up_to(10))).await.unwrap();
             }
         });
     }
@@ -101,14 +100,13 @@ async fn one_word_each(server: &ModelServer, calls: u64) -> Took {
 async fn a_thousand_conversations_at_once() {
     let server = Script { delay: DELAY, keep: Keep::Counts, ..script(Vec::new()) };
     let server = ModelServer::start(server).await.unwrap();
-    let ledger = Ledger::unbounded();
+    let budget = RunBudget::unlimited();
     let dialogues = 12_000;
-    let both = rows(Arc::new(asked(&server, &ledger)), dialogues).await;
+    let both = rows(Arc::new(asked(&server, &budget)), dialogues).await;
     let memory = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = memory.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    let calls = ledger.books().total.calls;
-    let identity =
-        Identity { model: "plain".to_owned(), format: Format::JsonSchema, extra: serde_json::Map::new() };
+    let calls = budget.report().total.calls;
+    let identity = Identity { model: "plain".to_owned(), json_mode: JsonMode::JsonSchema };
     let work = rows(Arc::new(AtOnce(identity)), dialogues).await;
     let protocol = one_word_each(&server, calls).await;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get) as f64;

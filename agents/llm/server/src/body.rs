@@ -1,11 +1,10 @@
-//! The body of a response: whole, or cut after its start.
+//! Owns the body of a response: whole, or cut after its start.
 
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, SizeHint};
-
-use super::Cut;
 
 /// The text of a response.
 pub(crate) struct Reply {
@@ -50,3 +49,15 @@ impl Body for Reply {
         }
     }
 }
+
+/// The connection ends here.
+#[derive(Debug)]
+pub(crate) struct Cut;
+
+impl fmt::Display for Cut {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the connection is cut, as the script says")
+    }
+}
+
+impl std::error::Error for Cut {}

@@ -1,4 +1,4 @@
-//! How a server misbehaves, and which request meets it.
+//! Owns the ways to misbehave, and the draw of which request meets which.
 
 use hyper::header::HeaderValue;
 use serde_json::{Value as Json, json};
@@ -28,12 +28,12 @@ pub enum Fault {
     Refusal,
 }
 
-/// What a 429 says about when to come back.
+/// `Retry-After` header of a 429.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
-    /// Nothing.
+    /// No header.
     Unsaid,
-    /// In so many seconds.
+    /// A number of seconds.
     Seconds(u32),
     /// At a date in the past, which is now.
     Date,
@@ -50,10 +50,10 @@ impl RetryAfter {
 }
 
 impl Fault {
-    /// Every way but to hang, which takes a client as long as its patience.
-    pub const PROMPT: [Self; 11] = [
+    /// All ways but to hang, which takes a client as long as its timeout.
+    pub const ALL_BUT_HANG: [Self; 11] = [
         Self::RateLimit(RetryAfter::Unsaid),
-        Self::RateLimit(RetryAfter::Seconds(1)),
+        Self::RateLimit(RetryAfter::Seconds(0)),
         Self::Error(500),
         Self::Error(503),
         Self::Cut,

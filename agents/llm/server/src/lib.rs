@@ -1,10 +1,10 @@
-//! A server that speaks the protocol of chat models, answers from a script, and misbehaves on demand.
+//! Owns the server that speaks the protocol of chat models, answers from a script, and misbehaves on demand.
 //!
-//! It listens on a port of the machine's choosing, keeps its own books, and decides by seed which request meets which fault: the
-//! n-th time that one and the same body comes, whatever came between. For tests and benches; it knows no other package.
+//! It listens on a port of the machine's choosing, counts what it does, and decides by seed which request meets which fault: by
+//! the body, and by how often it came before. For tests and benches; it knows no other package.
 
 mod body;
-mod books;
+mod counts;
 mod fault;
 
 use std::convert::Infallible;
@@ -25,24 +25,24 @@ use serde_json::{Value as Json, json};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-use self::body::Reply;
-use self::books::Entry;
-pub use self::books::{Books, Received};
+use self::body::{Cut, Reply};
+use self::counts::Entry;
+pub use self::counts::{Received, ServerCounts};
 pub use self::fault::{Fault, RetryAfter};
 
-/// How a server answers and misbehaves.
+/// Answers and faults of a server.
 pub struct Script {
     /// The answer to a request's body.
     pub answer: Box<dyn Fn(&Json) -> Answer + Send + Sync>,
     /// Faults, each with the share of requests that meet it; the shares add up to at most 1.
     pub faults: Vec<(Fault, f64)>,
-    /// Where it follows from which request meets which fault.
+    /// Seed that decides which request meets which fault.
     pub seed: u64,
-    /// How long each reply takes.
+    /// Delay of each reply.
     pub delay: Duration,
-    /// Whether tokens are reported.
-    pub usage: UsageReport,
-    /// Whether requests are kept, for tests that look at what was sent.
+    /// Reports of tokens in replies.
+    pub usage: UsageField,
+    /// Requests that are kept, for tests that look at them.
     pub keep: Keep,
 }
 
@@ -54,13 +54,13 @@ impl Script {
             faults: Vec::new(),
             seed: 0,
             delay: Duration::ZERO,
-            usage: UsageReport::Given,
+            usage: UsageField::Given,
             keep: Keep::Requests,
         }
     }
 }
 
-/// What a script answers.
+/// Answer of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// A message of the model, as in `{"role": "assistant", "content": "..."}`.
@@ -76,21 +76,21 @@ impl Answer {
     }
 }
 
-/// Whether replies report their tokens.
+/// Reports of tokens in replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageReport {
-    /// They do.
+pub enum UsageField {
+    /// Replies report their tokens.
     Given,
-    /// They don't, as with some servers.
+    /// Replies report none, as with some servers.
     Absent,
 }
 
-/// Whether requests are kept.
+/// Requests that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// They are.
+    /// All of them.
     Requests,
-    /// They are counted only, so that memory stays flat.
+    /// None: they are only counted, so that memory stays flat.
     Counts,
 }
 
@@ -103,10 +103,10 @@ pub struct ModelServer {
 
 struct Shared {
     script: Script,
-    books: books::Keeper,
+    counts: counts::Counter,
 }
 
-/// How one request goes: a response, or none at all.
+/// Response to one request, or a cut connection.
 type Outcome = Result<Response<Reply>, Cut>;
 
 impl ModelServer {
@@ -114,7 +114,7 @@ impl ModelServer {
     pub async fn start(script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { script, books: books::Keeper::default() });
+        let shared = Arc::new(Shared { script, counts: counts::Counter::default() });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { address, shared, _tasks: tasks })
@@ -125,14 +125,14 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// What it has received and answered so far.
-    pub fn books(&self) -> Books {
-        self.shared.books.books()
+    /// Returns the counts so far.
+    pub fn counts(&self) -> ServerCounts {
+        self.shared.counts.counts()
     }
 
-    /// What it was sent, in the order of arrival; empty unless requests are kept.
+    /// Returns the requests in the order of arrival; empty unless they are kept.
     pub fn received(&self) -> Vec<Received> {
-        self.shared.books.received()
+        self.shared.counts.received()
     }
 }
 
@@ -181,13 +181,13 @@ impl Shared {
         if !path.ends_with("/v1/chat/completions") {
             return Ok(refusal(404, &json!({ "error": { "message": format!("no such path: {path}") } })));
         }
-        let seen = self.books.receive(&bytes, self.script.faults.is_empty());
+        let seen = self.counts.receive(&bytes, self.script.faults.is_empty());
         if self.script.keep == Keep::Requests {
-            self.books.keep(Received { body: body.clone(), authorization });
+            self.counts.keep(Received { body: body.clone(), authorization });
         }
         let fault = fault::drawn(&self.script.faults, self.script.seed, &bytes, seen);
         if let Some(fault) = &fault {
-            self.books.enter(Entry::Fault(fault.name()));
+            self.counts.enter(Entry::Fault(fault.name()));
         }
         if !self.script.delay.is_zero() {
             tokio::time::sleep(self.script.delay).await;
@@ -212,23 +212,23 @@ impl Shared {
             }
             Some(Fault::Error(status)) => Ok(refusal(status, &words("something broke"))),
             Some(Fault::Hang) => {
-                self.books.enter(Entry::Lost);
+                self.counts.enter(Entry::Lost);
                 std::future::pending::<Infallible>().await;
                 Err(Cut)
             }
             Some(Fault::Cut) => {
-                self.books.enter(Entry::Lost);
+                self.counts.enter(Entry::Lost);
                 Err(Cut)
             }
             Some(Fault::CutBody) => {
-                self.books.enter(Entry::Lost);
+                self.counts.enter(Entry::Lost);
                 let (text, _) = self.completion(body, &[message]);
                 let mut response = Response::new(Reply::cut(text[..text.len() / 2].to_owned()));
                 response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(text.len()));
                 Ok(response)
             }
             Some(Fault::CutJson) => {
-                self.books.enter(Entry::Lost);
+                self.counts.enter(Entry::Lost);
                 let (text, _) = self.completion(body, &[message]);
                 Ok(Response::new(Reply::whole(text[..text.len() / 2].to_owned())))
             }
@@ -239,19 +239,19 @@ impl Shared {
         }
     }
 
-    /// A whole reply, entered into the books.
+    /// Makes a whole reply, and counts it.
     fn reply(&self, body: &Json, messages: &[Json]) -> Response<Reply> {
         let (text, tokens) = self.completion(body, messages);
-        self.books.enter(match self.script.usage {
-            UsageReport::Given => Entry::Answered { input: tokens.0, output: tokens.1 },
-            UsageReport::Absent => Entry::Lost,
+        self.counts.enter(match self.script.usage {
+            UsageField::Given => Entry::Answered { input: tokens.0, output: tokens.1 },
+            UsageField::Absent => Entry::Lost,
         });
         let mut response = Response::new(Reply::whole(text));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }
 
-    /// The text of a reply, and its tokens: one for each four bytes, as far as anybody here knows.
+    /// The text of a reply, and its tokens: one for each four bytes, as a rough measure.
     fn completion(&self, body: &Json, messages: &[Json]) -> (String, (u64, u64)) {
         let count = |json: &Json| json.to_string().len().div_ceil(4) as u64;
         let (input, output) = (count(&body["messages"]), messages.iter().map(count).sum::<u64>());
@@ -264,7 +264,7 @@ impl Shared {
             "id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": choices.collect::<Vec<_>>(),
         });
-        if self.script.usage == UsageReport::Given {
+        if self.script.usage == UsageField::Given {
             completion["usage"] = json!({ "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output });
         }
         (completion.to_string(), (input, output))
@@ -276,15 +276,3 @@ fn refusal(status: u16, body: &Json) -> Response<Reply> {
     *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::BAD_GATEWAY);
     response
 }
-
-/// The connection ends here.
-#[derive(Debug)]
-struct Cut;
-
-impl fmt::Display for Cut {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("the connection is cut, as the script says")
-    }
-}
-
-impl std::error::Error for Cut {}

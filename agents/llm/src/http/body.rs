@@ -1,26 +1,20 @@
-//! The body of a request, in OpenAI's spelling.
+//! Owns the body of a request, in OpenAI's spelling.
 
 use serde_json::{Value as Json, json};
 
-use super::LengthField;
-use crate::chat::{ChatRequest, Format, Identity, Message, OutputSchema, ToolCall, ToolChoice};
+use crate::chat::{ChatRequest, Identity, JsonMode, Message, OutputSchema, ToolCall};
 
-/// Writes a request down. `format` says how JSON is asked for, where the request has a schema.
-pub(super) fn of(
-    identity: &Identity,
-    request: &ChatRequest,
-    format: Option<Format>,
-    length: LengthField,
-) -> Json {
+/// Makes the body of a request.
+pub(super) fn of(identity: &Identity, request: &ChatRequest) -> Json {
     let mut messages: Vec<Json> = request.messages.iter().map(message).collect();
     let mut body = json!({ "model": identity.model, "messages": [], "stream": false });
-    if let (Some(schema), Some(format)) = (&request.schema, format) {
-        match format {
-            Format::JsonSchema => body["response_format"] = json_schema(schema),
-            Format::JsonObject => body["response_format"] = json!({ "type": "json_object" }),
-            Format::Prompt => {}
+    if let Some(schema) = &request.schema {
+        match identity.json_mode {
+            JsonMode::JsonSchema => body["response_format"] = json_schema(schema),
+            JsonMode::JsonObject => body["response_format"] = json!({ "type": "json_object" }),
+            JsonMode::None => {}
         }
-        if format != Format::JsonSchema {
+        if identity.json_mode != JsonMode::JsonSchema {
             instruct(&mut messages, &schema.schema);
         }
     }
@@ -28,31 +22,11 @@ pub(super) fn of(
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| json!({ "type": "function", "function": tool }));
         body["tools"] = tools.collect();
-        body["tool_choice"] = match request.tool_choice {
-            ToolChoice::Auto => "auto",
-            ToolChoice::None => "none",
-            ToolChoice::Required => "required",
-        }
-        .into();
+        body["tool_choice"] = "auto".into();
     }
-    let sampling = &request.sampling;
-    let field = match length {
-        LengthField::MaxTokens => "max_tokens",
-        LengthField::MaxCompletionTokens => "max_completion_tokens",
-    };
-    body[field] = sampling.max_tokens.into();
-    let optional = [
-        ("temperature", sampling.temperature.map(Json::from)),
-        ("top_p", sampling.top_p.map(Json::from)),
-        ("seed", sampling.seed.map(Json::from)),
-    ];
-    for (name, value) in optional {
-        if let Some(value) = value {
-            body[name] = value;
-        }
-    }
-    for (name, value) in &identity.extra {
-        body[name] = value.clone();
+    body["max_tokens"] = request.sampling.max_reply_tokens.into();
+    if let Some(temperature) = request.sampling.temperature {
+        body["temperature"] = temperature.into();
     }
     body
 }
@@ -81,8 +55,9 @@ fn call(call: &ToolCall) -> Json {
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
+/// Servers that are strict refuse bounds on lengths, which keep weak models from running on; so none is asked to be.
 fn json_schema(schema: &OutputSchema) -> Json {
-    let named = json!({ "name": schema.name, "schema": schema.schema, "strict": schema.strict });
+    let named = json!({ "name": schema.name, "schema": schema.schema, "strict": false });
     json!({ "type": "json_schema", "json_schema": named })
 }
 
@@ -102,37 +77,33 @@ fn instruct(messages: &mut Vec<Json>, schema: &Json) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-
     use super::*;
-    use crate::chat::{Place, Sampling, Tool};
+    use crate::chat::{RequestOrigin, Sampling, Tool};
 
-    fn identity() -> Identity {
-        Identity { model: "m".to_owned(), format: Format::JsonSchema, extra: Map::new() }
+    fn identity(json_mode: JsonMode) -> Identity {
+        Identity { model: "m".to_owned(), json_mode }
     }
 
-    fn asking(messages: Vec<Message>) -> ChatRequest {
-        let schema =
-            OutputSchema { name: "domain".to_owned(), schema: json!({ "type": "object" }), strict: true };
-        let request = ChatRequest::new(Place::default(), messages, Sampling::up_to(5));
+    fn request_with_schema(messages: Vec<Message>) -> ChatRequest {
+        let schema = OutputSchema { name: "domain".to_owned(), schema: json!({ "type": "object" }) };
+        let request = ChatRequest::new(RequestOrigin::default(), messages, Sampling::up_to(5));
         ChatRequest { schema: Some(schema), ..request }
     }
 
     #[test]
     fn json_is_asked_for_in_three_ways() {
-        let request = asking(vec![Message::system("Be brief."), Message::user("Go.")]);
-        let check = |format, expect: Json| {
-            let body = of(&identity(), &request, Some(format), LengthField::MaxTokens);
+        let request = request_with_schema(vec![Message::system("Be brief."), Message::user("Go.")]);
+        let check = |mode, expect: Json| {
+            let body = of(&identity(mode), &request);
             assert_eq!(json!([body["response_format"], body["messages"][0]["content"]]), expect);
         };
         let words = "Be brief.\n\nAnswer with one JSON object and nothing else: no explanation, no code fence. \
                      It must satisfy this JSON Schema:\n{\"type\":\"object\"}";
-        let named = json!({ "name": "domain", "schema": { "type": "object" }, "strict": true });
-        check(Format::JsonSchema, json!([{ "type": "json_schema", "json_schema": named }, "Be brief."]));
-        check(Format::JsonObject, json!([{ "type": "json_object" }, words]));
-        check(Format::Prompt, json!([null, words]));
-        let request = asking(vec![Message::user("Go.")]);
-        let body = of(&identity(), &request, Some(Format::Prompt), LengthField::MaxTokens);
+        let named = json!({ "name": "domain", "schema": { "type": "object" }, "strict": false });
+        check(JsonMode::JsonSchema, json!([{ "type": "json_schema", "json_schema": named }, "Be brief."]));
+        check(JsonMode::JsonObject, json!([{ "type": "json_object" }, words]));
+        check(JsonMode::None, json!([null, words]));
+        let body = of(&identity(JsonMode::None), &request_with_schema(vec![Message::user("Go.")]));
         assert_eq!(body["messages"][0]["role"], "system");
         assert_eq!(body["messages"][1], json!({ "role": "user", "content": "Go." }));
     }
@@ -143,7 +114,7 @@ mod tests {
         let calling = Message::Assistant { content: String::new(), tool_calls: vec![call] };
         let messages =
             vec![Message::user("When?"), calling, Message::tool("c1", "09:00"), Message::assistant("Nine.")];
-        let sampling = Sampling { temperature: Some(0.5), top_p: Some(0.9), seed: Some(7), max_tokens: 20 };
+        let sampling = Sampling { temperature: Some(0.5), max_reply_tokens: 20 };
         let parameters = json!({ "type": "object", "properties": {} });
         let request = ChatRequest {
             tools: vec![Tool {
@@ -151,13 +122,10 @@ mod tests {
                 description: "Tells the time.".to_owned(),
                 parameters: parameters.clone(),
             }],
-            tool_choice: ToolChoice::Required,
-            ..ChatRequest::new(Place::default(), messages, sampling)
+            ..ChatRequest::new(RequestOrigin::default(), messages, sampling)
         };
-        let mut identity = identity();
-        identity.extra.insert("reasoning_effort".to_owned(), "low".into());
         assert_eq!(
-            of(&identity, &request, None, LengthField::MaxCompletionTokens),
+            of(&identity(JsonMode::JsonSchema), &request),
             json!({
                 "model": "m",
                 "messages": [
@@ -172,12 +140,9 @@ mod tests {
                 "tools": [{ "type": "function", "function": {
                     "name": "GetTime", "description": "Tells the time.", "parameters": parameters
                 } }],
-                "tool_choice": "required",
-                "max_completion_tokens": 20,
+                "tool_choice": "auto",
+                "max_tokens": 20,
                 "temperature": 0.5,
-                "top_p": 0.9,
-                "seed": 7,
-                "reasoning_effort": "low",
             })
         );
     }

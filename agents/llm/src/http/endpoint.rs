@@ -1,8 +1,8 @@
-//! Where requests go: the base URL as people write it, made into the one path that is called.
+//! Owns the URL of requests, made from the base URL as people write it.
 
 use reqwest::Url;
 
-use super::SettingsError;
+use crate::error::SettingsError;
 
 /// The URL of chat completions under a base URL that is given with or without its version.
 pub(super) fn chat_completions(base_url: &str) -> Result<Url, SettingsError> {
@@ -26,7 +26,7 @@ pub(super) fn chat_completions(base_url: &str) -> Result<Url, SettingsError> {
     Ok(url)
 }
 
-/// Whether a segment of a path names a version, as in `v1` and `v1beta`.
+/// Returns whether a segment of a path names a version, as in `v1` and `v1beta`.
 fn is_version(segment: &str) -> bool {
     let mut letters = segment.chars();
     letters.next() == Some('v') && letters.next().is_some_and(|second| second.is_ascii_digit())

@@ -1,40 +1,40 @@
-//! The body of a reply, read leniently where servers differ and strictly where nothing could be made of it.
+//! Owns the parsing of a reply's body: leniently where servers differ and strictly where nothing could be made of it.
 
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-use crate::chat::{ChatReply, FinishReason, Format, ToolCall, Usage};
+use crate::chat::{ChatReply, FinishReason, ToolCall, Usage};
 use crate::error::ChatError;
 
-/// How much of a server's own words a message repeats.
-const SHOWN: usize = 300;
+/// Characters of a server's own words that a message repeats.
+const MAX_SHOWN_CHARS: usize = 300;
 
 #[derive(Deserialize)]
 struct Completion {
     choices: Option<Vec<Choice>>,
-    usage: Option<Counted>,
+    usage: Option<ReplyUsage>,
     model: Option<String>,
     error: Option<Json>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
-    message: Said,
+    message: ReplyMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ReplyMessage {
     content: Option<String>,
     reasoning_content: Option<String>,
     /// The name that newer servers have for `reasoning_content`.
     reasoning: Option<String>,
     refusal: Option<String>,
-    tool_calls: Option<Vec<Called>>,
+    tool_calls: Option<Vec<ReplyToolCall>>,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct ReplyToolCall {
     id: Option<String>,
     function: Function,
 }
@@ -46,28 +46,28 @@ struct Function {
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct ReplyUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
 }
 
-/// Reads the body of a reply that the server calls a success.
-pub(super) fn read(text: &str, format: Option<Format>) -> Result<ChatReply, ChatError> {
-    let completion: Completion = serde_json::from_str(text).map_err(|error| ChatError::Unreadable {
-        found: format!(
-            "{} ({error}): {}",
-            if error.is_eof() { "cut short" } else { "something else" },
-            short(text)
-        ),
+/// Parses the body of a reply that the server calls a success.
+pub(super) fn parse(text: &str) -> Result<ChatReply, ChatError> {
+    let completion: Completion = serde_json::from_str(text).map_err(|error| {
+        let what = if error.is_eof() { "cut short" } else { "something else" };
+        ChatError::unreadable(format_args!("{what} ({error}): {}", short(text)))
     })?;
     if let Some(error) = completion.error.filter(|error| !error.is_null()) {
-        return Err(ChatError::Unreadable { found: format!("an error ({})", short(&words(&error))) });
+        return Err(ChatError::unreadable(format_args!("an error ({})", short(&words(&error)))));
     }
     let usage = completion.usage.and_then(|counted| {
         Some(Usage { input_tokens: counted.prompt_tokens?, output_tokens: counted.completion_tokens? })
     });
     let Some(choice) = completion.choices.unwrap_or_default().into_iter().next() else {
-        return Err(ChatError::Empty { usage });
+        return Err(ChatError::LostReply {
+            found: "the reply has no choices, expected one".to_owned(),
+            usage,
+        });
     };
     let said = choice.message;
     Ok(ChatReply {
@@ -78,11 +78,10 @@ pub(super) fn read(text: &str, format: Option<Format>) -> Result<ChatReply, Chat
         finish_reason: finish_reason(choice.finish_reason),
         usage,
         model: completion.model.unwrap_or_default(),
-        format,
     })
 }
 
-fn call((at, called): (usize, Called)) -> ToolCall {
+fn call((at, called): (usize, ReplyToolCall)) -> ToolCall {
     let arguments = match called.function.arguments {
         None | Some(Json::Null) => String::new(),
         Some(Json::String(text)) => text,
@@ -103,7 +102,7 @@ fn finish_reason(reason: Option<String>) -> FinishReason {
     }
 }
 
-/// What a server says when it refuses.
+/// Words of a server that refuses.
 pub(super) struct Refusal {
     pub(super) said: String,
     /// The account has nothing left: waiting does not help.
@@ -122,7 +121,7 @@ pub(super) fn refusal(text: &str) -> Refusal {
     Refusal { said, out_of_credit: code == "insufficient_quota" || code == "billing_hard_limit_reached" }
 }
 
-/// The words of an error, which servers put in different places.
+/// Returns the words of an error, which servers put in different places.
 fn words(error: &Json) -> String {
     let of = |name: &str| error.get(name).and_then(Json::as_str);
     let found = error.as_str().or_else(|| of("message")).or_else(|| of("detail"));
@@ -132,7 +131,7 @@ fn words(error: &Json) -> String {
 /// The start of a text, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let start: String = line.chars().take(SHOWN).collect();
+    let start: String = line.chars().take(MAX_SHOWN_CHARS).collect();
     if start.len() < line.len() { format!("{start} ...") } else { start }
 }
 
@@ -145,7 +144,7 @@ mod tests {
     fn read_one(message: Json) -> ChatReply {
         let choice = json!({ "index": 0, "message": message, "finish_reason": "tool_calls" });
         let body = json!({ "id": "x", "model": "m-1", "choices": [choice], "usage": { "prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13 } });
-        read(&body.to_string(), Some(Format::Prompt)).unwrap()
+        parse(&body.to_string()).unwrap()
     }
 
     #[test]
@@ -168,7 +167,6 @@ mod tests {
             finish_reason: FinishReason::ToolCalls,
             usage: Some(Usage { input_tokens: 9, output_tokens: 4 }),
             model: "m-1".to_owned(),
-            format: Some(Format::Prompt),
         };
         assert_eq!(read_one(message), expect);
     }
@@ -183,13 +181,13 @@ mod tests {
         let calls: Vec<_> =
             reply.tool_calls.iter().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect();
         assert_eq!(calls, [("call_0", "A", "{\"n\":1}"), ("call_1", "B", "")]);
-        let bare = read(r#"{"choices":[{"message":{"content":"hi"}}]}"#, None).unwrap();
+        let bare = parse(r#"{"choices":[{"message":{"content":"hi"}}]}"#).unwrap();
         assert_eq!((bare.usage, bare.finish_reason), (None, FinishReason::Other(String::new())));
     }
 
     #[test]
     fn what_is_no_reply_is_said() {
-        let found = |text: &str| read(text, None).unwrap_err().to_string();
+        let found = |text: &str| parse(text).unwrap_err().to_string();
         assert!(
             found("{\"choices\": [{").starts_with("the reply is cut short (EOF"),
             "{}",

@@ -1,54 +1,77 @@
-//! The chat model of `diorama eval`: where it is, what a run may spend, and where replies are kept.
+//! Owns the flags of every command that asks a chat model, and makes the model of them.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use diorama_llm::{
-    Budget, Cassette, Durability, Format, HttpSettings, Identity, Ledger, Prices, Recorded, Replay,
-    RetryPolicy, Sampling, Secret, connect,
+    BudgetLimits, HttpSettings, Identity, JsonMode, Prices, RecordedModel, Recording, ReplayModel, RunBudget,
+    Sampling, Secret, Usage, connect,
 };
 
 use crate::cli::error::CliError;
 use crate::evaluation::batch::SharedModel;
 
-/// How a model is asked.
+/// Server of a model, limits of a run, and the file of its replies.
 #[derive(Clone, Debug, Args)]
-pub struct ModelArgs {
+pub struct ConnectionArgs {
     /// Server of the model, with or without /v1.
-    #[arg(long, value_name = "URL", help_heading = "Model")]
+    #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// Model, as the server names it.
-    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
     /// Environment variable that holds the key; local servers need none.
-    #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY", help_heading = "Model")]
+    #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY")]
     pub api_key_env: String,
+    /// Way in which the server is asked for JSON.
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = JsonModeArg::JsonSchema)]
+    pub json_mode: JsonModeArg,
+    /// Longest reply, in tokens.
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub max_reply_tokens: u32,
+    /// Tokens that the whole run may take, sent and received.
+    #[arg(long, value_name = "N")]
+    pub max_run_tokens: Option<u64>,
+    /// Cost of the whole run, in the currency of the prices.
+    #[arg(long, value_name = "X", requires = "price_in", requires = "price_out")]
+    pub max_cost: Option<f64>,
+    /// Price of a million tokens that are sent.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub price_in: f64,
+    /// Price of a million tokens that come back.
+    #[arg(long, value_name = "P", default_value_t = 0.0)]
+    pub price_out: f64,
+    /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Answer from this file alone, and ask nobody.
+    #[arg(long, value_name = "FILE", conflicts_with = "record")]
+    pub replay: Option<PathBuf>,
+}
+
+/// Ways to ask a server for JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum JsonModeArg {
+    /// The server holds the model to the schema.
+    JsonSchema,
+    /// The server holds the model to JSON, and the schema stands in the prompt.
+    JsonObject,
+    /// The schema stands in the prompt.
+    None,
+}
+
+/// How agents ask a model.
+#[derive(Clone, Debug, Args)]
+pub struct ModelArgs {
+    /// Server, limits and replies.
+    #[command(flatten, next_help_heading = "Model")]
+    pub connection: ConnectionArgs,
     /// Temperature.
     #[arg(long, value_name = "T", default_value_t = 0.0, help_heading = "Model")]
     pub temperature: f64,
-    /// Longest reply, in tokens.
-    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Model")]
-    pub max_tokens: u32,
-    /// Tokens that the whole run may take, sent and received.
-    #[arg(long, value_name = "N", help_heading = "Model")]
-    pub max_tokens_total: Option<u64>,
-    /// What the whole run may cost, in the currency of the prices.
-    #[arg(long, value_name = "X", requires = "price_in", requires = "price_out", help_heading = "Model")]
-    pub max_cost: Option<f64>,
-    /// Price of a million tokens that are sent.
-    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Model")]
-    pub price_in: f64,
-    /// Price of a million tokens that come back.
-    #[arg(long, value_name = "P", default_value_t = 0.0, help_heading = "Model")]
-    pub price_out: f64,
-    /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended.
-    #[arg(long, value_name = "FILE", help_heading = "Model")]
-    pub record: Option<PathBuf>,
-    /// Answer from this file alone, and ask nobody.
-    #[arg(long, value_name = "FILE", conflicts_with = "record", help_heading = "Model")]
-    pub replay: Option<PathBuf>,
     /// Episodes at a time.
     #[arg(long, value_name = "N", default_value = "8", help_heading = "Model")]
     pub concurrency: NonZeroUsize,
@@ -60,11 +83,11 @@ pub struct Connected {
     pub model: SharedModel,
     /// Its name.
     pub name: String,
-    /// What it has been asked and spent.
-    pub ledger: Arc<Ledger>,
-    /// How tokens are drawn.
+    /// Counter of its requests and tokens.
+    pub budget: Arc<RunBudget>,
+    /// Length of replies and temperature.
     pub sampling: Sampling,
-    /// What tokens cost.
+    /// Prices of tokens.
     pub prices: Prices,
 }
 
@@ -74,41 +97,65 @@ impl ModelArgs {
     /// # Errors
     /// When something is missing or cannot be used.
     pub fn connect(&self) -> Result<Connected, CliError> {
+        self.connection.connect(self.temperature, self.concurrency)
+    }
+}
+
+impl ConnectionArgs {
+    /// Returns the length of replies and the temperature.
+    #[must_use]
+    pub fn sampling(&self, temperature: f64) -> Sampling {
+        Sampling { temperature: Some(temperature), ..Sampling::up_to(self.max_reply_tokens) }
+    }
+
+    /// Returns the prices of tokens.
+    #[must_use]
+    pub const fn prices(&self) -> Prices {
+        Prices { input: self.price_in, output: self.price_out }
+    }
+
+    /// Makes the model, with at most `concurrency` requests in flight.
+    ///
+    /// # Errors
+    /// When something is missing or cannot be used.
+    pub fn connect(&self, temperature: f64, concurrency: NonZeroUsize) -> Result<Connected, CliError> {
         let usage = |what: String| CliError::Usage(what);
         let name = self.model.clone().ok_or_else(|| {
             usage("--model: found none, expected the model's name, as its server has it".into())
         })?;
-        let sampling = Sampling { temperature: Some(self.temperature), ..Sampling::up_to(self.max_tokens) };
-        let cassette = self.record.as_ref().or(self.replay.as_ref());
-        let cassette = cassette.map(|path| Cassette::open(path, Durability::Process)).transpose();
-        let cassette = cassette.map_err(|error| CliError::Empty(error.to_string()))?.map(Arc::new);
-        let budget = Budget { max_tokens: self.max_tokens_total, max_cost: self.max_cost };
-        let prices = Prices { input: self.price_in, output: self.price_out };
-        let before = match (&cassette, &self.record) {
-            (Some(cassette), Some(_)) => cassette.contents().usage,
-            _ => diorama_llm::Usage::default(),
+        let open = |path: &PathBuf| Recording::open(path).map_err(|error| CliError::Empty(error.to_string()));
+        let recording = self.record.as_ref().or(self.replay.as_ref()).map(open).transpose()?.map(Arc::new);
+        let limits = BudgetLimits { max_tokens: self.max_run_tokens, max_cost: self.max_cost };
+        let before = match (&recording, &self.replay) {
+            (Some(recording), None) => recording.usage(),
+            _ => Usage::default(),
         };
-        let ledger = Ledger::new(budget, prices, before).map_err(|error| usage(error.to_string()))?;
-        let model: SharedModel = match (cassette, &self.replay) {
-            (Some(cassette), Some(_)) => {
-                let extra = serde_json::Map::new();
-                let identity = Identity { model: name.clone(), format: Format::JsonSchema, extra };
-                Arc::new(Replay::new(identity, cassette, Arc::clone(&ledger)))
+        let budget =
+            RunBudget::new(limits, self.prices(), before).map_err(|error| usage(error.to_string()))?;
+        let json_mode = match self.json_mode {
+            JsonModeArg::JsonSchema => JsonMode::JsonSchema,
+            JsonModeArg::JsonObject => JsonMode::JsonObject,
+            JsonModeArg::None => JsonMode::None,
+        };
+        let model: SharedModel = match (recording, &self.replay) {
+            (Some(recording), Some(_)) => {
+                let identity = Identity { model: name.clone(), json_mode };
+                Arc::new(ReplayModel::new(identity, recording, Arc::clone(&budget)))
             }
-            (cassette, _) => {
+            (recording, _) => {
                 let url = self.base_url.clone().ok_or_else(|| {
                     usage("--base-url: found none, expected a server such as http://127.0.0.1:8000".into())
                 })?;
-                let settings = HttpSettings::new(url, name.clone());
-                let model = connect(settings, self.key(), RetryPolicy::default(), self.concurrency, &ledger);
+                let settings = HttpSettings { json_mode, ..HttpSettings::new(url, name.clone()) };
+                let model = connect(settings, self.key(), concurrency, &budget);
                 let model = model.map_err(|error| usage(error.to_string()))?;
-                match cassette {
-                    Some(cassette) => Arc::new(Recorded::new(model, cassette, Arc::clone(&ledger))),
+                match recording {
+                    Some(recording) => Arc::new(RecordedModel::new(model, recording, Arc::clone(&budget))),
                     None => Arc::new(model),
                 }
             }
         };
-        Ok(Connected { model, name, ledger, sampling, prices })
+        Ok(Connected { model, name, budget, sampling: self.sampling(temperature), prices: self.prices() })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]

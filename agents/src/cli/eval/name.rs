@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use diorama_llm::{Place, Sampling};
+use diorama_llm::{RequestOrigin, Sampling};
 use diorama_tested::Agent;
 use diorama_tested::function_calling::FunctionCalling;
 use diorama_tested::mind::Mind;
@@ -142,11 +142,15 @@ impl AgentName {
 impl Contender {
     /// The agent for one episode. Only policies that test the judge look at the task.
     #[must_use]
-    pub fn agent<'a>(&self, privileged: Option<Privileged<'a>>, place: Place) -> Box<dyn Agent + 'a> {
+    pub fn agent<'a>(
+        &self,
+        privileged: Option<Privileged<'a>>,
+        origin: RequestOrigin,
+    ) -> Box<dyn Agent + 'a> {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),
             Self::Model(name, without, model, sampling) => {
-                let mind = Mind::new(Arc::clone(model), sampling.clone(), place);
+                let mind = Mind::new(Arc::clone(model), sampling.clone(), origin);
                 of_model(*name, *without, mind)
             }
         }

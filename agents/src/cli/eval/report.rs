@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use diorama_llm::{Books, Prices};
+use diorama_llm::{Prices, UsageReport};
 use diorama_simulator::fault::Rule;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -31,7 +31,7 @@ pub(super) struct Report {
     cost: Option<f64>,
     /// The requests and the spending of the model in this part of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    books: Option<Books>,
+    usage_report: Option<UsageReport>,
     /// The options of the run.
     run: Map<String, Json>,
 }
@@ -60,7 +60,7 @@ impl Report {
     pub(super) fn new(
         who: &Who<'_>,
         outcome: &Outcome,
-        books: Option<Books>,
+        usage_report: Option<UsageReport>,
         prices: Option<Prices>,
         run: Map<String, Json>,
     ) -> Self {
@@ -81,7 +81,7 @@ impl Report {
             results: Results::of(&outcome.episodes),
             faults,
             cost: prices.map(|prices| prices.cost(usage)).filter(|cost| *cost > 0.0),
-            books,
+            usage_report,
             run,
         }
     }
@@ -156,8 +156,8 @@ impl Report {
         if results.unfinished > 0 {
             line("unfinished", format!("{} episodes, in no share", results.unfinished));
         }
-        if let Some(books) = &self.books {
-            let total = &books.total;
+        if let Some(usage_report) = &self.usage_report {
+            let total = &usage_report.total;
             line("requests", format!("{} ({} replayed)", total.calls, total.replayed));
             let (sent, received) = (effort.sent, effort.received);
             line("tokens", format!("{sent} sent, {received} received, {:.0} an episode", effort.tokens));

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use diorama_llm::{Ledger, Place};
+use diorama_llm::{RequestOrigin, RunBudget};
 use diorama_output::row::Dialogue;
 use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ pub(super) struct Plan {
     /// Where episodes are written down.
     pub(super) folder: Option<RunFolder>,
     /// The spending of the model.
-    pub(super) ledger: Option<Arc<Ledger>>,
+    pub(super) run_budget: Option<Arc<RunBudget>>,
 }
 
 /// The outcome of rows: of one, or of all so far.
@@ -69,7 +69,7 @@ impl Outcome {
 /// The bar of a run: tasks, the share that is solved, and what the model has taken.
 struct Progress {
     bar: ProgressBar,
-    ledger: Option<Arc<Ledger>>,
+    run_budget: Option<Arc<RunBudget>>,
     solved: AtomicU64,
     all: AtomicU64,
 }
@@ -77,7 +77,7 @@ struct Progress {
 impl Progress {
     fn new(plan: &Plan, rows: usize) -> Self {
         let (solved, all) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { bar: terminal::bar(rows as u64, "tasks"), ledger: plan.ledger.clone(), solved, all }
+        Self { bar: terminal::bar(rows as u64, "tasks"), run_budget: plan.run_budget.clone(), solved, all }
     }
 
     fn add(&self, outcome: &Outcome) {
@@ -85,10 +85,10 @@ impl Progress {
         let solved = self.solved.fetch_add(rate.solved, Ordering::Relaxed) + rate.solved;
         let all = self.all.fetch_add(rate.of, Ordering::Relaxed) + rate.of;
         let mut text = format!("{:.1} % solved", 100.0 * solved as f64 / all.max(1) as f64);
-        if let Some(books) = self.ledger.as_ref().map(|ledger| ledger.books()) {
-            text.push_str(&format!(", {} tokens", HumanCount(books.total.usage.total())));
-            if books.cost > 0.0 {
-                text.push_str(&format!(", cost {:.4}", books.cost));
+        if let Some(usage_report) = self.run_budget.as_ref().map(|budget| budget.report()) {
+            text.push_str(&format!(", {} tokens", HumanCount(usage_report.total.usage.total())));
+            if usage_report.cost > 0.0 {
+                text.push_str(&format!(", cost {:.4}", usage_report.cost));
             }
         }
         self.bar.set_message(text);
@@ -201,8 +201,8 @@ async fn episode_of(
     let seed = hashed(&[id, hash, &plan.seed.to_le_bytes(), &trial.to_le_bytes()]);
     // Recorded replies of a model under faults stand apart from those without.
     let stage = if key.faulty { "faults/" } else { "" };
-    let place = Place { stage: stage.to_owned(), slot: hashed(&[id, hash]), attempt: trial };
-    let agent = plan.contender.agent(Some(judge.privileged(seed)), place);
+    let origin = RequestOrigin { step: stage.to_owned(), row: hashed(&[id, hash]), attempt: trial };
+    let agent = plan.contender.agent(Some(judge.privileged(seed)), origin);
     let setup = Setup {
         task: row.id.clone(),
         trial,

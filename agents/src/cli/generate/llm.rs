@@ -1,4 +1,4 @@
-//! `diorama generate --backend llm`: how the model is asked, and what a run with one leaves behind.
+//! Owns `diorama generate --backend llm`: its flags, its run, and the reports that a run leaves.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::{Args, ValueEnum};
-use diorama_llm::{Books, Prices, Sampling};
+use diorama_llm::UsageReport;
 use diorama_output::dataset::{DatasetWriter, Summary};
 use diorama_output::folder::Folder;
 use diorama_output::manifest::{Identity, MANIFEST, Manifest, QUALITY, STAGES};
@@ -16,7 +16,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 
 use crate::cli::error::CliError;
-use crate::cli::eval::model::{Connected, ModelArgs};
+use crate::cli::eval::model::{Connected, ConnectionArgs};
 use crate::cli::inputs::read_file;
 use crate::cli::terminal;
 use crate::synthesis::model::prompts::{FILES, PromptSet};
@@ -36,15 +36,9 @@ const REPLIES: &str = "replies.jsonl";
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "With --backend llm")]
 pub struct LlmArgs {
-    /// Server of the model, with or without /v1.
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// Model, as the server names it.
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Environment variable that holds the key; local servers need none.
-    #[arg(long, value_name = "VAR", default_value = "OPENAI_API_KEY")]
-    pub api_key_env: String,
+    /// Server, limits and replies; replies are kept in DIR/stages/replies.jsonl where neither --record nor --replay is given.
+    #[command(flatten)]
+    pub connection: ConnectionArgs,
     /// Terms of the model, for the licence of the rows.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
@@ -82,27 +76,6 @@ pub struct LlmArgs {
     /// Temperature.
     #[arg(long, value_name = "T", default_value_t = 0.8)]
     pub temperature: f64,
-    /// Longest reply, in tokens.
-    #[arg(long, value_name = "N", default_value_t = 1024)]
-    pub reply_tokens: u32,
-    /// Tokens that the whole run may take, sent and received.
-    #[arg(long, value_name = "N")]
-    pub max_tokens: Option<u64>,
-    /// What the whole run may cost, in the currency of the prices.
-    #[arg(long, value_name = "X", requires = "price_in", requires = "price_out")]
-    pub max_cost: Option<f64>,
-    /// Price of a million tokens that are sent.
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
-    pub price_in: f64,
-    /// Price of a million tokens that come back.
-    #[arg(long, value_name = "P", default_value_t = 0.0)]
-    pub price_out: f64,
-    /// Keep replies in this file; what it holds is not asked again. DIR/stages/replies.jsonl when left out.
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// Answer from this file alone, and ask nobody.
-    #[arg(long, value_name = "FILE", conflicts_with = "record")]
-    pub replay: Option<PathBuf>,
 }
 
 /// Who writes the assistant's side.
@@ -153,8 +126,8 @@ pub struct Told {
     pub ended: Ended,
     /// The report.
     pub quality: Quality,
-    /// What was asked and spent.
-    pub books: Books,
+    /// Requests and tokens.
+    pub usage_report: UsageReport,
 }
 
 impl LlmArgs {
@@ -164,10 +137,11 @@ impl LlmArgs {
     /// When the model is not named, or nobody can be asked.
     pub fn settings(&self) -> Result<Settings, CliError> {
         let usage = |what: &str| CliError::Usage(what.to_owned());
-        let model = self.model.clone();
+        let ConnectionArgs { model, base_url, replay, .. } = &self.connection;
+        let model = model.clone();
         let model = model
             .ok_or_else(|| usage("--model: found none, expected the model's name, as its server has it"))?;
-        if self.base_url.is_none() && self.replay.is_none() {
+        if base_url.is_none() && replay.is_none() {
             return Err(usage("--base-url: found none, expected a server such as http://127.0.0.1:8000"));
         }
         if self.attempts == 0 || self.attempts > 1000 {
@@ -199,7 +173,7 @@ impl LlmArgs {
             attempts: self.attempts,
             votes: self.judge_votes,
             calibration: self.judge_calibration,
-            sampling: Sampling { temperature: Some(self.temperature), ..Sampling::up_to(self.reply_tokens) },
+            sampling: self.connection.sampling(self.temperature),
         })
     }
 
@@ -269,7 +243,7 @@ impl LlmArgs {
         bar.finish_and_clear();
         let (ended, calibration) = made?;
         let quality = Quality { calibration, ..Quality::read(&folder)? };
-        Ok(Told { ended, quality, books: connected.ledger.books() })
+        Ok(Told { ended, quality, usage_report: connected.budget.report() })
     }
 
     /// The folder for what each stage made.
@@ -278,22 +252,11 @@ impl LlmArgs {
     }
 
     fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
-        let record = self.record.clone().unwrap_or_else(|| folder.join(REPLIES));
-        let arguments = ModelArgs {
-            base_url: self.base_url.clone(),
-            model: self.model.clone(),
-            api_key_env: self.api_key_env.clone(),
-            temperature: self.temperature,
-            max_tokens: self.reply_tokens,
-            max_tokens_total: self.max_tokens,
-            max_cost: self.max_cost,
-            price_in: self.price_in,
-            price_out: self.price_out,
-            record: self.replay.is_none().then_some(record),
-            replay: self.replay.clone(),
-            concurrency: self.concurrency,
-        };
-        arguments.connect()
+        let mut connection = self.connection.clone();
+        if connection.replay.is_none() {
+            connection.record.get_or_insert_with(|| folder.join(REPLIES));
+        }
+        connection.connect(self.temperature, self.concurrency)
     }
 
     /// Makes room for going on with a run that was stopped: its dataset is whole but smaller, and is made again from its
@@ -322,7 +285,7 @@ impl LlmArgs {
     /// # Errors
     /// When files cannot be written or the dataset cannot be measured.
     pub fn report(&self, out: &Path, summary: &Summary, told: Told) -> Result<Told, CliError> {
-        let Told { ended, mut quality, books } = told;
+        let Told { ended, mut quality, usage_report } = told;
         let rows = summary.counts.dialogues;
         let uses = summary.funnel.model_use();
         let usage = diorama_llm::Usage { input_tokens: uses.input_tokens, output_tokens: uses.output_tokens };
@@ -330,8 +293,8 @@ impl LlmArgs {
         quality.cost = Cost {
             stages: summary.funnel.models.clone(),
             tokens_per_row: per_row(usage.total() as f64),
-            cost_per_row: per_row(self.prices().cost(usage)),
-            books: books.clone(),
+            cost_per_row: per_row(self.connection.prices().cost(usage)),
+            usage_report: usage_report.clone(),
         };
         if rows > 0 && out.join(MANIFEST).is_file() {
             let none = |_: &str, _: &[u8]| Ok::<_, diorama_seeds::world::Report>(Vec::new());
@@ -345,11 +308,7 @@ impl LlmArgs {
         if let Some(why) = &ended.stopped {
             std::fs::write(self.folder(out).join(STOPPED), format!("{why}\n"))?;
         }
-        Ok(Told { ended, quality, books })
-    }
-
-    fn prices(&self) -> Prices {
-        Prices { input: self.price_in, output: self.price_out }
+        Ok(Told { ended, quality, usage_report })
     }
 }
 
@@ -363,14 +322,14 @@ impl Told {
             "tokens_per_row": self.quality.cost.tokens_per_row,
             "cost_per_row": self.quality.cost.cost_per_row,
             "stages": self.quality.cost.stages,
-            "calls": self.books.total.calls,
-            "retries": self.books.total.retries,
-            "repeats": self.books.total.repeats,
-            "replayed": self.books.total.replayed,
-            "unknown_calls": self.books.total.unknown_calls,
-            "input_tokens": self.books.total.usage.input_tokens,
-            "output_tokens": self.books.total.usage.output_tokens,
-            "cost": self.books.cost,
+            "calls": self.usage_report.total.calls,
+            "retries": self.usage_report.total.retries,
+            "repeats": self.usage_report.total.repeats,
+            "replayed": self.usage_report.total.replayed,
+            "unknown_calls": self.usage_report.total.unknown_calls,
+            "input_tokens": self.usage_report.total.usage.input_tokens,
+            "output_tokens": self.usage_report.total.usage.output_tokens,
+            "cost": self.usage_report.cost,
             "authors": self.quality.authors,
             "judge_agreement": self.quality.calibration.as_ref().map(|found| found.agreement),
         })
@@ -388,7 +347,7 @@ impl Told {
                 uses.replies, uses.input_tokens, uses.output_tokens
             );
         }
-        let total = &self.books.total;
+        let total = &self.usage_report.total;
         let _ = writeln!(
             text,
             "{:>10.0}  tokens per row, cost {:.6}",
@@ -397,7 +356,12 @@ impl Told {
         let _ = writeln!(
             text,
             "{:>10}  calls in this run ({} tried again, {} repeated, {} of unknown cost), {} replies from the recording, cost {:.4}",
-            total.calls, total.retries, total.repeats, total.unknown_calls, total.replayed, self.books.cost
+            total.calls,
+            total.retries,
+            total.repeats,
+            total.unknown_calls,
+            total.replayed,
+            self.usage_report.cost
         );
         for (authors, rows) in &self.quality.authors {
             let _ = writeln!(text, "{rows:>10}  rows by {authors}");
@@ -426,13 +390,13 @@ impl Told {
 
 fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
     bar.set_position(progress.settled);
-    let books = connected.ledger.books();
+    let usage_report = connected.budget.report();
     bar.set_message(format!(
         "{} rows, {} in flight, {} tokens, cost {:.4}",
         progress.rows,
         progress.in_flight,
-        books.total.usage.total(),
-        books.cost
+        usage_report.total.usage.total(),
+        usage_report.cost
     ));
 }
 

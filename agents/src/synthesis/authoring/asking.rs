@@ -1,27 +1,52 @@
-//! How the authors ask a model: one step at a time, with one more turn where a reply cannot be used.
+//! Owns how the authors ask a model: one step at a time, with one more turn for a reply that cannot be used.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diorama_llm::{
-    ChatError, ChatModel, ChatReply, ChatRequest, Message, OutputSchema, Place, Sampling, json_in,
+    BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Message, OutputSchema, ReplySource,
+    RequestOrigin, Sampling, ask_and_repair, json_in,
 };
-use diorama_tested::mind::{said, whole};
 use diorama_tested::prompts::{self, PromptError};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::funnel::{Funnel, Loss};
-use crate::synthesis::asking;
-pub use crate::synthesis::asking::Complaints;
 
-/// One thing that a model is asked for: what it is told, and how its reply is read. Both are pure.
+/// Complaints about a reply: what was found, what was expected. No more than a model can take in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Complaints(Vec<String>);
+
+impl Complaints {
+    const MAX_COMPLAINTS: usize = 8;
+
+    /// Adds one.
+    pub fn add(&mut self, what: impl Into<String>) {
+        if self.0.len() < Self::MAX_COMPLAINTS {
+            self.0.push(what.into());
+        }
+    }
+
+    /// Returns whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns all of them.
+    #[must_use]
+    pub fn list(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// One thing that a model is asked for: its prompt, and the parser of its reply. Both are pure.
 pub trait Step: Sync {
-    /// What comes of it.
+    /// Its result.
     type Output: Serialize + Send;
     /// The stage, which is the name of its prompt under `agents/prompts/authoring/`.
     const NAME: &'static str;
 
-    /// What the prompt's file is filled in with.
+    /// Returns the values that the prompt's file is filled in with.
     fn input(&self) -> Json;
 
     /// The form of the reply; none where it is no JSON.
@@ -50,7 +75,7 @@ pub fn read_json(reply: &str, wrong: &mut Complaints) -> Option<Json> {
     }
 }
 
-/// Why a run cannot go on.
+/// Reasons for which a run cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
     /// The budget is used up; what is written so far is kept.
@@ -62,7 +87,7 @@ pub enum Stop {
     /// A prompt's file is wrong.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// What decides about nearness cannot be loaded.
+    /// The embedding model that measures nearness cannot be loaded.
     #[error(transparent)]
     Embed(#[from] diorama_simulator::embed::EmbedError),
     /// A task ended before its time.
@@ -70,7 +95,7 @@ pub enum Stop {
     Worker,
 }
 
-/// What came of one step, for people who want to see it.
+/// Result of one step, for people who want to see it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Stage {
     /// The step.
@@ -81,9 +106,9 @@ pub struct Stage {
     pub number: u32,
     /// Turns taken, 1 or 2.
     pub turns: u32,
-    /// What was wrong with the last reply.
+    /// Complaints about the last reply.
     pub wrong: Vec<String>,
-    /// What was read; null where nothing could be.
+    /// The parsed value; null where there is none.
     pub output: Json,
 }
 
@@ -102,7 +127,7 @@ impl Asker {
         Self { model, sampling, slot, notes: Mutex::default() }
     }
 
-    /// What was asked and came of it.
+    /// Returns the steps and their counts.
     #[must_use]
     pub fn into_notes(self) -> (Vec<Stage>, Funnel) {
         self.notes.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -114,33 +139,32 @@ impl Asker {
     /// # Errors
     /// When the model cannot be asked at all.
     pub async fn ask<S: Step>(&self, number: u32, step: &S) -> Result<Option<S::Output>, Stop> {
-        let place = Place { stage: format!("author/{}", S::NAME), slot: self.slot, attempt: number };
-        let schema = step.schema().map(|schema| OutputSchema {
-            name: S::NAME.to_owned(),
-            schema,
-            // Servers that are strict refuse bounds on lengths, and those keep weak models from running on.
-            strict: false,
-        });
-        let request =
-            ChatRequest { schema, ..ChatRequest::new(place, step.prompt()?, self.sampling.clone()) };
-        let mut loss = Loss::Form;
-        let read = |reply: &ChatReply, wrong: &mut Complaints| {
-            let text = said(reply);
-            let output = step.parse(&text, wrong);
-            if output.is_none() {
-                loss = lost(reply, &text, wrong);
+        let origin = RequestOrigin { step: format!("author/{}", S::NAME), row: self.slot, attempt: number };
+        let schema = step.schema().map(|schema| OutputSchema { name: S::NAME.to_owned(), schema });
+        let request = ChatRequest { schema, ..ChatRequest::new(origin, Vec::new(), self.sampling.clone()) };
+        let mut source = StepSource { model: &*self.model, request, replies: 0 };
+        let (mut value, mut wrong, mut loss) = (None, Complaints::default(), Loss::Form);
+        let parse = |reply: &ChatReply| {
+            let text = reply.spoken();
+            wrong = Complaints::default();
+            let parsed = step.parse(&text, &mut wrong);
+            if parsed.is_none() {
+                loss = lost(reply, &text, &mut wrong);
             }
-            output
+            value = parsed.or_else(|| value.take());
+            if wrong.is_empty() { Ok(()) } else { Err(wrong.list().join("\n")) }
         };
-        let repair =
-            |wrong: &Complaints| prompts::render("authoring/repair", &json!({ "wrong": wrong.list() }));
-        let answer = asking::ask(&*self.model, request, read, repair).await?;
-        if let Some(error) = answer.failed {
-            bear(error)?;
-            loss = Loss::NoReply;
+        let asked = ask_and_repair(&mut source, &mut step.prompt()?, parse).await;
+        match asked {
+            Ok(_) => {}
+            Err(Stop::Model(error)) => {
+                bear(error)?;
+                loss = Loss::NoReply;
+            }
+            Err(stop) => return Err(stop),
         }
-        self.note::<S>(number, answer.replies, &answer.wrong, answer.value.as_ref().ok_or(loss));
-        Ok(answer.value)
+        self.note::<S>(number, source.replies, &wrong, value.as_ref().ok_or(loss));
+        Ok(value)
     }
 
     fn note<S: Step>(&self, number: u32, turns: u32, wrong: &Complaints, kept: Result<&S::Output, Loss>) {
@@ -164,20 +188,50 @@ impl Asker {
     }
 }
 
+/// The conversation of one step.
+struct StepSource<'a> {
+    model: &'a dyn ChatModel,
+    request: ChatRequest,
+    /// Replies so far, at most two.
+    replies: u32,
+}
+
+impl ReplySource for StepSource<'_> {
+    type Error = Stop;
+
+    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Stop>> {
+        self.request.messages = messages.to_vec();
+        Box::pin(async {
+            let reply = self.model.chat(&self.request).await?;
+            self.replies += 1;
+            Ok(reply)
+        })
+    }
+
+    fn repair(&self, problem: &str) -> Result<Vec<Message>, Stop> {
+        let wrong: Vec<&str> = problem.lines().collect();
+        Ok(prompts::render("authoring/repair", &json!({ "wrong": wrong }))?)
+    }
+}
+
 /// Does without a reply that the server does not give to this request and may give to others.
 fn bear(error: ChatError) -> Result<(), Stop> {
     match error {
         ChatError::Exhausted(spent) => Err(Stop::Spent(spent.to_string())),
         ChatError::Refused { status: 400 | 413 | 422, .. } => Ok(()),
-        ChatError::GaveUp { last, .. } if !matches!(*last, ChatError::Unreachable { .. }) => Ok(()),
+        ChatError::GaveUp { last, .. }
+            if !matches!(*last, ChatError::Unreachable { .. } | ChatError::JsonModeRefused { .. }) =>
+        {
+            Ok(())
+        }
         error => Err(error.into()),
     }
 }
 
-/// Why nothing in a reply could be used; a reply that was cut short says so, because a shorter one may do.
+/// Returns the reason for which a reply has no use; one that was cut short says so, because a shorter one may do.
 fn lost(reply: &ChatReply, text: &str, wrong: &mut Complaints) -> Loss {
-    if let Err(cut) = whole(reply) {
-        wrong.add_first(format!("{cut}; write less"));
+    if let Err(cut) = reply.check_complete() {
+        wrong.0.insert(0, format!("{cut}; write less"));
         return Loss::Cut;
     }
     if reply.refusal.is_some() {

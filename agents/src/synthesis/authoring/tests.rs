@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use diorama_llm::{
-    ChatError, ChatReply, ChatRequest, Exhausted, FinishReason, Message, Sampling, ScriptedModel,
+    BudgetExhausted, ChatError, ChatReply, ChatRequest, FinishReason, Message, Sampling, ScriptedModel,
 };
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
@@ -43,7 +43,7 @@ fn domain(name: &str, description: &str) -> Domain {
 
 /// What a model that does as asked replies to a step.
 fn sound(request: &ChatRequest) -> Json {
-    match (request.place.stage.as_str(), request.place.attempt) {
+    match (request.origin.step.as_str(), request.origin.attempt) {
         ("author/domain", _) => {
             let known = [
                 ("Harbour pilots", "Pilots who guide ships to their berths."),
@@ -51,7 +51,7 @@ fn sound(request: &ChatRequest) -> Json {
                 ("Seed exchange", "Gardeners swap seeds of old vegetables."),
                 ("Tower crane hire", "Cranes that builders rent by the week."),
             ];
-            let (name, description) = known[request.place.slot as usize % known.len()];
+            let (name, description) = known[request.origin.row as usize % known.len()];
             json!({ "name": name, "description": description })
         }
         ("author/resources", _) => json!({ "resources": [
@@ -107,7 +107,7 @@ fn text(message: &Message) -> &str {
 
 /// The last thing that was said to the model at each step of a stage.
 fn heard(model: &ScriptedModel, stage: &str) -> Vec<String> {
-    let sent = model.sent().into_iter().filter(|request| request.place.stage == stage);
+    let sent = model.sent().into_iter().filter(|request| request.origin.step == stage);
     sent.map(|request| text(request.messages.last().unwrap()).to_owned()).collect()
 }
 
@@ -177,7 +177,7 @@ async fn a_domain_is_told_what_exists_and_refused_when_it_is_too_near() {
 async fn a_malformed_reply_goes_back_once_with_what_is_wrong() {
     let model = Arc::new(ScriptedModel::new(|request, _| {
         let first = !text(request.messages.last().unwrap()).starts_with("That reply cannot be used");
-        let stage = request.place.stage.as_str();
+        let stage = request.origin.step.as_str();
         Ok(match stage {
             "author/resources" if first => said(&json!({ "resources": [{ "name": "pilot" }] })),
             "author/fields" if first => {
@@ -232,9 +232,9 @@ async fn what_cannot_be_used_is_lost_and_counted_by_reason() {
 
 #[tokio::test]
 async fn a_budget_that_is_used_up_keeps_what_is_written() {
-    let model = ScriptedModel::new(|request, _| match request.place.slot {
+    let model = ScriptedModel::new(|request, _| match request.origin.row {
         0 => Ok(said(&sound(request))),
-        _ => Err(ChatError::Exhausted(Exhausted::Tokens { max: 10_000, left: 3, needed: 900 })),
+        _ => Err(ChatError::Exhausted(BudgetExhausted::Tokens { max: 10_000, left: 3, needed: 900 })),
     });
     let authored = author(Arc::new(model), settings(3)).await;
     assert_eq!(authored.worlds.len(), 1);
@@ -248,7 +248,7 @@ async fn findings_of_a_whole_document_go_back_once_and_then_their_apis_go() {
             let mended = WORLD.replace("record.state", "record.status");
             let doc = diorama_seeds::world::read("w", mended.as_bytes()).unwrap();
             let api = doc.apis.iter().find(|api| api.name == "CancelTransit").unwrap();
-            Ok(match request.place.stage.as_str() {
+            Ok(match request.origin.step.as_str() {
                 "author/whole" => ChatReply::text(format!("```yaml\n{WORLD}```")),
                 "author/mend" if mends => said(&json!({ "apis": [api] })),
                 _ => ChatReply::text("I see nothing wrong with it."),
@@ -302,7 +302,7 @@ async fn scenarios_are_kept_when_they_become_rows_and_go_back_once_when_not() {
     let second = json!({ "scenarios": [plans("who"), never] });
     let model = Arc::new(ScriptedModel::new(move |request, _| {
         let world = WORLD.replace("record.state", "record.status");
-        Ok(match request.place.stage.as_str() {
+        Ok(match request.origin.step.as_str() {
             "author/whole" => ChatReply::text(format!("```yaml\n{world}```")),
             "author/scenarios" => {
                 let schema = &request.schema.as_ref().unwrap().schema;

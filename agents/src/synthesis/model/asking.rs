@@ -1,20 +1,20 @@
-//! How the agents of one slot ask the model: every reply is counted, and a malformed one gets one more turn with the exact error.
+//! Owns how the agents of one row ask the model: every reply is counted, and a malformed one is sent back once with the error.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use diorama_llm::{
-    ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, Place, Sampling, Soon,
+    BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, ReplySource,
+    RequestOrigin, Sampling, ask_and_repair,
 };
 use diorama_output::funnel::ModelUse;
-use diorama_tested::mind::{ParseError, whole};
+use diorama_tested::mind::ParseError;
 use diorama_tested::prompts::PromptError;
 use serde_json::{Value as Json, json};
 
 use super::prompts::PromptSet;
-use crate::synthesis::asking::{self, Complaints};
 
-/// Why the model gave no reply at all.
+/// Reasons for which the model gave no reply at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// The budget has no room for another request.
@@ -33,12 +33,14 @@ impl Lost {
         match error {
             ChatError::Exhausted(_) => Self::Spent(what),
             ChatError::NotRecorded { .. } => Self::Missing(what),
-            ChatError::Refused { .. } | ChatError::Cassette(_) => Self::Fatal(what),
+            ChatError::Refused { .. } | ChatError::JsonModeRefused { .. } | ChatError::Recording(_) => {
+                Self::Fatal(what)
+            }
             _ => Self::Silent(what),
         }
     }
 
-    /// What happened.
+    /// Returns the error.
     #[must_use]
     pub fn what(&self) -> &str {
         match self {
@@ -47,7 +49,7 @@ impl Lost {
     }
 }
 
-/// Why an agent has nothing to show.
+/// Reasons for which an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unasked {
     /// There is no reply.
@@ -68,10 +70,10 @@ impl From<PromptError> for Unasked {
     }
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Clone, Debug)]
 pub struct Told<T> {
-    /// What was read.
+    /// The parsed value.
     pub value: T,
     /// The conversation with the model, its reply included, for one more turn.
     pub messages: Vec<Message>,
@@ -92,13 +94,13 @@ struct State {
     lost: Option<Lost>,
 }
 
-/// What an agent asks.
+/// Question of an agent.
 pub struct Question<'a> {
     /// The agent.
     pub stage: &'a str,
     /// Which attempt, or which of several equal questions.
     pub number: u32,
-    /// What is said.
+    /// The conversation so far.
     pub messages: Vec<Message>,
     /// The form of the answer.
     pub schema: Json,
@@ -126,22 +128,17 @@ impl Asker {
         question: Question<'_>,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
     ) -> Result<Told<T>, Unasked> {
-        let Question { stage, number, messages, schema } = question;
+        let Question { stage, number, mut messages, schema } = question;
         let request = ChatRequest {
-            schema: Some(OutputSchema { name: stage.to_owned(), schema, strict: false }),
-            ..ChatRequest::new(self.place(stage, number), messages, self.sampling.clone())
+            schema: Some(OutputSchema { name: stage.to_owned(), schema }),
+            ..ChatRequest::new(self.origin(stage, number), Vec::new(), self.sampling.clone())
         };
-        let read = |reply: &ChatReply, wrong: &mut Complaints| {
-            let told = read_json(reply).and_then(|json| read(&json));
-            told.map_err(|error| wrong.add(error.to_string())).ok()
+        let mut source = Row { asker: self, request };
+        let parse = |reply: &ChatReply| {
+            read_json(reply).and_then(|json| read(&json)).map_err(|error| error.to_string())
         };
-        let repair = |wrong: &Complaints| self.repair(&why(wrong));
-        let answer = asking::ask(self, request, read, repair).await?;
-        if let Some(error) = answer.failed {
-            return Err(Lost::of(&error).into());
-        }
-        let malformed = || Unasked::Malformed(why(&answer.wrong));
-        Ok(Told { value: answer.value.ok_or_else(malformed)?, messages: answer.messages })
+        let value = ask_and_repair(&mut source, &mut messages, parse).await?;
+        Ok(Told { value: value.map_err(Unasked::Malformed)?, messages })
     }
 
     /// Tells the model what is wrong with what it said, and asks once more.
@@ -171,19 +168,19 @@ impl Asker {
         &self.sampling
     }
 
-    /// Where a request stands.
+    /// Returns the origin of a request.
     #[must_use]
-    pub fn place(&self, stage: &str, number: u32) -> Place {
-        Place { stage: stage.to_owned(), slot: self.slot, attempt: number }
+    pub fn origin(&self, stage: &str, number: u32) -> RequestOrigin {
+        RequestOrigin { step: stage.to_owned(), row: self.slot, attempt: number }
     }
 
-    /// What was asked for so far, by stage.
+    /// Returns replies and tokens so far, by stage.
     #[must_use]
     pub fn uses(&self) -> BTreeMap<String, ModelUse> {
         self.state().uses.clone()
     }
 
-    /// Why the model gave no reply, where it ever did not.
+    /// Returns the last reason for which the model gave no reply.
     #[must_use]
     pub fn lost(&self) -> Option<Lost> {
         self.state().lost.clone()
@@ -199,7 +196,7 @@ impl Asker {
             Ok(reply) => {
                 let usage = reply.usage.unwrap_or_default();
                 let (input_tokens, output_tokens) = (usage.input_tokens, usage.output_tokens);
-                let uses = state.uses.entry(request.place.stage.clone()).or_default();
+                let uses = state.uses.entry(request.origin.step.clone()).or_default();
                 uses.add(&ModelUse { replies: 1, input_tokens, output_tokens });
             }
             Err(error) => state.lost = Some(Lost::of(error)),
@@ -211,22 +208,31 @@ impl Asker {
     }
 }
 
-/// What is wrong, in one line.
-fn why(wrong: &Complaints) -> String {
-    wrong.list().join("; ")
-}
-
-/// The JSON of a whole reply that declines nothing.
+/// Finds the JSON of a reply that declines nothing.
 fn read_json(reply: &ChatReply) -> Result<Json, ParseError> {
     if let Some(refusal) = &reply.refusal {
         return Err(ParseError::expected("JSON, not a refusal", refusal));
     }
-    let json = reply.json();
-    // What was cut short may be whole JSON all the same.
-    json.or_else(|error| {
-        whole(reply)?;
-        Err(ParseError::expected(&format!("JSON ({error})"), &reply.content))
-    })
+    reply.json().map_err(|error| ParseError::expected(&format!("JSON ({error})"), &reply.content))
+}
+
+/// The conversation of one question.
+struct Row<'a> {
+    asker: &'a Asker,
+    request: ChatRequest,
+}
+
+impl ReplySource for Row<'_> {
+    type Error = Unasked;
+
+    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Unasked>> {
+        self.request.messages = messages.to_vec();
+        Box::pin(async { self.asker.chat(&self.request).await.map_err(|error| Lost::of(&error).into()) })
+    }
+
+    fn repair(&self, problem: &str) -> Result<Vec<Message>, Unasked> {
+        Ok(self.asker.repair(problem)?)
+    }
 }
 
 impl ChatModel for Asker {
@@ -234,7 +240,7 @@ impl ChatModel for Asker {
         self.model.identity()
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(async move {
             let result = self.model.chat(request).await;
             self.note(request, &result);
@@ -254,10 +260,10 @@ impl ChatModel for Relabelled {
         self.asker.identity()
     }
 
-    fn chat<'a>(&'a self, request: &'a ChatRequest) -> Soon<'a, Result<ChatReply, ChatError>> {
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ChatError>> {
         Box::pin(async move {
             let mut request = request.clone();
-            self.stage.clone_into(&mut request.place.stage);
+            self.stage.clone_into(&mut request.origin.step);
             self.asker.chat(&request).await
         })
     }

@@ -25,7 +25,7 @@ use crate::evaluation::judge::Judge;
 use crate::evaluation::measures::class_name;
 use crate::synthesis::world::UnitWorld;
 
-/// Its name in books and files.
+/// Its name in usage reports and files.
 pub const STAGE: &str = "caller";
 
 /// What an episode may take: time is the run's business, and would make it depend on the machine.
@@ -64,7 +64,7 @@ pub async fn solve(
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
     let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;
-    let mind = Mind::new(asker.as_model(STAGE), asker.sampling().clone(), asker.place(STAGE, number));
+    let mind = Mind::new(asker.as_model(STAGE), asker.sampling().clone(), asker.origin(STAGE, number));
     let agent: Box<dyn Agent> = match protocol {
         Protocol::Tools => Box::new(FunctionCalling::new(mind)),
         Protocol::Text => Box::new(ReAct::new(mind)),

@@ -18,7 +18,7 @@ use super::lines::{says, with_says};
 use super::prompts::PromptSet;
 use super::transcript;
 
-/// Its name in books and files.
+/// Its name in usage reports and files.
 pub const STAGE: &str = "judge";
 /// Votes that one attempt can hold: votes of several attempts are numbered apart.
 pub const MOST_VOTES: u32 = 32;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use diorama_llm::Books;
+use diorama_llm::UsageReport;
 use diorama_output::funnel::ModelUse;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -102,7 +102,7 @@ pub struct Cost {
     /// Money for each kept row, in the currency of the prices.
     pub cost_per_row: f64,
     /// What this run asked and spent, retries and lost calls included.
-    pub books: Books,
+    pub usage_report: UsageReport,
 }
 
 impl Quality {

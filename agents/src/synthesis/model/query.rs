@@ -10,7 +10,7 @@ use super::lines::UserLines;
 use super::plan::Brief;
 use super::prompts::PromptSet;
 
-/// Its name in books and files.
+/// Its name in usage reports and files.
 pub const STAGE: &str = "query";
 
 /// What the agent is told.

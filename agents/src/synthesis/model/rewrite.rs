@@ -17,7 +17,7 @@ use super::prompts::PromptSet;
 use crate::synthesis::world::UnitWorld;
 use diorama_proof::Candidate;
 
-/// Its name in books and files.
+/// Its name in usage reports and files.
 pub const STAGE: &str = "rewrite";
 
 /// What the model is told of a line.

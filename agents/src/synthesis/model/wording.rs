@@ -18,7 +18,7 @@ use super::lines::{Kind, kinds, says};
 use super::prompts::PromptSet;
 use super::transcript;
 
-/// Its name in books and files.
+/// Its name in usage reports and files.
 pub const STAGE: &str = "wording";
 
 /// What the model is told: the conversation, with a gap for each message of the assistant.

@@ -117,7 +117,7 @@ impl<'a> Executor<'a> {
         };
         let messages = selector::prompt(&input)?;
         let read = |reply: &str| selector::parse(reply, &known);
-        let selected = self.mind.told(environment, selector::ROLE, messages, read).await?;
+        let selected = self.mind.ask_and_parse(environment, selector::ROLE, messages, read).await?;
         let (calling, apis) = match selected {
             Selected::Known(answer) => {
                 self.answer = Some(answer.clone());
@@ -153,7 +153,7 @@ impl<'a> Executor<'a> {
         let mut messages = caller::prompt(&input)?;
         for _ in 0..OPERATIONS + apis.len() {
             let read = |reply: &str| caller::parse(reply, apis).map(|turn| (turn, reply.to_owned()));
-            let told = self.mind.told(environment, caller::ROLE, messages.clone(), read).await?;
+            let told = self.mind.ask_and_parse(environment, caller::ROLE, messages.clone(), read).await?;
             let (call, about, instructions, said) = match told {
                 (Turn::Result(result), _) => return Ok(result),
                 (Turn::Operation { call, description, instructions }, said) => {

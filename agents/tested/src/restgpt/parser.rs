@@ -126,7 +126,7 @@ pub async fn read(
         instructions: reading.instructions,
     };
     for (way, next) in [(prompt as Way, "jq from a snippet"), (snippet_prompt as Way, "reading the reply")] {
-        let because = match mind.told(environment, ROLE, way(&input)?, parse).await {
+        let because = match mind.ask_and_parse(environment, ROLE, way(&input)?, parse).await {
             Ok(program) => match output(&program, reading.body) {
                 Ok(text) => return Ok(text),
                 Err(because) => because,
@@ -137,7 +137,7 @@ pub async fn read(
         environment.note(Note::FellBack { role: ROLE.to_owned(), to: next.to_owned(), because })?;
         input.example = &snippet;
     }
-    mind.told(environment, ROLE, reader_prompt(&input)?, parse_words).await
+    mind.ask_and_parse(environment, ROLE, reader_prompt(&input)?, parse_words).await
 }
 
 type Way = fn(&Input<'_>) -> Result<Vec<Message>, PromptError>;

@@ -1,13 +1,13 @@
-//! What the server received and answered, by its own count.
+//! Owns the server's own count of requests and replies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value as Json;
 
-/// The server's books.
+/// Requests and replies so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Books {
+pub struct ServerCounts {
     /// Requests that arrived.
     pub calls: u64,
     /// Whole replies that reported their tokens.
@@ -31,7 +31,7 @@ pub struct Received {
     pub authorization: Option<String>,
 }
 
-/// What one request came to.
+/// Result of one request.
 pub(crate) enum Entry {
     Fault(&'static str),
     Answered { input: u64, output: u64 },
@@ -39,22 +39,22 @@ pub(crate) enum Entry {
 }
 
 #[derive(Default)]
-pub(crate) struct Keeper {
+pub(crate) struct Counter {
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    books: Books,
+    counts: ServerCounts,
     seen: HashMap<blake3::Hash, u64>,
     received: Vec<Received>,
 }
 
-impl Keeper {
-    /// Counts a request, and says how often the same body came before. Without faults nobody needs to know that.
+impl Counter {
+    /// Counts a request, and says how often the same body came before. Without faults it says 0.
     pub(crate) fn receive(&self, body: &[u8], faultless: bool) -> u64 {
         let mut state = self.state();
-        state.books.calls += 1;
+        state.counts.calls += 1;
         if faultless {
             return 0;
         }
@@ -68,20 +68,20 @@ impl Keeper {
     }
 
     pub(crate) fn enter(&self, entry: Entry) {
-        let books = &mut self.state().books;
+        let counts = &mut self.state().counts;
         match entry {
-            Entry::Fault(name) => *books.faults.entry(name).or_default() += 1,
+            Entry::Fault(name) => *counts.faults.entry(name).or_default() += 1,
             Entry::Answered { input, output } => {
-                books.answered += 1;
-                books.input_tokens += input;
-                books.output_tokens += output;
+                counts.answered += 1;
+                counts.input_tokens += input;
+                counts.output_tokens += output;
             }
-            Entry::Lost => books.lost += 1,
+            Entry::Lost => counts.lost += 1,
         }
     }
 
-    pub(crate) fn books(&self) -> Books {
-        self.state().books.clone()
+    pub(crate) fn counts(&self) -> ServerCounts {
+        self.state().counts.clone()
     }
 
     pub(crate) fn received(&self) -> Vec<Received> {

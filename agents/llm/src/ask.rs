@@ -1,0 +1,109 @@
+//! Owns the one way to ask for a reply of a given form: ask, parse, and ask once more with what is wrong.
+
+use crate::chat::{ChatReply, Message};
+use crate::model::BoxFuture;
+
+/// Sends a conversation to a model, and words what is wrong with a reply.
+pub trait ReplySource: Send {
+    /// Error for which there is no reply at all.
+    type Error: Send;
+
+    /// Sends the messages and waits for the reply.
+    fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Self::Error>>;
+
+    /// Notes that a reply cannot be used. The default notes nothing.
+    ///
+    /// # Errors
+    /// When the conversation has to end here.
+    fn note_malformed(&mut self, _problem: &str) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
+    /// Returns the messages that send a reply back to the model.
+    ///
+    /// # Errors
+    /// When the prompt cannot be made.
+    fn repair(&self, problem: &str) -> Result<Vec<Message>, Self::Error>;
+}
+
+/// Asks, and parses the reply. A reply that does not parse is sent back once with the error. `messages` grows by what is said.
+///
+/// The inner error says what is wrong with the second reply: that it was cut short or withheld, else the parser's error.
+///
+/// # Errors
+/// When the model gives no reply.
+pub async fn ask_and_repair<S: ReplySource, T>(
+    source: &mut S,
+    messages: &mut Vec<Message>,
+    mut parse: impl FnMut(&ChatReply) -> Result<T, String> + Send,
+) -> Result<Result<T, String>, S::Error> {
+    let mut may_repair = true;
+    loop {
+        let reply = source.send(messages).await?;
+        messages.push(Message::assistant(reply.spoken()));
+        let problem = match parse(&reply) {
+            Ok(value) => return Ok(Ok(value)),
+            Err(problem) => reply.check_complete().err().map_or(problem, |cut| format!("{cut}; write less")),
+        };
+        source.note_malformed(&problem)?;
+        if !may_repair {
+            return Ok(Err(problem));
+        }
+        may_repair = false;
+        messages.extend(source.repair(&problem)?);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::FinishReason;
+
+    /// Gives replies in turn, and keeps what it is told of them.
+    struct Script {
+        replies: Vec<ChatReply>,
+        noted: Vec<String>,
+    }
+
+    impl ReplySource for Script {
+        type Error = String;
+
+        fn send<'a>(&'a mut self, _: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, String>> {
+            let reply =
+                if self.replies.is_empty() { Err("no reply".to_owned()) } else { Ok(self.replies.remove(0)) };
+            Box::pin(std::future::ready(reply))
+        }
+
+        fn note_malformed(&mut self, problem: &str) -> Result<(), String> {
+            self.noted.push(problem.to_owned());
+            Ok(())
+        }
+
+        fn repair(&self, problem: &str) -> Result<Vec<Message>, String> {
+            Ok(vec![Message::user(format!("Not so: {problem}."))])
+        }
+    }
+
+    /// Asks for a number; returns the outcome, the complaints, and the length of the conversation.
+    async fn ask(replies: Vec<ChatReply>) -> (Result<Result<u64, String>, String>, Vec<String>, usize) {
+        let mut source = Script { replies, noted: Vec::new() };
+        let mut messages = vec![Message::user("A number?")];
+        let parse = |reply: &ChatReply| reply.spoken().parse().map_err(|_| "found no number".to_owned());
+        let asked = ask_and_repair(&mut source, &mut messages, parse).await;
+        (asked, source.noted, messages.len())
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_does_not_parse_is_sent_back_once() {
+        let text = ChatReply::text;
+        let no = || "found no number".to_owned();
+        assert_eq!(ask(vec![text("<think>hm</think> 7")]).await, (Ok(Ok(7)), vec![], 2));
+        assert_eq!(ask(vec![text("seven"), text("7")]).await, (Ok(Ok(7)), vec![no()], 4));
+        let twice = ask(vec![text("seven"), text("VII"), text("7")]).await;
+        assert_eq!(twice, (Ok(Err(no())), vec![no(), no()], 4));
+        assert_eq!(ask(vec![text("seven")]).await, (Err("no reply".to_owned()), vec![no()], 3));
+        let cut = ChatReply { finish_reason: FinishReason::Length, ..text("sev") };
+        let expect = "the reply was cut short at its longest length; write less".to_owned();
+        assert_eq!(ask(vec![cut, text("7")]).await, (Ok(Ok(7)), vec![expect], 4));
+    }
+}
