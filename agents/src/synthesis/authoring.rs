@@ -8,6 +8,7 @@
 
 pub mod asking;
 pub mod build;
+mod complaints;
 pub mod deeds;
 pub mod domain;
 mod form;

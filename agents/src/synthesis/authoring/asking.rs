@@ -10,34 +10,8 @@ use diorama_tested::prompts::{self, PromptError};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+pub use super::complaints::Complaints;
 use super::funnel::{Funnel, Loss};
-
-/// Complaints about a reply: what was found, what was expected. No more than a model can take in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Complaints(Vec<String>);
-
-impl Complaints {
-    const MAX_COMPLAINTS: usize = 8;
-
-    /// Adds one.
-    pub fn add(&mut self, what: impl Into<String>) {
-        if self.0.len() < Self::MAX_COMPLAINTS {
-            self.0.push(what.into());
-        }
-    }
-
-    /// Returns whether there are none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns all of them.
-    #[must_use]
-    pub fn list(&self) -> &[String] {
-        &self.0
-    }
-}
 
 /// One thing that a model is asked for: its prompt, and the parser of its reply. Both are pure.
 pub trait Step: Sync {
@@ -231,11 +205,34 @@ fn bear(error: ChatError) -> Result<(), Stop> {
 /// Returns the reason for which a reply has no use; one that was cut short says so, because a shorter one may do.
 fn lost(reply: &ChatReply, text: &str, wrong: &mut Complaints) -> Loss {
     if let Err(cut) = reply.check_complete() {
-        wrong.0.insert(0, format!("{cut}; write less"));
+        wrong.add_first(format!("{cut}; write less"));
         return Loss::Cut;
     }
     if reply.refusal.is_some() {
         return Loss::Refusal;
     }
     if json_in(text).is_err() { Loss::NoJson } else { Loss::Form }
+}
+
+#[cfg(test)]
+mod tests {
+    use diorama_llm::JsonMode;
+
+    use super::*;
+
+    #[test]
+    fn a_json_mode_that_the_server_refuses_ends_the_run_and_other_refusals_do_not() {
+        let refused = |status| {
+            let (url, said) = (String::new(), String::new());
+            ChatError::JsonModeRefused { status, url, said, mode: JsonMode::JsonSchema }
+        };
+        let given_up = |last| ChatError::GaveUp { attempts: 8, last: Box::new(last) };
+        assert!(matches!(bear(refused(400)), Err(Stop::Model(_))));
+        assert!(matches!(bear(given_up(refused(500))), Err(Stop::Model(_))));
+        let lost = ChatError::LostReply { found: String::new(), usage: None };
+        assert!(bear(given_up(lost)).is_ok());
+        let advice = "check that the model takes these settings";
+        let too_long = ChatError::Refused { status: 400, url: String::new(), said: String::new(), advice };
+        assert!(bear(too_long).is_ok());
+    }
 }
