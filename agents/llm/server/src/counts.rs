@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 pub struct ServerCounts {
     /// Requests that arrived.
     pub calls: u64,
-    /// Whole replies that reported their tokens.
+    /// Complete replies that reported their tokens.
     pub answered: u64,
     /// The tokens that those reported as sent.
     pub input_tokens: u64,

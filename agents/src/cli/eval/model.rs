@@ -43,7 +43,8 @@ pub struct ConnectionArgs {
     /// Price of a million tokens that come back.
     #[arg(long, value_name = "P", default_value_t = 0.0)]
     pub price_out: f64,
-    /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended.
+    /// Keep replies in this file; what it holds is not asked again, so that a run can be taken up where it ended. Where it is
+    /// left out, `generate` keeps them in DIR/stages/replies.jsonl, other commands nowhere.
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// Answer from this file alone, and ask nobody.

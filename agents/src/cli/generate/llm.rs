@@ -36,7 +36,7 @@ const REPLIES: &str = "replies.jsonl";
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "With --backend llm")]
 pub struct LlmArgs {
-    /// Server, limits and replies; replies are kept in DIR/stages/replies.jsonl where neither --record nor --replay is given.
+    /// Server, limits and replies.
     #[command(flatten)]
     pub connection: ConnectionArgs,
     /// Terms of the model, for the licence of the rows.
