@@ -25,7 +25,7 @@ use diorama_simulator::session::{Session, SessionOptions};
 use diorama_tested::environment::EnvironmentError;
 use lru::LruCache;
 
-/// What a world states of where it comes from.
+/// The licence and the source that a world states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
     /// Its licence, or `unstated`.
@@ -54,7 +54,7 @@ impl World {
         Self { base, vocabulary, hash, terms: None, survey: OnceLock::new() }
     }
 
-    /// What candidates are held against.
+    /// The context that candidates are checked against.
     #[must_use]
     pub fn premises(&self) -> Premises<'_> {
         let survey = self.survey.get_or_init(|| Survey::new(self.base.world()));

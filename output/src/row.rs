@@ -151,7 +151,7 @@ pub enum Split {
     Test,
 }
 
-/// What stands for a source that nothing states.
+/// The value of a source that no document states.
 pub(crate) fn unstated() -> String {
     diorama_seeds::doc::UNSTATED.to_owned()
 }

@@ -61,7 +61,7 @@ pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
     })
 }
 
-/// What worlds were made from. Sources that begin with the same words and a colon are listed behind these.
+/// Joins the sources of worlds. Sources that begin with the same words and a colon are listed behind these.
 fn sources(docs: &[WorldDoc]) -> String {
     let mut all: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
     for source in docs.iter().map(WorldDoc::source) {

@@ -196,7 +196,7 @@ fn faults_cost_what_the_report_says() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), 40);
     let run = |faults: &str| eval(&["--agent", "oracle", "--tasks", &dataset, "--faults", faults]);
-    // What passes is tried again; nothing is lost, and nothing is excluded.
+    // Faults that pass are tried again: no episode is lost or excluded.
     let passing = run("429=0.3,503=0.2,latency=10");
     assert_eq!((&passing["success"], &passing["excluded"]), (&json!(1.0), &json!(0)), "{passing}");
     assert_eq!(passing["faults"]["drop"]["difference"], 0.0);

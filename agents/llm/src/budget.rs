@@ -167,7 +167,7 @@ impl RunBudget {
             {
                 let mut state = self.state();
                 let spent = self.before.plus(state.total.usage).plus(state.total.unknown_usage);
-                // What does not fit beside the settled calls never will.
+                // A call that does not fit beside the settled calls never will.
                 self.check(spent, most)?;
                 if self.check(spent.plus(state.reserved), most).is_ok() {
                     state.reserved = state.reserved.plus(most);

@@ -36,7 +36,7 @@ pub struct Inputs {
 pub struct Refused {
     /// Its path.
     pub document: String,
-    /// What is wrong with it, and where.
+    /// The first error, with its place.
     pub reason: String,
 }
 

@@ -187,7 +187,7 @@ pub(super) fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
 pub(super) struct Proposal {
     /// The conversation.
     pub(super) candidate: Candidate,
-    /// What is special about it.
+    /// Its tags.
     pub(super) phenomena: Vec<&'static str>,
     /// The domain that it is written for, where its author knows.
     pub(super) domain: Option<DomainId>,

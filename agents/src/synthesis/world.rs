@@ -31,7 +31,7 @@ pub struct Family {
     pub name: String,
     /// Licence of its rows; `unstated` where its document gives none.
     pub license: String,
-    /// What it was made from; `unstated` where its document does not say.
+    /// Its source; `unstated` where its document names none.
     pub origin: String,
     /// The archetypes of its domains, in order, without duplicates.
     pub archetypes: Vec<String>,
@@ -78,7 +78,7 @@ impl UnitWorld {
         Premises { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
-    /// What rows say of it.
+    /// Returns the values that rows state of this world.
     #[must_use]
     pub fn of_rows(&self) -> RowWorld<'_> {
         RowWorld {

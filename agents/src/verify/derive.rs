@@ -22,7 +22,7 @@ use crate::synthesis::row::{About, RowWorld, row as row_of};
 /// The version of the generator whose rows hold no claims.
 const WITHOUT_CLAIMS: &str = "generate/1";
 
-/// What rows without claims leave unproven.
+/// The columns that rows without claims leave unproven.
 pub const OF_OLDER_ROWS: &str = "checks, user_facts and the system message of rows of generate/1, which hold no claims \
                                  to derive them from";
 

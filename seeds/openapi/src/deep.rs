@@ -116,7 +116,7 @@ fn schemas_may_lie_inside_each_other_however_deep() {
         for levels in [20, 50, LEVELS] {
             let schema = nested(open, r#"{"type": "string"}"#, close, levels);
             import_all(open, vec![document(&schema, "{}"), swagger(&schema, "{}")]);
-            // What does not begin like JSON is YAML.
+            // A text that does not begin like JSON is YAML.
             let yaml = format!(
                 "openapi: 3.1.0\n{}",
                 document(&schema, "{}").replacen("{\"openapi\": \"3.1.0\",", "x: {", 1)

@@ -1,4 +1,4 @@
-//! What a document says of itself: under which licence it stands, and where it comes from.
+//! Reads the licence and the source of a document from its `info`.
 
 use serde_json::Value as Json;
 

@@ -68,7 +68,7 @@ impl Schemas {
         self.check_at(schema, value, At::top(side, &Cell::new(0)))
     }
 
-    /// Whether a reply is valid by a schema, given the steps that checks before it took.
+    /// Returns true if a reply is valid by a schema, given the steps that checks before it took.
     pub(super) fn fits_within(&self, schema: &Json, value: &Json, steps: &Cell<u32>) -> bool {
         self.check_at(schema, value, At::top(Side::Reply, steps)).is_ok()
     }

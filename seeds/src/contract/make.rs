@@ -259,7 +259,7 @@ impl Known {
 }
 
 impl Maker<'_> {
-    /// Whether a value is valid by a schema. After a million schemas in one reply, or one item of its
+    /// Returns true if a value is valid by a schema. After a million schemas in one reply, or one item of its
     /// list, every value is.
     fn fits(&self, schema: &Json, value: &Json) -> bool {
         self.schemas.fits_within(schema, value, &self.checks)

@@ -238,7 +238,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Nothing of a word stands right behind a number.
+    /// Refuses letters right behind a number.
     fn end_of_number(&self, start: usize) -> Result<(), ExprError> {
         match self.byte(0) {
             b'u' | b'U' => refuse(start, "found an unsigned literal; leave the `u` out"),
@@ -275,7 +275,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What stands behind a `\`.
+    /// Reads the character that an escape names.
     fn escaped(&mut self) -> Option<char> {
         let byte = self.byte(0);
         let (radix, digits) = match byte {

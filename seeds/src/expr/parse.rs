@@ -147,7 +147,7 @@ impl Parser<'_> {
         self.rest_of(first)
     }
 
-    /// What stands behind a `-`: with a number, it is that number.
+    /// Parses the operand of a `-`. A number takes the sign into itself.
     fn negated(&mut self, start: usize) -> Result<Ast, ExprError> {
         let number = self.tokens.next_if(|placed| {
             use Token::{LeastInteger, Literal};

@@ -71,7 +71,7 @@ impl Bound {
 }
 
 impl Span {
-    /// Whether it ends before it begins; of days, whether its last day comes before its first.
+    /// Returns true if the span ends before it begins.
     pub(super) fn is_backwards(&self, clock: Clock<'_>, of_days: bool) -> bool {
         if of_days {
             return self.from.day(clock) > self.to.day(clock);

@@ -416,7 +416,7 @@ fn spans_that_end_before_they_begin_are_refused() {
 
 #[test]
 fn lists_of_lists_are_bounded() {
-    // Nobody says how many items there are: the innermost lists have one.
+    // The type gives no number of items: the innermost lists have one.
     let nested = |levels: usize, of: &str| {
         format!("{}{of}{}", "{type: list, items: ".repeat(levels), "}".repeat(levels))
     };

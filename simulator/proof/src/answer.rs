@@ -13,7 +13,7 @@ pub enum Asked {
         path: String,
         /// In words.
         about: String,
-        /// Whether it is one of several such values, of which there may happen to be one only.
+        /// True if the request asks for this value of all items that fit, even where only one fits.
         several: bool,
     },
     /// The same member of every item of an array.

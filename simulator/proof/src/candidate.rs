@@ -129,14 +129,14 @@ pub enum CandidateError {
     /// More of something than the gates take.
     #[error("{what}: found {found}, expected at most {most} in a candidate; make several candidates of it")]
     TooLarge {
-        /// Of what.
+        /// The name of the bounded thing.
         what: &'static str,
         /// How many there are.
         found: usize,
         /// How many there may be.
         most: usize,
     },
-    /// Nobody waits for what comes of it.
+    /// The client has left.
     #[error("the check was stopped")]
     Stopped,
     /// A tool that the world does not have.

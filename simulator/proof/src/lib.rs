@@ -42,7 +42,7 @@ pub struct Premises<'a> {
     pub vocabulary: &'a Vocabulary,
     /// Which API finds, shows and changes what.
     pub survey: &'a Survey,
-    /// Whether anybody still waits for what comes of it.
+    /// Tells a check that its client has left.
     pub stop: Stop<'a>,
 }
 
@@ -51,7 +51,7 @@ pub struct Premises<'a> {
 pub struct Stop<'a>(Option<&'a AtomicBool>);
 
 impl<'a> Stop<'a> {
-    /// Nobody stops it.
+    /// A check that runs to its end.
     pub const NEVER: Self = Self(None);
 
     /// Stops once this is true.
@@ -60,7 +60,7 @@ impl<'a> Stop<'a> {
         Self(Some(flag))
     }
 
-    /// Whether to stop.
+    /// Returns true once the check is to stop.
     #[must_use]
     pub fn is_set(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Relaxed))

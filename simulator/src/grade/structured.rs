@@ -69,7 +69,7 @@ pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
     }
 }
 
-/// Whether given values are those of a set: each value is given, and nothing else. A value that several items share may be
+/// Returns true if the given values are those of a set: each value is given, and no other. A value that several items share may be
 /// given once, or once for each of them.
 fn states_set(items: &[&Fact], given: &[Json], zone: &Zone) -> bool {
     given.len() <= items.len()
@@ -122,7 +122,7 @@ impl AskedFact {
         asked.collect()
     }
 
-    /// Whether what is given is the fact, whose values are `wanted` once what the world made is put in.
+    /// Returns true if the agent gave this fact. `wanted` are its values, with the values that the world made put in.
     pub(super) fn is_given(&self, wanted: &[Fact], given: &Json, zone: &Zone) -> bool {
         match (self.form, given) {
             (Form::One, given) => wanted.first().is_some_and(|fact| states(fact, given, zone)),
@@ -222,7 +222,7 @@ fn add_names(resource: ResourceId, key: &Value, base: &Base, found: &mut Vec<Str
     found.extend(texts.filter_map(|(_, value)| value.as_str()).map(fold));
 }
 
-/// Whether an `about` names one of the subjects: it is one, or has one in it as whole words, with few others around it.
+/// Returns true if an `about` names one of the subjects: it is one, or has one in it as whole words, with few others around it.
 pub(super) fn is_about(given: &str, subjects: &[String]) -> bool {
     if given.chars().count() > LONGEST_ABOUT {
         return false;
@@ -235,7 +235,7 @@ pub(super) fn is_about(given: &str, subjects: &[String]) -> bool {
     subjects.iter().any(|subject| names(&subject))
 }
 
-/// Whether a text has another in it as whole words. Nothing has an empty text in it.
+/// Returns true if a text has another in it as whole words. An empty text is in none.
 fn has_words(text: &str, part: &str) -> bool {
     !part.is_empty()
         && text.match_indices(part).any(|(start, _)| {

@@ -20,7 +20,7 @@ const IDLE_STAYS_MS: u64 = 5_000;
 /// Bytes of an IPv6 address that name its network, all of which one client may have.
 const NETWORK_BYTES: usize = 8;
 
-/// What is known of a connection to those who look for one to close.
+/// The state of a connection, from which one to close is chosen.
 #[derive(Debug)]
 pub(super) struct Connection {
     from: IpAddr,
@@ -28,7 +28,7 @@ pub(super) struct Connection {
     since_ms: AtomicU64,
     asked: AtomicBool,
     answering: AtomicBool,
-    /// Whether a reply waits for its reader.
+    /// True while a reply waits for its reader.
     writing: AtomicBool,
     ended: Notify,
 }
@@ -62,7 +62,7 @@ impl Connection {
         self.writing.store(writing, Relaxed);
     }
 
-    /// Whether a request ever came.
+    /// Returns true if a request ever came.
     pub(super) fn has_asked(&self) -> bool {
         self.asked.load(Relaxed)
     }

@@ -47,7 +47,7 @@ pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 pub(super) struct Reached {
     /// The session that its path names.
     pub(super) slot: Arc<Slot>,
-    /// What is still to do about the response.
+    /// The steps that follow the response.
     pub(super) after: Arc<Mutex<After>>,
 }
 

@@ -1,4 +1,4 @@
-//! What HTTP asks of every response: kinds of content, pages, other origins, ids of requests.
+//! Adds to every response what HTTP asks of it: kinds of content, pages, other origins, ids of requests.
 
 use axum::body::Body;
 use axum::http::header::{

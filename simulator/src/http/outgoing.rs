@@ -93,7 +93,7 @@ impl Socket {
         Self { stream: TokioIo::new(stream), connection, limit, waiting: None }
     }
 
-    /// What became of a write, or an error once it has waited too long.
+    /// Returns the result of a write, or an error once it has waited too long.
     fn in_time<T: Debug>(
         &mut self,
         written: Poll<io::Result<T>>,
@@ -111,7 +111,7 @@ impl Socket {
             Box::pin(sleep(limit))
         };
         ready!(self.waiting.get_or_insert_with(wait).as_mut().poll(context));
-        // What the operating system still holds for this peer goes, too.
+        // The operating system drops the bytes that it still holds for this peer, too.
         let _ = self.stream.inner().set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

@@ -42,7 +42,7 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(75);
 const MAX_LINE: usize = 4_096;
 /// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
 const LET_FINISH: Duration = Duration::from_secs(1);
-/// So many times the limit is read of a body that is too large before its sender is cut off.
+/// Limits of bytes that are read of a body that is too large before its sender is cut off.
 const READ_AWAY: usize = 16;
 /// Bytes of bodies that are held at a time, while they are read and answered.
 const READING_BYTES: usize = 256 << 20;
@@ -288,7 +288,7 @@ impl Server {
     }
 
     async fn work(&self, parts: Parts, target: Target, body: Bytes) -> Response<Body> {
-        // What tells of the server, or makes room in it, is answered always.
+        // Requests that tell of the server, or make room in it, are always answered.
         let always =
             |action| matches!(action, Action::Health | Action::Ready | Action::Metrics | Action::Delete);
         if !target.does(always)

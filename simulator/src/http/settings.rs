@@ -54,7 +54,7 @@ pub struct StateFolder {
     pub path: PathBuf,
     /// Whether a write is on the disk, and not only with the operating system, before it is answered.
     pub fsync: bool,
-    /// Whether to go on with what is left where something of the folder was lost.
+    /// True if the server goes on with what is left of a damaged folder.
     pub accept_loss: bool,
 }
 

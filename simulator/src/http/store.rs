@@ -108,7 +108,7 @@ impl From<Kept> for Prefix {
 pub(super) struct Store {
     path: PathBuf,
     fsync: bool,
-    /// Whether to go on where something was lost.
+    /// True if the server goes on with what is left of a damaged folder.
     accept_loss: bool,
     /// None while the folder cannot be opened again.
     opened: RwLock<Option<Opened>>,

@@ -28,7 +28,7 @@ pub(super) struct Incoming<'a> {
     pub(super) body: &'a [u8],
     /// What its path names.
     pub(super) target: &'a Target,
-    /// Whether its sender is gone.
+    /// True once the sender has left.
     pub(super) gone: &'a AtomicBool,
 }
 

@@ -103,7 +103,7 @@ impl Target {
         }
     }
 
-    /// Whether the reply may be large.
+    /// Returns true if the reply may be large.
     pub(super) fn may_be_large(&self) -> bool {
         let large = |action| {
             use Action::{Batch, Call, Diff, Document, Export, Log, State, Tools, Yaml};

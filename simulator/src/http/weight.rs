@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::problem::Problem;
 
-/// What a server holds for others.
+/// The bytes that a server holds for its clients.
 #[derive(Debug, Default)]
 pub(super) struct Scale {
     sessions: AtomicU64,

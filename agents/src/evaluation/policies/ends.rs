@@ -143,7 +143,7 @@ impl End {
 
     /// A value of its kind for a fact that is asked for.
     fn guess(self, form: &Json, values: &[&Json]) -> Option<Json> {
-        // Of a list or a map, a value of its items.
+        // For a list or a map, the schema of its items.
         let schema = form.get("items").or_else(|| form.get("additionalProperties")).unwrap_or(form);
         let numeric = schema["type"] == "number" || schema["type"] == "integer";
         let mut fitting = values.iter().filter(|value| match schema["type"].as_str() {

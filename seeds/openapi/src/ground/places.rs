@@ -802,7 +802,7 @@ impl Places {
         }
     }
 
-    /// Whether a collection is another one (`of`) or stands below it: by its path, which begins with `path`, or by what it
+    /// Returns true if a collection is another one (`of`) or stands below it: by its path, which begins with `path`, or by what it
     /// stands below itself. `of` is no collection's index where only the path counts.
     fn is_below(&self, index: usize, path: &str, of: usize) -> bool {
         let mut seen = HashSet::from([index]);

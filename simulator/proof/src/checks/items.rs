@@ -161,7 +161,7 @@ impl Told<'_> {
         names.push(key.to_text(&self.world.zone));
     }
 
-    /// Whether each value names its item itself: the name or the key of a record, or a text of its own for each item.
+    /// Returns true if each value names its item itself: the name or the key of a record, or a text of its own for each item.
     fn name_themselves(&self, values: &[ItemValue<'_>]) -> bool {
         let names_record = |value: &ItemValue<'_>| {
             let Some(Body::Leaf(_, Origin::Field { resource, field, .. })) = value.leaf else { return false };

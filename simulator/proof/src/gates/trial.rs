@@ -86,7 +86,7 @@ impl<'a> Trial<'a> {
         self.premises.base.world()
     }
 
-    /// Whether nobody waits for the verdict any more: then a gate ends, whatever it has found.
+    /// Returns true if the client has left. A gate then ends, whatever it has found.
     pub(super) fn is_stopped(&self) -> bool {
         self.premises.stop.is_set()
     }

@@ -569,7 +569,7 @@ fn assign(candidates: &[Vec<Source>], shared: impl Fn(Source) -> bool) -> Vec<Op
     served.sources
 }
 
-/// What serves which atom.
+/// Which mention states which part of the expected facts.
 struct Served {
     sources: Vec<Option<Source>>,
     /// The atom that each source serves; one of them, where it speaks for all.

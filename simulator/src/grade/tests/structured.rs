@@ -76,7 +76,7 @@ fn lists_hold_each_item_once() {
     assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "a1"])));
     assert!(!holds(names(&["a1", "b2"], false), json!(["a1", "b2", "c3"])));
     assert!(!holds(names(&["a1", "b2"], false), json!("a1, b2")));
-    // What two items share may be given once.
+    // A value that two items share may be given once.
     assert!(holds(names(&["a1", "a1", "b2"], false), json!(["b2", "a1"])));
     assert!(!holds(names(&["a1", "a1", "b2"], false), json!(["a1", "a1"])));
 }
@@ -120,7 +120,7 @@ fn values_of_several_items_are_one_fact() {
     }
     let unnamed = asked(json!([value("mean minutes", 55.0, &[]), value("mean minutes", 98.0, &["Rome"])]));
     assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
-    // Whether one fits or several is for the agent to find out.
+    // The schema does not tell how many items fit.
     let schema = |stage: StageCheck| {
         let checks = Checks {
             variants: vec![Variant { stages: vec![stage], changes: Vec::new() }],

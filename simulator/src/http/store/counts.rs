@@ -22,7 +22,7 @@ const ID: usize = 32;
 /// The counts of all sessions.
 pub(super) struct Counts(Mutex<Places>);
 
-/// What the file holds.
+/// The content of the file.
 pub(super) struct Counted {
     /// The sessions that are counted, each with its events.
     pub(super) sessions: Vec<(String, u64)>,
@@ -32,7 +32,7 @@ pub(super) struct Counted {
 
 struct Places {
     file: File,
-    /// Whether places have to be on the disk before their sessions are.
+    /// True if places have to be on the disk before their sessions are.
     fsync: bool,
     of: HashMap<String, u64>,
     free: Vec<u64>,
@@ -52,7 +52,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// What the file holds.
+    /// Reads the file.
     pub(super) fn read(&self) -> io::Result<Counted> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();

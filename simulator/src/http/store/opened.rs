@@ -43,11 +43,11 @@ struct Flusher {
 /// Who waits for a flush.
 type Waiting = oneshot::Sender<Persisted>;
 
-/// What the database makes in a folder.
+/// The files that the database makes in a folder.
 const KEYSPACES: &str = "keyspaces";
 
 impl Opened {
-    /// Whether a folder has a database.
+    /// Returns true if a folder has a database.
     pub(super) fn is_at(path: &Path) -> bool {
         path.join(KEYSPACES).exists()
     }

@@ -325,7 +325,7 @@ fn sessions_share_the_text_of_their_documents() {
         let found: Json = serde_saphyr::from_slice(&second.concat()).unwrap();
         assert_eq!(found, expect, "{form}");
     }
-    // What is to be found by searching is not read off the document.
+    // APIs that are to be found by searching are not in the document.
     let task = session(&app, json!({"task": "t1"}));
     let document: Json = serde_json::from_slice(&parts(&task, "json").concat()).unwrap();
     assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{}", document["paths"]);

@@ -83,7 +83,7 @@ fn sessions_that_were_refused_do_not_come_back() {
             settings.state = Some(StateFolder { path: folder.to_owned(), fsync: false, accept_loss: false });
         })
     };
-    // Whether requests meet is chance; they need not meet in every round.
+    // Requests meet by chance, and not in every round.
     for _ in 0..5 {
         let folder = tempfile::tempdir().unwrap();
         let app = limited(folder.path());
@@ -101,7 +101,7 @@ fn sessions_that_were_refused_do_not_come_back() {
         drop(app);
         let app = limited(folder.path());
         assert_eq!(app.sessions(), 5);
-        // What was reserved and not taken is free again.
+        // Places that were reserved and not taken are free again.
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4, "clock": "never"})).0, 422);
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4})).0, 201);
     }

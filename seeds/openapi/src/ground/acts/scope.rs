@@ -66,7 +66,7 @@ impl Act<'_> {
         }
     }
 
-    /// Whether records of a resource refer to those of another, directly or through others.
+    /// Returns true if records of a resource refer to those of another, directly or through others.
     fn stands_below(&self, name: &str, above: &str) -> bool {
         let mut seen = IndexSet::from([name]);
         let mut next = 0;
@@ -92,7 +92,7 @@ fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u3
     }
 }
 
-/// What is above, with what stands above that, each collection's once.
+/// Returns the given collections and all that stand above them, each once.
 pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above> {
     let mut all = Vec::new();
     let mut seen = IndexSet::new();
