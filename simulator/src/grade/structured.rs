@@ -69,8 +69,8 @@ pub(super) fn states(fact: &Fact, given: &Json, zone: &Zone) -> bool {
     }
 }
 
-/// Returns true if the given values are those of a set: each value is given, and no other. A value that several items share may be
-/// given once, or once for each of them.
+/// Returns true if the given values are those of a set: each value is given, and no other. A value that several items
+/// share may be given once, or once for each of them.
 fn states_set(items: &[&Fact], given: &[Json], zone: &Zone) -> bool {
     given.len() <= items.len()
         && items.iter().all(|item| given.iter().any(|given| states(item, given, zone)))

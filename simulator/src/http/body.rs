@@ -23,8 +23,8 @@ pub(super) enum Unread {
     Broken(String),
 }
 
-/// A body of at most so many bytes, for which `hold` has a place.
-pub(super) async fn whole<B>(
+/// Reads a body of at most `limit` bytes, for which `hold` has a place.
+pub(super) async fn read_whole<B>(
     body: &mut B,
     limit: usize,
     mut hold: impl FnMut(usize) -> bool,

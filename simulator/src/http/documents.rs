@@ -90,11 +90,11 @@ struct Around {
 }
 
 impl Documents {
-    /// The document of a session that shows all APIs; `describe` makes one for a session's id.
+    /// Returns the document of a session that shows all APIs. `describe` makes one for a session's id.
     ///
     /// # Errors
     /// When the machine gives no random bytes.
-    pub(super) fn whole(
+    pub(super) fn describe_all(
         &self,
         id: &str,
         form: Form,

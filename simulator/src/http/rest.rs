@@ -35,7 +35,7 @@ impl App {
             let document = match visible {
                 None => {
                     let describe = |id: &str| described(world, &self.base_url(id), auth, |_| true);
-                    slot.world.documents.whole(id, form, describe)?
+                    slot.world.documents.describe_all(id, form, describe)?
                 }
                 Some(visible) => {
                     let describe =

@@ -27,7 +27,7 @@ use tokio::time::{sleep, timeout};
 
 use super::App;
 use super::after::After;
-use super::body::{Unread, read_away, whole};
+use super::body::{Unread, read_away, read_whole};
 use super::connections::{Connection, Connections, Full};
 use super::mcp::{self, Reached};
 use super::negotiate::media_type;
@@ -46,10 +46,11 @@ const LET_FINISH: Duration = Duration::from_secs(1);
 const READ_AWAY: usize = 16;
 /// Bytes of bodies that are held at a time, while they are read and answered.
 const READING_BYTES: usize = 256 << 20;
-/// So many requests with large replies for each processor are answered at a time, and so many at least: what answering
-/// them takes is not counted before it is a reply.
-const WORKING_EACH: usize = 4;
-const WORKING_AT_LEAST: usize = 8;
+/// Requests with large replies that are answered at a time, for each processor. The bytes that answering takes are not
+/// counted before there is a reply.
+const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
+/// The least of such requests that are answered at a time, whatever the processors.
+const MIN_LARGE_REPLIES: usize = 8;
 /// How often leases are looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How long nothing is accepted after accepting failed, as when too many files are open.
@@ -93,8 +94,9 @@ pub async fn serve(
 ) -> io::Result<()> {
     let mut connections = Connections::new(&app.settings);
     let reading = Semaphore::new(READING_BYTES);
-    let most_working =
-        available_parallelism().map_or(0, |cores| cores.get() * WORKING_EACH).max(WORKING_AT_LEAST);
+    let most_working = available_parallelism()
+        .map_or(0, |cores| cores.get() * LARGE_REPLIES_PER_PROCESSOR)
+        .max(MIN_LARGE_REPLIES);
     let working = Arc::new(Semaphore::new(most_working));
     let server = Arc::new(Server { mcp: mcp::service(&app), app, reading, working });
     let mut tasks = JoinSet::new();
@@ -245,7 +247,7 @@ impl Server {
             }
             true
         };
-        let read = timeout(within, whole(&mut body, limit, hold)).await;
+        let read = timeout(within, read_whole(&mut body, limit, hold)).await;
         let seconds = within.as_secs();
         let unread = match read {
             Ok(Ok(body)) => return Ok((body, held)),
@@ -403,7 +405,7 @@ fn is_json(response: &Response<Body>) -> bool {
 /// A refusal of MCP's transport, which is a line of text, in the form of all others.
 async fn problem_of(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
-    let said = whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
+    let said = read_whole(&mut response.into_body(), MAX_LINE, |_| true).await.unwrap_or_default();
     Problem::new(status, String::from_utf8_lossy(&said)).into_response()
 }
 

@@ -54,7 +54,7 @@ async fn send(app: &App, token: &str, line: &str, body: Json) -> (u16, HeaderMap
         body.as_bytes(),
     );
     let (parts, mut body) = response.into_parts();
-    let bytes = body::whole(&mut body, usize::MAX, |_| true).await.unwrap();
+    let bytes = body::read_whole(&mut body, usize::MAX, |_| true).await.unwrap();
     let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes)));
     (parts.status.as_u16(), parts.headers, body)
 }

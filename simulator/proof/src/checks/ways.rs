@@ -1,4 +1,5 @@
-//! The evidence that a value may rest on: its own place in a reply, and for a computed value the same value with two arguments exchanged.
+//! The evidence that a value may rest on: its own place in a reply, and for a computed value the same value with two
+//! arguments exchanged.
 
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, Evidence};
@@ -9,8 +10,8 @@ use serde_json::{Map, Value as Json};
 use super::Told;
 
 impl Told<'_> {
-    /// Returns the alternative evidence of a leaf, each enough by itself: the leaf; for a value computed from two arguments of one type, the same
-    /// value the other way round (example: the distance between two places).
+    /// Returns the alternative evidence of a leaf, each enough by itself: the leaf; for a value computed from two arguments of
+    /// one type, the same value the other way round (example: the distance between two places).
     pub(super) fn ways(
         &self,
         (call, entry, path): (usize, &LogEntry, &str),
