@@ -10,7 +10,7 @@ pub mod reverse_chain;
 
 use std::path::{Path, PathBuf};
 
-use diorama_tested::environment::Answer;
+use diorama_baselines::environment::Answer;
 
 /// Material that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use diorama_baselines::environment::EnvironmentError;
 use diorama_output::manifest::world_file;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
@@ -22,7 +23,6 @@ use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::engine::{Base, BaseError};
 use diorama_simulator::grade::{Ended, Vocabulary};
 use diorama_simulator::session::{Session, SessionOptions};
-use diorama_tested::environment::EnvironmentError;
 use lru::LruCache;
 
 /// The licence and the source that a world states.

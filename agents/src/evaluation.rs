@@ -47,4 +47,4 @@ pub mod results;
 pub mod shares;
 pub mod stored;
 
-pub use diorama_tested::{Agent, environment};
+pub use diorama_baselines::{Agent, environment};

@@ -15,12 +15,14 @@ mod order;
 mod scenario;
 mod security;
 mod wire;
+mod words;
 
 use crate::casing::Casing;
 
 pub use api::*;
 pub use scenario::*;
 pub use security::*;
+pub use words::*;
 
 /// The world format version that this crate reads and writes.
 pub const WORLD_VERSION: u32 = 1;
@@ -231,8 +233,7 @@ pub struct FieldDoc {
     /// `integer`, `number`, `decimal`, `date`, `time`, `date-time`, `boolean`, `string`, `list`, `object`, `any`.
     /// May be left out where `enum`, `ref` or `like` says enough.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["integer", "number", "decimal", "date", "time", "date-time", "boolean", "string", "list", "object", "any", null]))]
-    pub kind: Option<String>,
+    pub kind: Option<TypeName>,
     /// Parameters only: takes type, limits, unit and description from `resource.field`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
@@ -295,15 +296,13 @@ pub struct FieldDoc {
     pub free_text: bool,
     /// References: what deleting the target does. `restrict` (default) refuses, `cascade` deletes, `clear` nulls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["restrict", "cascade", "clear", null]))]
-    pub on_delete: Option<String>,
+    pub on_delete: Option<OnDelete>,
     /// How to make values up: a provider's name, or `{provider: ..., options}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fake: Option<Json>,
     /// Parameters only: `path`, `query`, `body` or `header`; default by method and path.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("enum" = ["path", "query", "body", "header", null]))]
-    pub place: Option<String>,
+    pub place: Option<Place>,
     /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignored: bool,

@@ -20,7 +20,7 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use crate::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::doc::{ApiDoc, FilterDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 use crate::naming::resource_name;
 use crate::value::nfc;
 use crate::world::{Finding, Report};
@@ -172,7 +172,7 @@ fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
         .or_else(|| described.display.clone())
         .ok_or_else(|| format!("records of {resource} have no names"))?;
     match described.fields.get(&field) {
-        Some(found) if found.values.is_empty() && found.kind.as_deref() == Some("string") => {
+        Some(found) if found.values.is_empty() && found.kind == Some(TypeName::String) => {
             Ok((resource, field))
         }
         Some(found) if found.values.contains(&entity.name) => Ok((resource, field)),
@@ -185,7 +185,7 @@ fn api<'a>(doc: &'a WorldDoc, of: &str) -> Option<&'a ApiDoc> {
     let path = of.split_once(' ').map_or(of, |(_, path)| path.trim());
     let method = of.split_once(' ').map_or("GET", |(method, _)| method);
     doc.apis.iter().find(|api| api.name == of).or_else(|| {
-        doc.apis.iter().find(|api| api.method == method && api.path == path && path.starts_with('/'))
+        doc.apis.iter().find(|api| api.method.as_str() == method && api.path == path && path.starts_with('/'))
     })
 }
 
@@ -207,7 +207,7 @@ fn add(resource: &mut ResourceDoc, field: &str, name: &str, hidden: &[String]) {
     }
     let mut row: IndexMap<String, Json> = IndexMap::from([(field.to_owned(), json!(name))]);
     for flag in hidden {
-        if resource.fields.get(flag).is_some_and(|field| field.kind.as_deref() == Some("boolean")) {
+        if resource.fields.get(flag).is_some_and(|field| field.kind == Some(TypeName::Boolean)) {
             row.insert(flag.clone(), json!(false));
         }
     }

@@ -26,7 +26,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use self::defaults::names;
-use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
 use crate::value::{Str, Value, Zone};
@@ -278,7 +278,7 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
             let Some(field) = fields.get(name) else { return false };
             let refers = field.reference.is_some()
                 || field.items.as_ref().is_some_and(|items| items.reference.is_some());
-            let dated = matches!(field.kind.as_deref(), Some("date" | "date-time"));
+            let dated = matches!(field.kind, Some(TypeName::Date | TypeName::DateTime));
             (refers && !value.is_null()) || (dated && value.as_str().is_some_and(moment::is_relative))
         };
         if let RecordsDoc::Given(rows) = &mut resource.records {

@@ -14,12 +14,13 @@ use crate::casing::Casing;
 use crate::schema::Schema;
 use crate::value::{Instant, Str, Value, Zone};
 
+pub use crate::doc::{Comparison, KeyPlace, Method, OnDelete, PageStyle, PagingMember, Place};
 pub use behaviour::{
-    Behaviour, BehaviourKind, Change, Comparison, Each, Effect, Filter, FilterTest, Measure, Page, PageStyle,
-    Query, Require, Setter, Sort, Which,
+    Behaviour, BehaviourKind, Change, Each, Effect, Filter, FilterTest, Measure, Page, Query, Require,
+    Setter, Sort, Which,
 };
-pub use reply::{Many, Member, PagingMember, Reply, Shape, Source};
-pub use security::{KeyPlace, Need, SecurityKind, SecurityScheme};
+pub use reply::{Many, Member, Reply, Shape, Source};
+pub use security::{Need, SecurityKind, SecurityScheme};
 
 macro_rules! position {
     ($(#[$doc:meta])* $name:ident) => {
@@ -200,18 +201,6 @@ pub struct Field {
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
-/// What deleting a referenced record does to a record that refers to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnDelete {
-    /// The deletion is refused with 409.
-    #[default]
-    Restrict,
-    /// It is deleted too.
-    Cascade,
-    /// Its reference becomes null (or leaves the list).
-    Clear,
-}
-
 /// An API.
 #[derive(Clone, Debug)]
 pub struct Api {
@@ -243,17 +232,6 @@ pub struct Api {
     pub slots: u16,
 }
 
-/// An HTTP method.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Method {
-    Get,
-    Post,
-    Put,
-    Patch,
-    Delete,
-}
-
 /// A parameter of an API.
 #[derive(Clone, Debug)]
 pub struct Parameter {
@@ -277,16 +255,6 @@ pub struct Parameter {
     pub field: Option<(ResourceId, FieldId)>,
     /// What people say for enum values.
     pub synonyms: IndexMap<Str, Vec<Str>>,
-}
-
-/// Where a parameter stands in an HTTP request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Place {
-    Path,
-    Query,
-    Body,
-    Header,
 }
 
 impl Api {
@@ -410,27 +378,5 @@ impl Resource {
     #[must_use]
     pub fn about(&self, field: FieldId) -> String {
         format!("{} of the {}", self.field(field).label, self.label)
-    }
-}
-
-impl Method {
-    /// The method in upper case.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
-    }
-
-    /// Reads an upper-case method.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
-            .into_iter()
-            .find(|method| method.as_str() == text)
     }
 }

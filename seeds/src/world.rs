@@ -3,11 +3,13 @@
 //! Owns the way from a file's bytes to [`crate::model::World`] and back to one canonical spelling and its hash. It
 //! makes no records up ([`crate::materialise`]) and runs no call.
 
+#[macro_use]
+mod findings;
+
 mod canonical;
 mod check;
 mod compile;
 mod fidelity;
-mod findings;
 mod locate;
 mod path;
 mod read;

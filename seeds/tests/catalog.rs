@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use diorama_catalog as catalog;
-use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::doc::{TypeName, WorldDoc};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::model::{DomainId, Resource, World};
 use diorama_seeds::schema::Type;
@@ -206,7 +206,7 @@ fn fields_that_have_questions_have_statements() {
                 let place = format!("{}.{resource}.{name}", doc.name);
                 // Yes or no is told by the answer itself.
                 let told =
-                    !field.say.is_empty() || field.kind.as_deref() == Some("boolean") || name == "enabled";
+                    !field.say.is_empty() || field.kind == Some(TypeName::Boolean) || name == "enabled";
                 assert!(field.ask.is_empty() || told, "{place} has no `say`");
                 assert!(
                     field.say.iter().all(|say| say.contains("{value}")),

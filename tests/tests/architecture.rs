@@ -24,8 +24,8 @@ const INSIDE: [(&str, &[&str]); 9] = [
     ("diorama-proof", &["diorama-simulator"]),
     ("diorama-model-server", &[]),
     ("diorama-llm", &["diorama-model-server"]),
-    ("diorama-tested", &["diorama-llm"]),
-    ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-tested"]),
+    ("diorama-baselines", &["diorama-llm"]),
+    ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-baselines"]),
 ];
 
 /// Crates that packages of the pure rooms must not reach, directly or not.

@@ -1,8 +1,10 @@
 //! The environment in which an agent works on a benchmark: one without a judge, whose calls and user somebody else answers.
 
+use diorama_baselines::environment::{
+    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View,
+};
+use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
-use diorama_tested::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View};
-use diorama_tested::trace::Note;
 use serde_json::Value as Json;
 
 use crate::evaluation::meter::Meter;

@@ -8,9 +8,9 @@ mod plan_only;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use diorama_tested::Agent;
-use diorama_tested::environment::{Budget, EnvironmentError, Said, View};
-use diorama_tested::plan::{Plan, parse};
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{Budget, EnvironmentError, Said, View};
+use diorama_baselines::plan::{Plan, parse};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

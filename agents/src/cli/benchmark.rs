@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
+use diorama_baselines::Agent;
 use diorama_llm::RequestOrigin;
-use diorama_tested::Agent;
 use serde::Serialize;
 
 use super::at_once::at_once;

@@ -1,13 +1,13 @@
 //! The cause of a failed episode, from its calls, the results of its searches, and its grade.
 
+use diorama_baselines::trace::{Note, Step};
 use diorama_seeds::task::{Call, GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::ErrorClass;
-use diorama_tested::trace::{Note, Step};
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judge, Judged};
-use diorama_tested::environment::EnvironmentError;
+use diorama_baselines::environment::EnvironmentError;
 
 /// Where an episode went wrong first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

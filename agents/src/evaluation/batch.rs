@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use diorama_baselines::Agent;
+use diorama_baselines::trace::{Note, Recording, Step, act_again};
 use diorama_llm::{ChatModel, Usage};
 use diorama_simulator::fault::{Faults, Rule};
 use diorama_simulator::grade::Grade;
-use diorama_tested::Agent;
-use diorama_tested::trace::{Note, Recording, Step, act_again};
 use serde::{Deserialize, Serialize};
 
 use super::attribution::{Attribution, attribute};
 use super::judge::{Judge, Judged};
 use super::remote::SessionServer;
 use crate::episode::EpisodeError;
-use diorama_tested::environment::{Answers, Budget, Environment, EnvironmentError};
+use diorama_baselines::environment::{Answers, Budget, Environment, EnvironmentError};
 
 /// Version of an episode's line.
 pub const EPISODE_VERSION: u32 = 1;

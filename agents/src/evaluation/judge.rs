@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use diorama_baselines::trace::Note;
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::conversation::{Conversation, Given};
@@ -12,12 +13,11 @@ use diorama_simulator::fault::Faults;
 use diorama_simulator::grade::{Attempt, Grade, Prepared, Verdict};
 use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::{LogEntry, Session};
-use diorama_tested::trace::Note;
 use serde_json::Value as Json;
 
 use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
-use diorama_tested::environment::{
+use diorama_baselines::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
 

@@ -5,12 +5,12 @@
 
 use std::collections::BTreeSet;
 
+use diorama_baselines::trace::{Note, Step};
 use diorama_llm::Usage;
 use diorama_output::row::{Dialogue, ability_name};
 use diorama_seeds::task::{GoldCall, Outcome};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::grade::ErrorClass;
-use diorama_tested::trace::{Note, Step};
 use serde::Serialize;
 
 use super::attribution::Attribution;

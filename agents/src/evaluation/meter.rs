@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use diorama_tested::trace::Note;
+use diorama_baselines::trace::Note;
 
-use diorama_tested::environment::{Budget, EnvironmentError, View};
+use diorama_baselines::environment::{Budget, EnvironmentError, View};
 
 /// The budget of an episode that is under way.
 pub struct Meter {

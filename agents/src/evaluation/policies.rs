@@ -7,10 +7,10 @@ mod calls;
 mod ends;
 mod oracle;
 
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{Environment, EnvironmentError, Soon};
+use diorama_baselines::toolbox::{documents, finish_schema, retrieve};
 use diorama_seeds::task::Call;
-use diorama_tested::Agent;
-use diorama_tested::environment::{Environment, EnvironmentError, Soon};
-use diorama_tested::toolbox::{documents, finish_schema, retrieve};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -6,17 +6,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::fault::Faults;
 use diorama_simulator::grade::Grade;
-use diorama_tested::trace::Note;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::meter::Meter;
-use diorama_tested::environment::{
+use diorama_baselines::environment::{
     Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
 

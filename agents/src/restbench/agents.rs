@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::Base;
 use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::{Session, SessionOptions};
-use diorama_tested::Agent;
-use diorama_tested::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -113,7 +113,7 @@ impl Field {
                 .doc
                 .apis
                 .iter()
-                .find(|api| api.method == template.method && api.path == template.path)?;
+                .find(|api| api.method.as_str() == template.method && api.path == template.path)?;
             Some(api.name.clone())
         };
         query.solution.iter().filter_map(api).collect()

@@ -64,7 +64,7 @@ impl Service for InSession<'_> {
         template: &str,
         arguments: &Map<String, Json>,
     ) -> Result<(u16, Json), ServiceError> {
-        let api = self.doc.apis.iter().find(|api| api.method == method && api.path == template);
+        let api = self.doc.apis.iter().find(|api| api.method.as_str() == method && api.path == template);
         let no_api = || ServiceError::NoApi { method: method.to_owned(), template: template.to_owned() };
         let api = api.ok_or_else(no_api)?;
         let entry = self.session.call(&Call { api: api.name.clone(), arguments: arguments.clone() });

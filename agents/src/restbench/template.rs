@@ -47,7 +47,7 @@ impl Templates {
     #[must_use]
     pub fn of(doc: &WorldDoc) -> Self {
         let all = doc.apis.iter().map(|api| Template {
-            method: api.method.clone(),
+            method: api.method.to_string(),
             path: api.path.clone(),
             parameters: api
                 .parameters

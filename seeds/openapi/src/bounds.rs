@@ -1,5 +1,7 @@
 //! What the names of list parameters say of fields: bounds, and orders.
 
+use diorama_seeds::doc::Comparison;
+
 use super::words::words;
 
 /// Whether a parameter is called as one by which callers choose an order.
@@ -14,34 +16,34 @@ pub(super) fn ordered_by(value: &str) -> &str {
 }
 
 /// `vote_average_gte` is `vote_average` from below.
-pub(super) fn bound(joined: &str) -> Option<(String, &'static str)> {
-    const SUFFIXES: [(&str, &str); 16] = [
-        ("_gte", "ge"),
-        ("_lte", "le"),
-        ("_gt", "gt"),
-        ("_lt", "lt"),
-        ("_min", "ge"),
-        ("_max", "le"),
-        ("_from", "ge"),
-        ("_to", "le"),
-        ("_after", "ge"),
-        ("_before", "le"),
-        ("_since", "ge"),
-        ("_until", "le"),
-        ("_start", "ge"),
-        ("_end", "le"),
-        ("_ge", "ge"),
-        ("_le", "le"),
+pub(super) fn bound(joined: &str) -> Option<(String, Comparison)> {
+    const SUFFIXES: [(&str, Comparison); 16] = [
+        ("_gte", Comparison::GreaterOrEqual),
+        ("_lte", Comparison::LessOrEqual),
+        ("_gt", Comparison::Greater),
+        ("_lt", Comparison::Less),
+        ("_min", Comparison::GreaterOrEqual),
+        ("_max", Comparison::LessOrEqual),
+        ("_from", Comparison::GreaterOrEqual),
+        ("_to", Comparison::LessOrEqual),
+        ("_after", Comparison::GreaterOrEqual),
+        ("_before", Comparison::LessOrEqual),
+        ("_since", Comparison::GreaterOrEqual),
+        ("_until", Comparison::LessOrEqual),
+        ("_start", Comparison::GreaterOrEqual),
+        ("_end", Comparison::LessOrEqual),
+        ("_ge", Comparison::GreaterOrEqual),
+        ("_le", Comparison::LessOrEqual),
     ];
-    const PREFIXES: [(&str, &str); 8] = [
-        ("min_", "ge"),
-        ("max_", "le"),
-        ("from_", "ge"),
-        ("to_", "le"),
-        ("minimum_", "ge"),
-        ("maximum_", "le"),
-        ("after_", "ge"),
-        ("before_", "le"),
+    const PREFIXES: [(&str, Comparison); 8] = [
+        ("min_", Comparison::GreaterOrEqual),
+        ("max_", Comparison::LessOrEqual),
+        ("from_", Comparison::GreaterOrEqual),
+        ("to_", Comparison::LessOrEqual),
+        ("minimum_", Comparison::GreaterOrEqual),
+        ("maximum_", Comparison::LessOrEqual),
+        ("after_", Comparison::GreaterOrEqual),
+        ("before_", Comparison::LessOrEqual),
     ];
     let suffix =
         SUFFIXES.iter().find_map(|(ending, op)| Some((joined.strip_suffix(ending)?.to_owned(), *op)));

@@ -1,6 +1,6 @@
 //! From inferred resources to resources of the world format: keys, references, made-up values, how many records.
 
-use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
@@ -183,7 +183,7 @@ fn resource(model: &Model, entity: &Entity, records: u32) -> ResourceDoc {
     }
     if let Some(nest) = &entity.nest {
         let field = FieldDoc {
-            kind: Some("integer".to_owned()),
+            kind: Some(TypeName::Integer),
             min: Some(json!(0)),
             fake: Some(json!({"provider": "position", "start": 1})),
             label: Some(label(&nest.number)),
@@ -262,9 +262,9 @@ pub(super) fn display(entity: &Entity) -> Option<&str> {
 fn key_field(entity: &Entity) -> FieldDoc {
     match &entity.key_shape.kind {
         Kind::String | Kind::Enum(_) => {
-            FieldDoc { kind: Some("string".to_owned()), fake: Some(key_code(entity)), ..FieldDoc::default() }
+            FieldDoc { kind: Some(TypeName::String), fake: Some(key_code(entity)), ..FieldDoc::default() }
         }
-        _ => FieldDoc { kind: Some("integer".to_owned()), ..FieldDoc::default() },
+        _ => FieldDoc { kind: Some(TypeName::Integer), ..FieldDoc::default() },
     }
 }
 
@@ -317,7 +317,7 @@ fn reference_field(
             (1, 2)
         };
         return FieldDoc {
-            kind: Some("list".to_owned()),
+            kind: Some(TypeName::List),
             items: Some(Box::new(to)),
             fake: Some(json!({"provider": "list", "min": min, "max": max})),
             ..FieldDoc::default()

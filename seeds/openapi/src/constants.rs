@@ -1,6 +1,6 @@
 //! What answers where nothing is known: values that satisfy a schema, and operations that say the same to everybody.
 
-use diorama_seeds::doc::{ApiDoc, FieldDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, TypeName};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json};
 
@@ -34,7 +34,7 @@ pub(super) fn api(operation: &Operation, name: &str, bare: bool) -> ApiDoc {
             .collect();
         maker.api.parameters.retain(|name, _| in_path.contains(&name.as_str()));
         for doc in maker.api.parameters.values_mut() {
-            *doc = FieldDoc { kind: Some("string".to_owned()), ..FieldDoc::default() };
+            *doc = FieldDoc { kind: Some(TypeName::String), ..FieldDoc::default() };
         }
     }
     maker.fallback();

@@ -5,7 +5,7 @@
 //! inside objects, both are drawn from spans of time that do not touch.
 
 use diorama_seeds::contract::{is_over, is_passing};
-use diorama_seeds::doc::{FieldDoc, ResourceDoc};
+use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -127,7 +127,7 @@ pub(super) fn reach(resource: &mut ResourceDoc) {
     };
     let begin = resource.fields.iter().find(created).or_else(|| resource.fields.iter().find(other));
     let Some(begin) = begin.map(|(name, _)| name.clone()) else { return };
-    let kind = resource.fields.get(&begin).and_then(|field| field.kind.clone());
+    let kind = resource.fields.get(&begin).and_then(|field| field.kind);
     for (name, field) in
         resource.fields.iter_mut().filter(|(name, field)| **name != begin && field.kind == kind)
     {
@@ -212,12 +212,11 @@ fn pairs(fields: &IndexMap<String, FieldDoc>) -> Vec<(String, String, Length)> {
 
 /// The provider that draws a moment: `date`, `date_time`, or `time` for a time of day that has none yet.
 fn drawn(field: &FieldDoc) -> Option<&'static str> {
-    let kind = field.kind.as_deref();
     let provider = field.fake.as_ref().map(|fake| innermost(fake).get("provider").and_then(Json::as_str));
-    match (kind, provider) {
-        (Some("date"), Some(Some("date"))) => Some("date"),
-        (Some("date-time"), Some(Some("date_time"))) => Some("date_time"),
-        (Some("time"), None | Some(Some("time"))) => Some("time"),
+    match (field.kind, provider) {
+        (Some(TypeName::Date), Some(Some("date"))) => Some("date"),
+        (Some(TypeName::DateTime), Some(Some("date_time"))) => Some("date_time"),
+        (Some(TypeName::Time), None | Some(Some("time"))) => Some("time"),
         _ => None,
     }
 }
@@ -368,7 +367,7 @@ mod tests {
     #[test]
     fn moments_of_states_are_there_in_the_states_that_were_reached() {
         let moment = || FieldDoc {
-            kind: Some("date-time".to_owned()),
+            kind: Some(TypeName::DateTime),
             optional: true,
             fake: Some(
                 json!({"provider": "chance", "share": 1.0, "of": {"provider": "date_time", "from": "-90d", "to": "-1d"}}),

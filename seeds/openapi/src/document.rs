@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::doc::SecurityDoc;
+use diorama_seeds::doc::{KeyPlace, SecurityDoc};
 use diorama_seeds::world::api_path::{Piece, segments, shape};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -265,10 +265,10 @@ fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, Securi
     operation.parameters.retain(|parameter| {
         !used.iter().any(|scheme| match (scheme, parameter.place) {
             (SecurityDoc::ApiKey { place, name }, Place::Query) => {
-                place == "query" && *name == parameter.name
+                *place == KeyPlace::Query && *name == parameter.name
             }
             (SecurityDoc::ApiKey { place, name }, Place::Header) => {
-                place == "header" && name.eq_ignore_ascii_case(&parameter.name)
+                *place == KeyPlace::Header && name.eq_ignore_ascii_case(&parameter.name)
             }
             _ => false,
         })

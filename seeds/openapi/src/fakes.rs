@@ -3,7 +3,7 @@
 //! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
 //! vocabulary (departments, kinds); they never lend ids. Whole records of examples are `build::examples`' to make.
 
-use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::doc::{FieldDoc, TypeName};
 use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
@@ -46,7 +46,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
     let mut doc = typed(name, shape, depth);
     // Records hold what their samples look like; callers may send any text.
     if let (Kind::String, Some(moment)) = (&shape.kind, moment(name, shape)) {
-        doc.kind = Some(moment.to_owned());
+        doc.kind = TypeName::parse(moment);
     }
     if depth > 8 {
         return doc;
@@ -103,7 +103,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
 fn summed(fields: &IndexMap<String, FieldDoc>) -> Option<Json> {
     let is_total = |name: &&String| words(name).iter().any(|word| word == "total");
     let counts = |field: &FieldDoc| {
-        field.kind.as_deref() == Some("integer")
+        field.kind == Some(TypeName::Integer)
             && field.max.is_none()
             && field.min.as_ref().is_none_or(|min| *min == 0)
     };
@@ -171,7 +171,7 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
         }
         _ => "any",
     };
-    doc.kind = (!kind.is_empty()).then(|| kind.to_owned());
+    doc.kind = TypeName::parse(kind);
     if matches!(kind, "integer" | "number") {
         doc.min.clone_from(&shape.min);
         doc.max.clone_from(&shape.max);

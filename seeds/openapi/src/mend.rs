@@ -1,7 +1,8 @@
 //! The last step: an imported world always runs. What its own rules refuse is made simpler, and said so.
 
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyDoc, ReplyFieldDoc, ResourceDoc, WorldDoc,
+    self, ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RecordsDoc, ReplyDoc, ReplyFieldDoc, ResourceDoc,
+    TypeName, WorldDoc,
 };
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Finding, Report};
@@ -111,9 +112,7 @@ fn simpler(
                     field.nullable |= finding.message == "found no value";
                     (field.min_length, field.max_length) = (None, None);
                 }
-                2 => {
-                    *field = FieldDoc { kind: Some("any".to_owned()), optional: true, ..FieldDoc::default() }
-                }
+                2 => *field = FieldDoc { kind: Some(TypeName::Any), optional: true, ..FieldDoc::default() },
                 _ => return false,
             }
             true
@@ -152,7 +151,7 @@ fn lower(api: &mut ApiDoc, only_answers: bool) {
     api.behaviour.page = None;
     api.parameters
         .values_mut()
-        .filter(|doc| doc.place.as_deref() == Some("query"))
+        .filter(|doc| doc.place == Some(doc::Place::Query))
         .for_each(|doc| doc.ignored = true);
     if only_answers {
         api.behaviour = BehaviourDoc { action: Some("none".to_owned()), ..BehaviourDoc::default() };
@@ -242,7 +241,7 @@ pub(super) fn settle(doc: &mut WorldDoc, operations: &[Operation], notes: &mut V
             let parameters = without.apis.iter_mut().flat_map(|api| api.parameters.values_mut());
             for parameter in parameters.filter(|known| known.reference.as_deref() == Some(resource)) {
                 parameter.reference = None;
-                parameter.kind = key.as_ref().and_then(|key| key.kind.clone());
+                parameter.kind = key.as_ref().and_then(|key| key.kind);
                 parameter.ignored = true;
             }
             if world::compile(&without).is_ok() {

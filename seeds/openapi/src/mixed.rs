@@ -4,7 +4,7 @@
 //! with a reference to it and the value by which it is ordered.
 
 use diorama_seeds::doc::{
-    EachDoc, FieldDoc, RecordsDoc, ReplyFieldDoc, ReplyMemberDoc, ResourceDoc, SortDoc,
+    EachDoc, FieldDoc, OnDelete, RecordsDoc, ReplyFieldDoc, ReplyMemberDoc, ResourceDoc, SortDoc, TypeName,
 };
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
@@ -129,7 +129,7 @@ fn entries(name: &str, choice: &Choice<'_>, ranked: Option<&str>) -> ResourceDoc
                 reference: Some(entity.name.clone()),
                 nullable: true,
                 default: Some(Json::Null),
-                on_delete: Some("cascade".to_owned()),
+                on_delete: Some(OnDelete::Cascade),
                 fake: Some(json!({"provider": "pick", "of": [null]})),
                 ..FieldDoc::default()
             },
@@ -142,7 +142,7 @@ fn entries(name: &str, choice: &Choice<'_>, ranked: Option<&str>) -> ResourceDoc
         doc.fields.insert(
             field.to_owned(),
             FieldDoc {
-                kind: Some("number".to_owned()),
+                kind: Some(TypeName::Number),
                 fake: Some(json!({"provider": "expr", "of": format!("coalesce({}, 0)", of.join(", "))})),
                 ..FieldDoc::default()
             },

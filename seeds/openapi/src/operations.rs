@@ -1,7 +1,8 @@
 //! Operations to APIs: which behaviour an operation has, its parameters, its reply.
 
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, FieldDoc, PhrasesDoc, RefusalDoc, ReplyDoc, ReplyFieldDoc, RequireDoc, ResourceDoc,
+    self, ApiDoc, BehaviourDoc, FieldDoc, Method, PageStyle, PagingMember, PhrasesDoc, RefusalDoc, ReplyDoc,
+    ReplyFieldDoc, RequireDoc, ResourceDoc, TypeName,
 };
 use diorama_seeds::english::capitalised;
 use indexmap::{IndexMap, IndexSet};
@@ -156,7 +157,7 @@ fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
 
 impl Maker<'_> {
     pub(super) fn begin(&mut self) {
-        self.api.method.clone_from(&self.operation.method);
+        self.api.method = Method::parse(&self.operation.method).unwrap_or_default();
         self.api.path.clone_from(&self.operation.path);
         self.api.description = description(self.operation);
         self.api.security.clone_from(&self.operation.security);
@@ -211,17 +212,14 @@ impl Maker<'_> {
             shape.nullable = false;
             let mut doc = fakes::typed(&parameter.name, &shape, 0);
             let inferred = !self.model.entities.is_empty();
-            if inferred && doc.kind.as_deref() == Some("string") && dated_filter(&parameter.name) {
-                doc.kind = Some("date".to_owned());
+            if inferred && doc.kind == Some(TypeName::String) && dated_filter(&parameter.name) {
+                doc.kind = Some(TypeName::Date);
             }
-            doc.place = Some(
-                match parameter.place {
-                    Place::Path => "path",
-                    Place::Query => "query",
-                    Place::Header => "header",
-                }
-                .to_owned(),
-            );
+            doc.place = Some(match parameter.place {
+                Place::Path => doc::Place::Path,
+                Place::Query => doc::Place::Query,
+                Place::Header => doc::Place::Header,
+            });
             // Headers are the connection's: they are taken where they are sent, and nobody is asked for one.
             let required = parameter.required && parameter.place != Place::Header;
             doc.default = shape
@@ -234,7 +232,7 @@ impl Maker<'_> {
                 .or_else(|| shape.description.as_deref().map(sentence));
             phrases::name(&parameter.name, &mut doc);
             if matches!(routes::paging_role(&parameter.name), Some("page" | "limit"))
-                && doc.kind.as_deref() == Some("integer")
+                && doc.kind == Some(TypeName::Integer)
                 && doc.min.is_none()
             {
                 doc.min = Some(json!(queries::first_page(&doc)));
@@ -282,14 +280,17 @@ impl Maker<'_> {
     /// A page size alone needs a way to the rest: the world adds the offset that the document lacks.
     fn page_by_offset(&mut self) {
         let Some(page) = &self.api.behaviour.page else { return };
-        if page.style != "offset" || page.parameter.is_some() || self.api.parameters.contains_key("offset") {
+        if page.style != PageStyle::Offset
+            || page.parameter.is_some()
+            || self.api.parameters.contains_key("offset")
+        {
             return;
         }
         let doc = FieldDoc {
-            kind: Some("integer".to_owned()),
+            kind: Some(TypeName::Integer),
             min: Some(json!(0)),
             optional: true,
-            place: Some("query".to_owned()),
+            place: Some(doc::Place::Query),
             description: Some("How many to leave out.".to_owned()),
             ..FieldDoc::default()
         };
@@ -420,16 +421,18 @@ impl Maker<'_> {
             if name == list.items {
                 continue;
             }
-            match routes::paging_role(name) {
+            let role = routes::paging_role(name);
+            let member_of_page =
+                role.and_then(PagingMember::parse).filter(|_| self.api.behaviour.page.is_some());
+            if let Some(role) = member_of_page.filter(|role| !reply.paging.contains_key(role)) {
+                reply.paging.insert(role, name.clone());
+                continue;
+            }
+            match role {
                 Some("total") if reply.total.as_deref() == Some("") => reply.total = Some(name.clone()),
                 Some("page" | "pages") if self.api.behaviour.page.is_none() && member.shape.is_scalar() => {
                     // Without a parameter for it there is one page, which holds everything.
                     reply.with.insert(name.clone(), "1".to_owned());
-                }
-                Some(role @ ("page" | "pages" | "offset" | "limit" | "next"))
-                    if self.api.behaviour.page.is_some() && !reply.paging.contains_key(role) =>
-                {
-                    reply.paging.insert(role.to_owned(), name.clone());
                 }
                 _ => match self.beside(name, &member.shape) {
                     Some(expression) => {

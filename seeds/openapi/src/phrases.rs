@@ -4,7 +4,7 @@ mod apart;
 mod changes;
 mod command;
 
-use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, Place, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use serde_json::json;
 
@@ -187,7 +187,7 @@ pub(super) fn details(entity: &Entity, key: &str) -> PhrasesDoc {
 pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
     let first_parts: Vec<(String, String)> = first_parts(api);
     let (phrases, parameters) = (&mut api.phrases, &api.parameters);
-    let is_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+    let is_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
     // What chooses in the middle of a path has no noun.
     let chooses = |(name, doc): (&String, &FieldDoc)| {
         is_path(doc) && !doc.values.is_empty() && !api.path.ends_with(&format!("{{{name}}}"))
@@ -268,7 +268,7 @@ pub(super) fn complete(api: &mut ApiDoc, refers: &dyn Fn(&str, &str) -> bool) {
 
 /// The parameters in a row that are parts of one key: `{owner}/{repo}`.
 fn first_parts(api: &ApiDoc) -> Vec<(String, String)> {
-    let text = |doc: &FieldDoc| doc.reference.is_none() && doc.kind.as_deref() == Some("string");
+    let text = |doc: &FieldDoc| doc.reference.is_none() && doc.kind == Some(TypeName::String);
     let known = api.parameters.iter().filter(|(_, doc)| text(doc) && doc.values.is_empty());
     let pair = |name: &String| {
         let (_, after) = api.path.split_once(&format!("{{{name}}}/{{"))?;

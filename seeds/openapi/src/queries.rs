@@ -1,6 +1,6 @@
 //! Lists: which records, filtered by what, in which order, in which pages.
 
-use diorama_seeds::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, SortDoc, TextDoc};
+use diorama_seeds::doc::{CompareDoc, FieldDoc, FilterDoc, PageDoc, PageStyle, SortDoc, TextDoc};
 use serde_json::{Value as Json, json};
 
 use super::Severity;
@@ -316,20 +316,15 @@ pub(super) fn page(maker: &mut Maker<'_>, parameter: &Parameter) -> bool {
             }
         }
         role => {
-            known.style = match role {
-                "page" => "page",
-                "offset" => "offset",
-                _ => "cursor",
-            }
-            .to_owned();
+            known.style = PageStyle::parse(role).unwrap_or(PageStyle::Cursor);
             known.parameter = Some(parameter.name.clone());
             let first = maker.api.parameters.get(&parameter.name).map(first_page);
             known.first = first.filter(|first| role == "page" && *first != 1);
         }
     }
-    if known.style.is_empty() {
+    if known.parameter.is_none() {
         // A limit alone: pages of that size from the start.
-        known.style = "offset".to_owned();
+        known.style = PageStyle::Offset;
     }
     maker.used.insert(parameter.name.clone());
     true

@@ -1,6 +1,6 @@
 //! Security schemes and requirements, as the world format says them.
 
-use diorama_seeds::doc::SecurityDoc;
+use diorama_seeds::doc::{KeyPlace, SecurityDoc};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -44,9 +44,9 @@ fn scheme(node: &Json) -> Result<(SecurityDoc, Option<String>), String> {
     match (text("type").as_str(), http.as_str()) {
         ("apiKey", _) => {
             let (place, name) = (text("in"), text("name"));
-            if !["header", "query", "cookie"].contains(&place.as_str()) || name.is_empty() {
+            let Some(place) = KeyPlace::parse(&place).filter(|_| !name.is_empty()) else {
                 return Err("it does not say where the key stands".to_owned());
-            }
+            };
             if !name.bytes().all(|byte| byte.is_ascii_graphic()) {
                 return Err(format!("no request has a {place} of the name `{name}`"));
             }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{FieldDoc, is_false, wire};
+use super::{Comparison, FieldDoc, Method, PageStyle, PagingMember, is_false, wire};
 use crate::casing::Casing;
 
 /// One API.
@@ -15,8 +15,7 @@ pub struct ApiDoc {
     /// The name callers use: `BookAppointment`.
     pub name: String,
     /// HTTP method, upper case.
-    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE"]))]
-    pub method: String,
+    pub method: Method,
     /// Path with `{parameter}` segments, below the domain's base path.
     pub path: String,
     /// What it does, in a sentence, for callers.
@@ -268,10 +267,8 @@ pub enum FilterDoc {
 pub struct CompareDoc {
     /// The field.
     pub field: String,
-    /// `eq`, `ne`, `lt`, `le`, `gt`, `ge`; `on` (a date-time on a date); `prefix`, `contains` (strings, any case);
-    /// `has` (a list field holds the argument); `in` (the argument is a list that holds the field).
-    #[schemars(extend("enum" = ["eq", "ne", "lt", "le", "gt", "ge", "on", "prefix", "contains", "has", "in"]))]
-    pub op: String,
+    /// The comparison of the field with the argument.
+    pub op: Comparison,
 }
 
 /// Text search: every word of the argument occurs in one of the fields, any case.
@@ -300,11 +297,10 @@ pub struct SortDoc {
 
 /// Paging.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields)]
 pub struct PageDoc {
-    /// `page` (page number from 1), `offset`, or `cursor`.
-    #[schemars(extend("enum" = ["page", "offset", "cursor"]))]
-    pub style: String,
+    /// How callers name a page.
+    pub style: PageStyle,
     /// Items on a page when the caller does not say; default 20.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u32>,
@@ -336,9 +332,9 @@ pub struct ReplyDoc {
     /// string leaves it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<String>,
-    /// Lists: names of further paging members: `page`, `pages`, `offset`, `limit`, `next` to output names.
+    /// Lists: output names of paging members; default: those of the style.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
-    pub paging: IndexMap<String, String>,
+    pub paging: IndexMap<PagingMember, String>,
     /// Puts the whole body under this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<String>,

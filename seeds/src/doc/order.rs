@@ -75,7 +75,7 @@ impl ApiDoc {
         behaviour.measures.sort_unstable_keys();
         behaviour.bindings.sort_unstable_keys();
         behaviour.also.iter_mut().for_each(|effect| effect.set.sort_unstable_keys());
-        self.reply.paging.sort_unstable_keys();
+        self.reply.paging.sort_unstable_by(|one, _, other, _| one.as_str().cmp(other.as_str()));
         self.reply.with.sort_unstable_keys();
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::wire;
+use super::{KeyPlace, wire};
 use indexmap::IndexMap;
 
 /// A way to prove who one is over HTTP. Tool calls inside a session need none.
@@ -12,10 +12,9 @@ use indexmap::IndexMap;
 pub enum SecurityDoc {
     /// A key under a name of its own.
     ApiKey {
-        /// `header`, `query` or `cookie`.
+        /// The part of the request that has the key.
         #[serde(rename = "in")]
-        #[schemars(extend("enum" = ["header", "query", "cookie"]))]
-        place: String,
+        place: KeyPlace,
         /// Name of the header, parameter or cookie.
         name: String,
     },

@@ -3,7 +3,8 @@
 //! Written by hand, not as untagged enums: errors then name what was expected at the place where it stands, and
 //! the records of a large world are read without an intermediate copy.
 
-use std::fmt;
+use std::fmt::{self, Display};
+use std::hash::Hash;
 use std::marker::PhantomData;
 
 use indexmap::IndexMap;
@@ -19,15 +20,16 @@ pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 /// Reads a map and refuses a name that occurs twice: two resources of one name would hide each other.
-pub(super) fn unique<'de, D, V>(deserializer: D) -> Result<IndexMap<String, V>, D::Error>
+pub(super) fn unique<'de, D, K, V>(deserializer: D) -> Result<IndexMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
+    K: Deserialize<'de> + Display + Eq + Hash,
     V: Deserialize<'de>,
 {
-    struct Unique<V>(PhantomData<V>);
+    struct Unique<K, V>(PhantomData<(K, V)>);
 
-    impl<'de, V: Deserialize<'de>> Visitor<'de> for Unique<V> {
-        type Value = IndexMap<String, V>;
+    impl<'de, K: Deserialize<'de> + Display + Eq + Hash, V: Deserialize<'de>> Visitor<'de> for Unique<K, V> {
+        type Value = IndexMap<K, V>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a mapping")
@@ -35,7 +37,7 @@ where
 
         fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
             let mut map = IndexMap::new();
-            while let Some((name, value)) = access.next_entry::<String, V>()? {
+            while let Some((name, value)) = access.next_entry::<K, V>()? {
                 if map.contains_key(&name) {
                     return Err(A::Error::custom(format_args!(
                         "found the name `{name}` twice; names here are unique"
@@ -122,7 +124,7 @@ impl<'de> Deserialize<'de> for FilterDoc {
                 }
                 match (field, op, text) {
                     (Some(field), op, None) => {
-                        let op = op.unwrap_or_else(|| "eq".to_owned());
+                        let op = op.unwrap_or_default();
                         Ok(FilterDoc::Compare(CompareDoc { field, op }))
                     }
                     (None, None, Some(text)) => Ok(FilterDoc::Text(TextDoc { text })),

@@ -1,6 +1,6 @@
 //! What calls do: kinds of behaviour, what they look through, check and change.
 
-use super::{FieldId, ParameterId, ResourceId};
+use super::{Comparison, FieldId, PageStyle, ParameterId, ResourceId};
 use crate::expr::{Expr, Slot};
 use crate::value::Str;
 
@@ -189,26 +189,6 @@ pub enum FilterTest {
     Text(Vec<FieldId>),
 }
 
-/// A comparison of a field (left) with an argument (right).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Comparison {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    /// A date-time falls on a date.
-    On,
-    Prefix,
-    Contains,
-    /// A list holds the argument.
-    Has,
-    /// The argument, a list, holds the field.
-    In,
-}
-
 /// An order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
@@ -231,17 +211,6 @@ pub struct Page {
     pub parameter: ParameterId,
     /// The parameter with the page size.
     pub limit: Option<ParameterId>,
-}
-
-/// How pages are named.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageStyle {
-    /// Page numbers from 1.
-    Page,
-    /// Items to skip.
-    Offset,
-    /// An opaque token from the reply before.
-    Cursor,
 }
 
 /// A measure of an aggregate.

@@ -1,6 +1,6 @@
 //! What replies show.
 
-use super::{FieldId, ResourceId, Sort};
+use super::{FieldId, PagingMember, ResourceId, Sort};
 use crate::expr::Expr;
 use crate::value::{Str, Value};
 
@@ -21,18 +21,6 @@ pub struct Reply {
     pub envelope: Option<Str>,
     /// Members from expressions, beside the list or record.
     pub with: Vec<(Str, Expr)>,
-}
-
-/// What a paging member shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum PagingMember {
-    Page,
-    Pages,
-    Offset,
-    Limit,
-    /// The cursor or number of the next page; null on the last.
-    Next,
 }
 
 /// A member of a reply object.

@@ -1,5 +1,6 @@
 //! How HTTP callers prove who they are, checked.
 
+use super::KeyPlace;
 use crate::value::Str;
 
 /// A way to prove who one is.
@@ -32,15 +33,6 @@ pub enum SecurityKind {
         /// The scopes there are, with what they allow.
         scopes: Vec<(Str, Str)>,
     },
-}
-
-/// Where an API key stands in a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum KeyPlace {
-    Header,
-    Query,
-    Cookie,
 }
 
 /// One scheme that a call needs.

@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::compile::Part;
-use crate::doc::{ApiDoc, DomainHead, FieldDoc, FilterDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::doc::{
+    ApiDoc, Comparison, DomainHead, FieldDoc, FilterDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc,
+};
 use crate::model::{Domain, KeyFormat, Parameter, Resource, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone, nfc};
@@ -180,7 +182,7 @@ fn api<'w>(doc: &ApiDoc, parameters: &[Parameter], zone: &Zone) -> Piece<'w> {
     let mut bare = ApiDoc { phrases: PhrasesDoc::default(), parameters: IndexMap::new(), ..doc.clone() };
     for filter in bare.behaviour.filters.values_mut() {
         if let FilterDoc::Compare(compare) = filter
-            && compare.op == "eq"
+            && compare.op == Comparison::Equal
         {
             *filter = FilterDoc::Field(std::mem::take(&mut compare.field));
         }

@@ -13,7 +13,7 @@ use super::findings::Findings;
 use super::path::Path;
 use super::read::read;
 use super::report::{Finding, Report};
-use crate::doc::{ApiDoc, RecordsDoc, ResourceDoc, WorldDoc};
+use crate::doc::{ApiDoc, Place, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::materialise::Source;
 use crate::model::{self, Api, ApiId, BehaviourKind, DomainId, Member, Resource, ResourceId, World};
 use crate::schema::Type;
@@ -211,8 +211,7 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     for (index, parameter) in api.parameters.iter().enumerate() {
         let known = doc.parameters.get(&*parameter.name);
         // Bodies are kept as they are sent.
-        let kept =
-            doc.behaviour.keep.is_some() && known.is_some_and(|doc| doc.place.as_deref() == Some("body"));
+        let kept = doc.behaviour.keep.is_some() && known.is_some_and(|doc| doc.place == Some(Place::Body));
         let ignored = kept || known.is_some_and(|doc| doc.ignored);
         if !uses.parameters.contains(&index) && !ignored {
             findings.warning(

@@ -7,6 +7,7 @@ mod api;
 mod behaviour;
 mod casing;
 mod contract;
+mod effects;
 mod errors;
 mod field;
 mod options;
@@ -30,8 +31,8 @@ use crate::naming;
 use crate::schema::Type;
 use crate::value::{Instant, Str, Zone, nfc};
 
-/// The most resources, APIs, fields or parameters there can be: positions are 16 bits.
-const MOST: usize = u16::MAX as usize;
+/// Most resources, APIs, fields or parameters: positions are 16 bits.
+const MAX_POSITIONS: usize = u16::MAX as usize;
 
 /// One domain of the document, whichever form the document uses.
 #[derive(Clone, Copy)]
@@ -125,37 +126,26 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let root = Path::ROOT;
     if doc.world != WORLD_VERSION {
         let found = doc.world;
-        findings.error(
-            root.name("world"),
-            format!("found world format version {found}; this program reads version {WORLD_VERSION}"),
-            "write the document in that version",
-        );
+        error!(findings, root.name("world") =>
+            "found world format version {found}; this program reads version {WORLD_VERSION}";
+            "write the document in that version");
         return None;
     }
     check_identifier(findings, &root.name("name"), &doc.name);
     let zone = Zone::named(&doc.zone).unwrap_or_else(|| {
-        findings.error(
-            root.name("zone"),
-            format!("found `{}`, expected an IANA time zone", doc.zone),
-            "write a name such as `Europe/Lisbon` or `UTC`",
-        );
+        error!(findings, root.name("zone") => "found `{}`, expected an IANA time zone", doc.zone;
+            "write a name such as `Europe/Lisbon` or `UTC`");
         Zone::utc()
     });
     let clock = zone.parse_instant(&doc.clock).unwrap_or_else(|| {
-        findings.error(
-            root.name("clock"),
-            format!("found `{}`, expected a date-time", doc.clock),
-            "write the moment the world starts at, such as `2026-03-02T09:00`",
-        );
+        error!(findings, root.name("clock") => "found `{}`, expected a date-time", doc.clock;
+            "write the moment the world starts at, such as `2026-03-02T09:00`");
         Instant(0)
     });
     let parts = Part::all(doc);
     if parts.is_empty() {
-        findings.error(
-            root,
-            "found no domain",
-            "add `domain`, `resources` and `apis`, or a list of `domains`",
-        );
+        error!(findings, root => "found no domain";
+            "add `domain`, `resources` and `apis`, or a list of `domains`");
     }
     check_sizes(findings, &parts)?;
     let (mut domains, names) = declare(doc, &parts, findings);
@@ -201,14 +191,10 @@ fn check_sizes(findings: &mut Findings, parts: &[Part<'_>]) -> Option<()> {
         (widest.unwrap_or(0), "fields of one resource"),
         (parameters.unwrap_or(0), "parameters of one API"),
     ];
-    for (count, what) in counts.into_iter().filter(|(count, _)| *count > MOST) {
-        findings.error(
-            Path::ROOT,
-            format!("found {count} {what}, expected at most {MOST}"),
-            "split the world",
-        );
+    for (count, what) in counts.into_iter().filter(|(count, _)| *count > MAX_POSITIONS) {
+        error!(findings, Path::ROOT => "found {count} {what}, expected at most {MAX_POSITIONS}"; "split the world");
     }
-    (!findings.has_errors() || counts.iter().all(|(count, _)| *count <= MOST)).then_some(())
+    (!findings.has_errors() || counts.iter().all(|(count, _)| *count <= MAX_POSITIONS)).then_some(())
 }
 
 /// Numbers domains and resources and checks their names; sign-in is resolved later.
@@ -226,32 +212,25 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             check_identifier(findings, &head_path.name("name"), name);
         }
         if domains.iter().any(|other| *other.name == **name) {
-            findings.error(
-                head_path.name("name"),
-                format!("found the domain `{name}` twice"),
-                "give each domain its own name",
-            );
+            error!(findings, head_path.name("name") => "found the domain `{name}` twice";
+                "give each domain its own name");
         }
         let base_path = head.base_path.as_str();
         let segments_ok =
             base_path.split('/').skip(1).all(|segment| !segment.is_empty() && path::is_literal(segment));
         if !(base_path.is_empty() || base_path.starts_with('/') && segments_ok) {
-            findings.error(
-                head_path.name("base_path"),
-                format!("found `{base_path}`, expected a path of literal segments without a final slash"),
-                "write it like `/dental-clinic`",
-            );
+            error!(findings, head_path.name("base_path") =>
+                "found `{base_path}`, expected a path of literal segments without a final slash";
+                "write it like `/dental-clinic`");
         }
         for resource in part.resources.keys() {
             let id = ResourceId(next);
             next = next.saturating_add(1);
             names.ids.insert((DomainId(position as u16), resource), id);
             if !is_expression_name(resource) {
-                findings.error(
-                    resources_path.name(resource),
-                    format!("found the resource name `{resource}`, expected letters, digits and `_`, and no word of the expression language"),
-                    "rename the resource",
-                );
+                error!(findings, resources_path.name(resource) =>
+                    "found the resource name `{resource}`, expected letters, digits and `_`, and no word of the expression language";
+                    "rename the resource");
             }
         }
         let title = head.title.clone().unwrap_or_else(|| capitalised(&naming::label(name)));
@@ -284,11 +263,9 @@ fn resolve_auth(
         let head = here.name("domain");
         let path = head.name("auth");
         let Some(user) = names.resource(id, &auth.user) else {
-            findings.error(
-                path.name("user"),
-                format!("found the resource `{}`, expected one of {}", auth.user, names.known(id)),
-                "name the resource whose records are the users",
-            );
+            error!(findings, path.name("user") =>
+                "found the resource `{}`, expected one of {}", auth.user, names.known(id);
+                "name the resource whose records are the users");
             continue;
         };
         let resource = &resources[user.index()];
@@ -296,28 +273,20 @@ fn resolve_auth(
             let found = resource.field_named(name);
             let text = found.is_some_and(|field| matches!(resource.field(field).schema.kind, Type::String));
             if !text {
-                findings.error(
-                    path.name(key),
-                    format!("found `{name}`, expected a string field of `{}`", auth.user),
-                    format!("name one of {}", listed(resource.fields.iter().map(|field| &*field.name))),
-                );
+                error!(findings, path.name(key) =>
+                    "found `{name}`, expected a string field of `{}`", auth.user;
+                    "name one of {}", listed(resource.fields.iter().map(|field| &*field.name)));
             }
             found
         };
         let (login, secret) = (field("login", &auth.login), field("secret", &auth.secret));
         if auth.parameter.is_empty() {
-            findings.error(
-                path.name("parameter"),
-                "found an empty name",
-                "name the argument that carries the token",
-            );
+            error!(findings, path.name("parameter") => "found an empty name";
+                "name the argument that carries the token");
         }
         if auth.expires_in_s == 0 {
-            findings.error(
-                path.name("expires_in_s"),
-                "found 0, expected at least 1",
-                "say how long a token lasts",
-            );
+            error!(findings, path.name("expires_in_s") => "found 0, expected at least 1";
+                "say how long a token lasts");
         }
         if let (Some(login), Some(secret)) = (login, secret) {
             domain.auth = Some(Auth {
@@ -339,15 +308,13 @@ fn check_identifier(findings: &mut Findings, path: &Path<'_>, name: &str) {
             .bytes()
             .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-'));
     if !good {
-        findings.error(
-            path,
-            format!("found the name `{name}`, expected 1 to 64 lower-case letters, digits, `_` and `-`, a letter first"),
-            "write it like `dental_clinic`",
-        );
+        error!(findings, path =>
+            "found the name `{name}`, expected 1 to 64 lower-case letters, digits, `_` and `-`, a letter first";
+            "write it like `dental_clinic`");
     }
 }
 
-/// Whether expressions can say the name: an identifier without another meaning.
+/// True for a name that expressions can use: an identifier that is no word of the language.
 fn is_expression_name(name: &str) -> bool {
     const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -364,7 +331,7 @@ pub fn is_member_name(name: &str) -> bool {
         && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
 }
 
-/// Whether a path can be one of an API.
+/// True for a path that an API can have.
 #[must_use]
 pub fn is_path(path: &str) -> bool {
     path::segments(path).is_some()

@@ -5,8 +5,16 @@ use std::fmt::Display;
 use super::report::{Finding, Severity};
 use crate::expr::ExprError;
 
-/// More findings than this help nobody.
-const MOST: usize = 500;
+/// Most findings of one report.
+const MAX_FINDINGS: usize = 500;
+
+/// Adds an error: where, what was found and expected, what to do. Both texts are format strings with their own values:
+/// `error!(findings, path.name("scale") => "found {scale}, expected 0 to 9"; "use fewer decimal places")`.
+macro_rules! error {
+    ($findings:expr, $path:expr => $message:literal $(, $value:expr)*; $fix:literal $(, $other:expr)*) => {
+        $findings.error($path, format!($message $(, $value)*), format!($fix $(, $other)*))
+    };
+}
 
 /// Findings so far.
 #[derive(Debug, Default)]
@@ -19,7 +27,7 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) fn error(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
         self.errors += 1;
-        if self.list.len() < MOST {
+        if self.list.len() < MAX_FINDINGS {
             self.list.push(Finding::error(path.to_string(), message, fix));
         } else {
             self.hidden += 1;
@@ -27,7 +35,7 @@ impl Findings {
     }
 
     pub(super) fn warning(&mut self, path: impl Display, message: impl Into<String>, fix: impl Into<String>) {
-        if self.list.len() < MOST {
+        if self.list.len() < MAX_FINDINGS {
             self.list.push(Finding::warning(path.to_string(), message, fix));
         } else {
             self.hidden += 1;
@@ -62,9 +70,9 @@ impl Findings {
         self.errors > 0
     }
 
-    /// Whether further findings of a repetitive kind should still be made.
+    /// True when further findings are only counted.
     pub(super) const fn is_full(&self) -> bool {
-        self.list.len() >= MOST
+        self.list.len() >= MAX_FINDINGS
     }
 
     pub(super) fn into_list(mut self) -> Vec<Finding> {

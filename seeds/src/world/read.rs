@@ -113,13 +113,10 @@ fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
         .map_err(|finding| JsonProblem { syntax: false, finding: finding.at(1, 1) })?;
     serde_json::from_str(text).map_err(|error| {
         let (line, column) = (to_u32(error.line()), to_u32(error.column()));
-        let mut message = error.to_string();
-        if let Some(end) = message.rfind(" at line ") {
-            message.truncate(end);
-        }
         JsonProblem {
             syntax: error.is_syntax() || error.is_eof(),
-            finding: Finding::error("", message, fix(error.is_data())).at(line.max(1), column.max(1)),
+            finding: Finding::error("", plain_message(&error.to_string()), fix(error.is_data()))
+                .at(line.max(1), column.max(1)),
         }
     })
 }
@@ -165,20 +162,24 @@ pub fn options() -> serde_saphyr::Options {
 }
 
 fn message_of(error: &serde_saphyr::Error) -> String {
-    let mut message = error.without_snippet().to_string();
-    // The place stands in the finding's own line and column.
-    if let Some(end) = message.rfind(" at line ") {
-        message.truncate(end);
-    }
-    let message = message.strip_prefix("error: ").unwrap_or(&message);
-    match message {
+    let message = plain_message(&error.without_snippet().to_string());
+    match message.as_str() {
         "invalid u8" | "invalid u16" | "invalid u32" | "invalid u64" => {
             "expected a whole number from 0".to_owned()
         }
         tab if tab.starts_with("tabs disallowed") => "found a tab, expected spaces before a key".to_owned(),
         "invalid bool" | "invalid boolean" => "expected true or false".to_owned(),
-        _ => message.to_owned(),
+        _ => message,
     }
+}
+
+/// A reader's message without its place, which the finding has as line and column, and in the words of findings.
+fn plain_message(message: &str) -> String {
+    let end = message.rfind(" at line ").unwrap_or(message.len());
+    let message = message[..end].strip_prefix("error: ").unwrap_or(&message[..end]);
+    message
+        .strip_prefix("unknown variant ")
+        .map_or_else(|| message.to_owned(), |rest| format!("found {rest}"))
 }
 
 fn fix(shape: bool) -> &'static str {

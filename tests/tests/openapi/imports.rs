@@ -89,7 +89,7 @@ impl Imports {
     }
 
     pub(crate) fn name(&self, method: &str, path: &str) -> String {
-        let api = self.imported.doc.apis.iter().find(|api| api.method == method && api.path == path);
+        let api = self.imported.doc.apis.iter().find(|api| api.method.as_str() == method && api.path == path);
         api.unwrap_or_else(|| panic!("{method} {path} is an API")).name.clone()
     }
 

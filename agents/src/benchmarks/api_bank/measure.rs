@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::http::openapi::reply_schema;
 use diorama_simulator::session::Session;
-use diorama_tested::Agent;
-use diorama_tested::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 

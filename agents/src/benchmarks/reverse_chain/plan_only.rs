@@ -1,8 +1,8 @@
 //! Calls that are planned and not made: each is answered by stand-ins for what it would give.
 
+use diorama_baselines::environment::{Answer, EnvironmentError, Reply};
+use diorama_baselines::plan::{Filled, Plan};
 use diorama_seeds::task::Call;
-use diorama_tested::environment::{Answer, EnvironmentError, Reply};
-use diorama_tested::plan::{Filled, Plan};
 use serde_json::{Map, Value as Json, json};
 
 use super::Api;

@@ -4,16 +4,16 @@ use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
+use diorama_baselines::Agent;
+use diorama_baselines::function_calling::FunctionCalling;
+use diorama_baselines::mind::Mind;
+use diorama_baselines::planned::{Baseline, Planned};
+use diorama_baselines::prompted::{Prompted, Shots, Thoughts};
+use diorama_baselines::react::ReAct;
+use diorama_baselines::restgpt::executor::Parsing;
+use diorama_baselines::restgpt::{Planning, RestGpt};
+use diorama_baselines::reverse_chain::{Completion, ReverseChain};
 use diorama_llm::{RequestOrigin, Sampling};
-use diorama_tested::Agent;
-use diorama_tested::function_calling::FunctionCalling;
-use diorama_tested::mind::Mind;
-use diorama_tested::planned::{Baseline, Planned};
-use diorama_tested::prompted::{Prompted, Shots, Thoughts};
-use diorama_tested::react::ReAct;
-use diorama_tested::restgpt::executor::Parsing;
-use diorama_tested::restgpt::{Planning, RestGpt};
-use diorama_tested::reverse_chain::{Completion, ReverseChain};
 
 use super::model::Connected;
 use crate::evaluation::batch::SharedModel;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use diorama_baselines::environment::{Environment, EnvironmentError, Said, View};
+use diorama_baselines::toolbox::{Document, documents, searches};
 use diorama_proof::survey::{reads, refers_to};
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_tested::environment::{Environment, EnvironmentError, Said, View};
-use diorama_tested::toolbox::{Document, documents, searches};
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value as Json};

@@ -1,10 +1,10 @@
 //! The ends of stages that scripted policies make up, and the values that they pick from replies.
 
+use diorama_baselines::environment::{Finish, Said, View};
+use diorama_baselines::toolbox::finish_schema;
+use diorama_baselines::types::{Kind, kind};
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_tested::environment::{Finish, Said, View};
-use diorama_tested::toolbox::finish_schema;
-use diorama_tested::types::{Kind, kind};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use diorama_baselines::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said};
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::Held;
 use diorama_seeds::task::{Call, Checks, Evidence, KeyCheck, StageCheck};
 use diorama_simulator::session::{LogEntry, Session};
-use diorama_tested::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said};
 use serde_json::{Map, Value as Json};
 
 use super::ends::{End, Facts};

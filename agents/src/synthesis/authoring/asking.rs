@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use diorama_baselines::prompts::{self, PromptError};
 use diorama_llm::{
     BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Message, OutputSchema, ReplySource,
     RequestOrigin, Sampling, ask_and_repair, json_in,
 };
-use diorama_tested::prompts::{self, PromptError};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 

@@ -1,8 +1,9 @@
 //! From drafts to a world: everything that is not the model's to decide is decided here, the same way every time.
 
 use diorama_seeds::doc::{
-    ApiDoc, BehaviourDoc, CompareDoc, DomainHead, EffectDoc, FieldDoc, FilterDoc, PageDoc, PhrasesDoc,
-    RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc, ResourceDoc, WORLD_VERSION, WorldDoc,
+    ApiDoc, BehaviourDoc, CompareDoc, Comparison, DomainHead, EffectDoc, FieldDoc, FilterDoc, Method,
+    PageDoc, PageStyle, PhrasesDoc, RecordsDoc, RefusalDoc, ReplyDoc, RequireDoc, ResourceDoc, TypeName,
+    WORLD_VERSION, WorldDoc,
 };
 use diorama_seeds::english::{article, capitalised, plural};
 use diorama_seeds::naming::{camel, label, member};
@@ -86,7 +87,7 @@ impl Builder<'_> {
                 resource.idea.name.chars().filter(char::is_ascii_alphabetic).take(3).collect();
             let code = format!("{}-####", letters.to_uppercase());
             let doc = FieldDoc {
-                kind: text("string"),
+                kind: Some(TypeName::String),
                 fake: Some(json!({ "provider": "code", "format": code })),
                 description: Some(format!("Number of the {}", resource.label())),
                 ..FieldDoc::default()
@@ -220,7 +221,7 @@ impl Builder<'_> {
         };
         ApiDoc {
             name: format!("{called}{}", pascal(&resource.idea.name)),
-            method: "GET".to_owned(),
+            method: Method::Get,
             path: format!("/{}/{at}", segment(resource)),
             description: format!("{does} {} {said} by {by}{also}.", article(&said)),
             parameters: IndexMap::from([(name.clone(), doc)]),
@@ -260,7 +261,7 @@ impl Builder<'_> {
             }
             let description = matches!(filter, FilterDoc::Compare(_)).then(|| filter_words(field));
             let doc = match field.kind {
-                FieldKind::Moment => FieldDoc { kind: text("date"), ..FieldDoc::default() },
+                FieldKind::Moment => FieldDoc { kind: Some(TypeName::Date), ..FieldDoc::default() },
                 _ => like(resource, name),
             };
             parameters.insert(parameter.clone(), FieldDoc { optional: true, description, ..doc });
@@ -269,7 +270,7 @@ impl Builder<'_> {
             by.push(field.label());
         }
         let page = FieldDoc {
-            kind: text("integer"),
+            kind: Some(TypeName::Integer),
             min: Some(json!(1)),
             default: Some(json!(1)),
             description: text("Page number from 1"),
@@ -279,14 +280,14 @@ impl Builder<'_> {
         let by = if by.is_empty() { String::new() } else { format!(", if wanted by {}", by.join(", ")) };
         ApiDoc {
             name: format!("List{}", pascal(&many)),
-            method: "GET".to_owned(),
+            method: Method::Get,
             path: format!("/{}", segment(resource)),
             description: format!("Lists {many}{by}."),
             parameters,
             behaviour: BehaviourDoc {
                 list: Some(resource.idea.name.clone()),
                 filters,
-                page: Some(PageDoc { style: "page".to_owned(), size: Some(20), ..PageDoc::default() }),
+                page: Some(PageDoc { style: PageStyle::Page, size: Some(20), ..PageDoc::default() }),
                 ..BehaviourDoc::default()
             },
             phrases: PhrasesDoc {
@@ -344,7 +345,7 @@ impl Builder<'_> {
         let requires = section.rules.iter().filter(|rule| !rule.on_delete).map(require).collect();
         ApiDoc {
             name: format!("Create{}", pascal(&resource.idea.name)),
-            method: "POST".to_owned(),
+            method: Method::Post,
             path: format!("/{}", segment(resource)),
             description: format!("Makes a new {said}{}.", refusals(&section.rules, false)),
             parameters,
@@ -372,18 +373,17 @@ fn moments(from: &str, to: &str) -> Json {
     json!({ "provider": "date_time", "from": from, "to": to, "hours": ["08:00", "18:00"], "step": "30m" })
 }
 
-fn kind(kind: &FieldKind) -> Option<String> {
-    let name = match kind {
-        FieldKind::Number => "integer",
-        FieldKind::Money => "decimal",
-        FieldKind::Date => "date",
-        FieldKind::Time => "time",
-        FieldKind::Moment => "date-time",
-        FieldKind::YesNo => "boolean",
+const fn kind(kind: &FieldKind) -> Option<TypeName> {
+    Some(match kind {
+        FieldKind::Number => TypeName::Integer,
+        FieldKind::Money => TypeName::Decimal,
+        FieldKind::Date => TypeName::Date,
+        FieldKind::Time => TypeName::Time,
+        FieldKind::Moment => TypeName::DateTime,
+        FieldKind::YesNo => TypeName::Boolean,
         FieldKind::Choice(_) => return None,
-        _ => "string",
-    };
-    text(name)
+        _ => TypeName::String,
+    })
 }
 
 /// A name in the style of APIs: `berth_booking` is `BerthBooking`.
@@ -410,7 +410,7 @@ fn reference(resource: &ResourceDraft) -> FieldDoc {
 /// What a list parameter is called, does, and how people say it.
 fn filter(resource: &ResourceDraft, field: &FieldDraft) -> (String, FilterDoc, String) {
     let (name, said) = (&field.name, field.label());
-    let compare = |op: &str| FilterDoc::Compare(CompareDoc { field: name.clone(), op: op.to_owned() });
+    let compare = |op| FilterDoc::Compare(CompareDoc { field: name.clone(), op });
     let free = |wanted: String| {
         let taken = resource.fields.iter().any(|field| field.name == wanted);
         if taken { format!("{wanted}_limit") } else { wanted }
@@ -419,12 +419,12 @@ fn filter(resource: &ResourceDraft, field: &FieldDraft) -> (String, FilterDoc, S
         FieldKind::Money | FieldKind::Number => {
             let parameter = free(format!("max_{name}"));
             let phrase = format!("[ with a {said} of at most {{{parameter}}}]");
-            (parameter, compare("le"), phrase)
+            (parameter, compare(Comparison::LessOrEqual), phrase)
         }
         FieldKind::Moment => {
             let parameter = free(format!("{name}_day"));
             let phrase = format!("[ whose {said} is {{{parameter}}}]");
-            (parameter, compare("on"), phrase)
+            (parameter, compare(Comparison::On), phrase)
         }
         _ => {
             let phrase = match field.kind {
@@ -493,7 +493,7 @@ fn update(section: &Section) -> ApiDoc {
     }
     ApiDoc {
         name: format!("Update{}", pascal(&resource.idea.name)),
-        method: "PATCH".to_owned(),
+        method: Method::Patch,
         path: format!("/{}/{{{key}}}", segment(resource)),
         description: format!("Changes what is given of {} {said}: {}.", article(&said), what.join(", ")),
         parameters,
@@ -523,7 +523,7 @@ fn changing(section: &Section, change: &Change) -> ApiDoc {
     };
     ApiDoc {
         name: format!("{}{}", camel(&[verb]), pascal(&resource.idea.name)),
-        method: "POST".to_owned(),
+        method: Method::Post,
         path: format!("/{}/{{{key}}}/{verb}", segment(resource)),
         description: format!(
             "Sets the {} of {} {said} from {from_said} to {to_said}; refuses any that is not {from_said}.",
@@ -551,7 +551,7 @@ fn delete(section: &Section) -> ApiDoc {
     let key = resource.key();
     ApiDoc {
         name: format!("Delete{}", pascal(&resource.idea.name)),
-        method: "DELETE".to_owned(),
+        method: Method::Delete,
         path: format!("/{}/{{{key}}}", segment(resource)),
         description: format!("Deletes {} {said}{}.", article(&said), refusals(&section.rules, true)),
         parameters: IndexMap::from([(key.clone(), reference(resource))]),
@@ -576,7 +576,7 @@ fn count(section: &Section, by: &str) -> ApiDoc {
     let doc = FieldDoc { optional: true, ..like(resource, by) };
     ApiDoc {
         name: format!("Count{}", pascal(&many)),
-        method: "GET".to_owned(),
+        method: Method::Get,
         path: format!("/{}/count", segment(resource)),
         description: format!("Counts {many}, if wanted those with one {said}."),
         parameters: IndexMap::from([(parameter.clone(), doc)]),

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use diorama_baselines::mind::ParseError;
+use diorama_baselines::prompts::PromptError;
 use diorama_llm::{
     BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, ReplySource,
     RequestOrigin, Sampling, ask_and_repair,
 };
 use diorama_output::funnel::ModelUse;
-use diorama_tested::mind::ParseError;
-use diorama_tested::prompts::PromptError;
 use serde_json::{Value as Json, json};
 
 use super::prompts::PromptSet;

@@ -5,17 +5,17 @@
 
 use std::sync::Arc;
 
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{Answers, Budget};
+use diorama_baselines::function_calling::FunctionCalling;
+use diorama_baselines::mind::Mind;
+use diorama_baselines::react::ReAct;
+use diorama_baselines::trace::{Note, Recording, Step};
 use diorama_output::row::Dialogue;
 use diorama_proof::candidate::{CandidateCall, CandidateStage, End, FactClaim, Opening, Turn};
 use diorama_proof::{Candidate, Grounded};
 use diorama_simulator::engine::Body;
 use diorama_simulator::session::LogEntry;
-use diorama_tested::Agent;
-use diorama_tested::environment::{Answers, Budget};
-use diorama_tested::function_calling::FunctionCalling;
-use diorama_tested::mind::Mind;
-use diorama_tested::react::ReAct;
-use diorama_tested::trace::{Note, Recording, Step};
 
 use super::Protocol;
 use super::asking::{Asker, Lost};

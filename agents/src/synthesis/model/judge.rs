@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use diorama_baselines::mind::ParseError;
+use diorama_baselines::prompts::PromptError;
 use diorama_llm::Message;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;
-use diorama_tested::mind::ParseError;
-use diorama_tested::prompts::PromptError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use diorama_baselines::prompts::{PromptError, Prompts};
 use diorama_llm::Message;
-use diorama_tested::prompts::{PromptError, Prompts};
 use serde::Serialize;
 
 macro_rules! files {

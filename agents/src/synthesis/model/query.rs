@@ -1,8 +1,8 @@
 //! The query agent: what a user says for a chain of calls that has run.
 
+use diorama_baselines::mind::ParseError;
+use diorama_baselines::prompts::PromptError;
 use diorama_llm::Message;
-use diorama_tested::mind::ParseError;
-use diorama_tested::prompts::PromptError;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Question, Told, Unasked};

@@ -1,10 +1,10 @@
 //! The rewriter: the lines of a conversation in other words, one request a line, while the plan stays.
 
+use diorama_baselines::mind::ParseError;
+use diorama_baselines::prompts::PromptError;
 use diorama_llm::Message;
 use diorama_simulator::grade::extract::Clock;
 use diorama_simulator::grade::extract::prose::Prose;
-use diorama_tested::mind::ParseError;
-use diorama_tested::prompts::PromptError;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 

@@ -1,5 +1,7 @@
 //! The words of the assistant for calls that were made without a model: questions, and what is told in the end.
 
+use diorama_baselines::mind::ParseError;
+use diorama_baselines::prompts::PromptError;
 use diorama_llm::Message;
 use diorama_proof::answer::Asked;
 use diorama_proof::binding::each;
@@ -9,8 +11,6 @@ use diorama_seeds::model::World;
 use diorama_seeds::task::Outcome;
 use diorama_simulator::engine::Body;
 use diorama_simulator::grade::measures::leaf_schema;
-use diorama_tested::mind::ParseError;
-use diorama_tested::prompts::PromptError;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Asker, Question, Told, Unasked};

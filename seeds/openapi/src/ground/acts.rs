@@ -12,7 +12,9 @@ mod verbs;
 pub(super) use joins::is_keys;
 
 use diorama_seeds::contract::{ME, key_name, plain};
-use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, ResourceDoc};
+use diorama_seeds::doc::{
+    ApiDoc, BehaviourDoc, EffectDoc, FieldDoc, PhrasesDoc, Place, ResourceDoc, TypeName,
+};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
@@ -81,7 +83,7 @@ impl<'a> Act<'a> {
             self.api.reply.status = Some(status);
         }
         for (name, doc) in &mut self.api.parameters {
-            let in_body = doc.place.as_deref() == Some("body");
+            let in_body = doc.place == Some(Place::Body);
             doc.ignored = !self.used.contains(name) && !in_body;
             if in_body && self.api.behaviour.keep.is_none() {
                 doc.ignored = true;
@@ -107,9 +109,9 @@ impl<'a> Act<'a> {
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
         let Some(changed) = changed else { return false };
         let is_anything = |name: &str| self.field(changed, name).is_some_and(fakes::is_anything);
-        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place.as_deref() == Some("body"));
+        let body = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
         // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
-        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind.as_deref() == Some("boolean");
+        let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
         body.into_iter().any(|(name, doc)| unsaid(doc) && (is_anything(name) || is_mute(doc)))
     }
@@ -172,7 +174,7 @@ impl<'a> Act<'a> {
         let name = Some(found.name.clone());
         let parameter = keys(&self.parts).last().map(|name| (*name).to_owned());
         let requires =
-            self.api.parameters.values().any(|doc| doc.place.as_deref() == Some("body") && !doc.optional);
+            self.api.parameters.values().any(|doc| doc.place == Some(Place::Body) && !doc.optional);
         let behaviour = &mut self.api.behaviour;
         match method {
             "GET" => behaviour.get = name,
@@ -274,7 +276,7 @@ impl<'a> Act<'a> {
     fn touch(&mut self, resource: &str, names: &[&str]) {
         let fields = self.resources.get(resource).into_iter().flat_map(|known| &known.fields);
         let moments = fields.filter(|(name, doc)| {
-            doc.kind.as_deref() == Some("date-time") && names.contains(&plain(name).as_str())
+            doc.kind == Some(TypeName::DateTime) && names.contains(&plain(name).as_str())
         });
         self.api.behaviour.set.extend(moments.map(|(name, _)| (name.clone(), "now".to_owned())));
     }
@@ -309,7 +311,7 @@ impl<'a> Act<'a> {
     fn clears(&self) -> bool {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
         let chooses = self.operation.request.is_some()
-            || self.api.parameters.values().any(|doc| doc.place.as_deref() == Some("query"));
+            || self.api.parameters.values().any(|doc| doc.place == Some(Place::Query));
         own.is_some_and(|own| !self.collection(own).single && self.collection(own).listed) && !chooses
     }
 

@@ -1,7 +1,7 @@
 //! Members that follow from other records instead of being stored: `total_tracks`, `number_of_seasons`.
 
 use diorama_seeds::contract::noun;
-use diorama_seeds::doc::{ApiDoc, ReplyFieldDoc, ReplyMemberDoc, ResourceDoc};
+use diorama_seeds::doc::{ApiDoc, ReplyFieldDoc, ReplyMemberDoc, ResourceDoc, TypeName};
 use indexmap::IndexMap;
 
 use crate::words::words;
@@ -10,7 +10,7 @@ use crate::words::words;
 pub(super) fn add(resources: &mut IndexMap<String, ResourceDoc>, apis: &mut [ApiDoc]) {
     let mut counted: IndexMap<String, Vec<ReplyFieldDoc>> = IndexMap::new();
     for (name, doc) in resources.iter() {
-        let whole = doc.fields.iter().filter(|(_, field)| field.kind.as_deref() == Some("integer"));
+        let whole = doc.fields.iter().filter(|(_, field)| field.kind == Some(TypeName::Integer));
         let count = whole.filter_map(|(field, _)| Some((field.clone(), count(resources, name, field)?)));
         for (field, expr) in count {
             let member = ReplyMemberDoc { name: field, expr: Some(expr), ..ReplyMemberDoc::default() };

@@ -4,7 +4,7 @@
 //! only says which part the other plays (`owner: UserRef`), or the form of its values (`depot`, where depots have such codes).
 
 use diorama_seeds::contract::{key_name, noun, plain};
-use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
@@ -170,17 +170,17 @@ fn field(reference: &Reference, target: &str, own: bool) -> FieldDoc {
     let one = FieldDoc { reference: Some(target.to_owned()), ..FieldDoc::default() };
     if reference.many {
         return FieldDoc {
-            kind: Some("list".to_owned()),
+            kind: Some(TypeName::List),
             items: Some(Box::new(one)),
             fake: Some(some_of(1, 3)),
-            on_delete: Some("clear".to_owned()),
+            on_delete: Some(OnDelete::Clear),
             optional: true,
             ..FieldDoc::default()
         };
     }
     FieldDoc {
         optional: true,
-        on_delete: Some(if reference.always { "cascade" } else { "clear" }.to_owned()),
+        on_delete: Some(if reference.always { OnDelete::Cascade } else { OnDelete::Clear }),
         fake: Some(json!({"provider": "chance", "share": if own { 0.4 } else { 1.0 }})),
         ..one
     }

@@ -3,7 +3,7 @@
 use diorama_seeds::contract::{
     KEYS, ME, Schemas, Side, first_state, is_gone, key_name, noun, plain, tells_error,
 };
-use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::stem;
 use diorama_seeds::materialise::{ANY_NAME, provider_of_field, provider_of_name};
 use indexmap::IndexMap;
@@ -150,7 +150,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
     if let Some((_, other)) = found.uses.and_then(|uses| places.all.get_index(uses)) {
         let field = FieldDoc {
             reference: Some(other.name.clone()),
-            on_delete: Some("cascade".to_owned()),
+            on_delete: Some(OnDelete::Cascade),
             ..FieldDoc::default()
         };
         doc.fields.insert(OF.to_owned(), field);
@@ -160,7 +160,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
     }
     members(places, found, &mut doc);
     let kept = FieldDoc {
-        kind: Some("any".to_owned()),
+        kind: Some(TypeName::Any),
         optional: true,
         generated: true,
         fake: Some(json!({"provider": "pick", "of": [{}]})),
@@ -189,20 +189,20 @@ pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
     if name.is_none() {
         if above.picks.is_empty() {
             let fake = Some(json!("username"));
-            return FieldDoc { kind: Some("string".to_owned()), fake, ..FieldDoc::default() };
+            return FieldDoc { kind: Some(TypeName::String), fake, ..FieldDoc::default() };
         }
         let whole = above.picks.iter().all(Json::is_number);
         let fake = json!({"provider": "pick", "of": above.picks});
-        let kind = if whole { "integer" } else { "string" };
-        return FieldDoc { kind: Some(kind.to_owned()), fake: Some(fake), ..FieldDoc::default() };
+        let kind = if whole { TypeName::Integer } else { TypeName::String };
+        return FieldDoc { kind: Some(kind), fake: Some(fake), ..FieldDoc::default() };
     }
-    FieldDoc { reference: name, on_delete: Some("cascade".to_owned()), ..FieldDoc::default() }
+    FieldDoc { reference: name, on_delete: Some(OnDelete::Cascade), ..FieldDoc::default() }
 }
 
 fn key_field(found: &Collection) -> FieldDoc {
     let named = Some(label(&found.key));
     if found.key_shape.kind == Kind::Integer && !found.single && found.uses.is_none() {
-        return FieldDoc { kind: Some("integer".to_owned()), label: named, ..FieldDoc::default() };
+        return FieldDoc { kind: Some(TypeName::Integer), label: named, ..FieldDoc::default() };
     }
     let entity = Entity {
         name: found.name.clone(),
@@ -226,7 +226,7 @@ fn key_field(found: &Collection) -> FieldDoc {
         (None, Some(made)) => json!(made),
         (None, None) => build::key_code(&entity),
     };
-    FieldDoc { kind: Some("string".to_owned()), label: named, fake: Some(fake), ..FieldDoc::default() }
+    FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
 /// Providers of names that are written without blanks.
@@ -350,7 +350,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         made.optional = true;
         if display.as_deref() == Some(name.as_str())
             && shape.kind == Kind::String
-            && made.kind.as_deref() == Some("string")
+            && made.kind == Some(TypeName::String)
         {
             if !ADDRESSES.contains(&plain(name).as_str()) {
                 made.fake = Some(called(found));
@@ -366,7 +366,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         {
             made.fake = Some(json!(fakes::ANYTHING));
         }
-        if made.kind.as_deref() == Some("string")
+        if made.kind == Some(TypeName::String)
             && ["paragraph", "sentence"].iter().any(|long| made.fake == Some(json!(long)))
         {
             made.free_text = true;
@@ -380,17 +380,18 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             let kept = if kept.is_empty() { values.iter().collect() } else { kept };
             made.fake = Some(json!({"provider": "pick", "of": kept}));
         }
-        if made.kind.as_deref() == Some("boolean") {
+        if made.kind == Some(TypeName::Boolean) {
             made.fake = made.fake.or_else(|| Some(json!({"provider": "pick", "of": [false, true]})));
         }
         // A record has what its schema shows.
         made.fake = made.fake.map(|fake| json!({"provider": "chance", "share": 1.0, "of": fake}));
         let gone = is_gone(name);
         if gone || is_built_in(name) || done.is_some_and(|done| places.verbs.contains(&done)) {
-            match made.kind.as_deref() {
-                Some("boolean") => made.fake = Some(json!({"provider": "pick", "of": [false]})),
+            match made.kind {
+                Some(TypeName::Boolean) => made.fake = Some(json!({"provider": "pick", "of": [false]})),
                 Some(kind)
-                    if (gone || kind == "date-time") && (!member.required || member.shape.nullable) =>
+                    if (gone || kind == TypeName::DateTime)
+                        && (!member.required || member.shape.nullable) =>
                 {
                     (made.nullable, made.optional) = (true, false);
                     made.fake = Some(json!({"provider": "pick", "of": [null]}));
@@ -445,7 +446,7 @@ pub(super) fn is_plain_object(shape: &Shape) -> bool {
 /// itself only where there is nothing else.
 fn leave_out_bookkeeping(places: &Places, doc: &mut ResourceDoc) {
     let is_worth = |(name, field): (&String, &FieldDoc)| {
-        let number = matches!(field.kind.as_deref(), Some("integer" | "number"));
+        let number = matches!(field.kind, Some(TypeName::Integer | TypeName::Number));
         !field.ask.is_empty()
             && (places.sent.contains(&plain(name))
                 || moment_of(field)
@@ -469,7 +470,7 @@ fn is_built_in(name: &str) -> bool {
 }
 
 fn moment_of(field: &FieldDoc) -> bool {
-    matches!(field.kind.as_deref(), Some("date" | "date-time" | "time"))
+    matches!(field.kind, Some(TypeName::Date | TypeName::DateTime | TypeName::Time))
 }
 
 /// What a required member of a new record begins with.

@@ -21,7 +21,14 @@ const ODD: &str = "  /odd: {post: {requestBody: {content: {application/json: {sc
 
 fn behaviour(found: &Imported, route: &str) -> diorama_seeds::doc::BehaviourDoc {
     let (method, path) = route.split_once(' ').unwrap();
-    found.doc.apis.iter().find(|api| api.method == method && api.path == path).unwrap().behaviour.clone()
+    found
+        .doc
+        .apis
+        .iter()
+        .find(|api| api.method.as_str() == method && api.path == path)
+        .unwrap()
+        .behaviour
+        .clone()
 }
 
 #[test]

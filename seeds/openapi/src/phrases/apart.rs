@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, Method, PhrasesDoc, Place};
 
 use super::named;
 
@@ -21,7 +21,7 @@ pub(crate) fn tell_apart(apis: &mut [ApiDoc]) {
     let alike: Vec<usize> = asked.into_values().filter(|all| all.len() > 1).flatten().collect();
     for index in alike {
         if let Some(api) = apis.get_mut(index) {
-            let unasked = api.phrases.unasked || api.method == "GET";
+            let unasked = api.phrases.unasked || api.method == Method::Get;
             api.phrases = PhrasesDoc { unasked, ..PhrasesDoc::default() };
         }
     }
@@ -41,7 +41,7 @@ fn request(api: &ApiDoc, phrase: &str) -> String {
     let words: Vec<&str> = words
         .filter(|word| !["a", "an", "the", "new", "to", "of", "for", "in", "from"].contains(word))
         .collect();
-    let in_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+    let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
     let mut kinds: Vec<String> = api
         .parameters
         .iter()

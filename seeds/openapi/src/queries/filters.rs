@@ -1,5 +1,7 @@
 //! Filters: which records a query parameter lets through, by its name, its type and the fields there are.
 
+use diorama_seeds::doc::{Comparison, TypeName};
+
 use super::*;
 use crate::Severity;
 use crate::bounds::{bound, stems};
@@ -23,9 +25,8 @@ pub(super) fn filter(
     let put = |maker: &mut Maker<'_>, filter: FilterDoc| {
         maker.api.behaviour.filters.insert(name.to_owned(), filter);
     };
-    let compare = |field: &str, op: &str| {
-        FilterDoc::Compare(CompareDoc { field: identifier(field), op: op.to_owned() })
-    };
+    let compare =
+        |field: &str, op: Comparison| FilterDoc::Compare(CompareDoc { field: identifier(field), op });
 
     if ["query", "q", "search", "keyword", "text", "term", "search_term", "name_contains"]
         .contains(&joined.as_str())
@@ -61,7 +62,7 @@ pub(super) fn filter(
             if let Some(fact) = scalar(&candidate) {
                 let stored = moment(&candidate, &fact.shape);
                 if let Some(doc) = maker.api.parameters.get_mut(name) {
-                    let place = doc.place.clone();
+                    let place = doc.place;
                     let description = doc.description.clone();
                     let mut typed = fakes::typed(
                         &candidate,
@@ -69,9 +70,9 @@ pub(super) fn filter(
                         0,
                     );
                     typed.values.clear();
-                    typed.kind = stored.map(str::to_owned).or(typed.kind);
+                    typed.kind = stored.and_then(TypeName::parse).or(typed.kind);
                     if typed.kind.is_none() {
-                        typed.kind = Some("string".to_owned());
+                        typed.kind = Some(TypeName::String);
                     }
                     (typed.place, typed.description) = (place, description);
                     phrases::name(name, &mut typed);
@@ -83,9 +84,9 @@ pub(super) fn filter(
                 let noun = measured(&candidate).map_or_else(|| label(&candidate), |(what, _)| what);
                 return Some(match (stored.is_some(), op) {
                     // A moment brings its own preposition: "on 5 March".
-                    (true, "ge") => format!("whose {noun} is {{}} or later"),
+                    (true, Comparison::GreaterOrEqual) => format!("whose {noun} is {{}} or later"),
                     (true, _) => format!("whose {noun} is {{}} or earlier"),
-                    (false, "ge") => format!("whose {noun} is at least {{}}"),
+                    (false, Comparison::GreaterOrEqual) => format!("whose {noun} is at least {{}}"),
                     (false, _) => format!("whose {noun} is at most {{}}"),
                 });
             }
@@ -137,14 +138,14 @@ pub(super) fn filter(
     if let Some((field, reference)) = reference {
         let (field, reference) = (field.clone(), reference.clone());
         if let Some(doc) = maker.api.parameters.get_mut(name) {
-            if doc.kind.as_deref() == Some("string")
+            if doc.kind == Some(TypeName::String)
                 && doc.description.as_deref().unwrap_or_default().contains("omma")
             {
                 maker.notes.push(Severity::Other.says(format!("`{name}` takes one key, not a list of keys")));
             }
             *doc = FieldDoc {
                 reference: Some(reference.target.clone()),
-                place: doc.place.clone(),
+                place: doc.place,
                 description: doc.description.clone(),
                 label: Some(label(&reference.target)),
                 optional: !parameter.required,
@@ -161,7 +162,7 @@ pub(super) fn filter(
             conditions.push(format!("(!given({argument}) || {test})"));
             return Some(format!("without the {noun} {{}}"));
         }
-        put(maker, compare(&field, if reference.many { "has" } else { "eq" }));
+        put(maker, compare(&field, if reference.many { Comparison::Has } else { Comparison::Equal }));
         let joint = if reference.many { "with" } else { "of" };
         return Some(format!("{joint} the {noun} {{}}"));
     }
@@ -187,7 +188,7 @@ pub(super) fn filter(
     for candidate in [joined.clone(), stem.clone(), name.to_owned()] {
         let Some(fact) = scalar(&candidate) else { continue };
         let mut stored = fakes::typed(&candidate, &fact.shape, 0);
-        stored.kind = moment(&candidate, &fact.shape).map(str::to_owned).or(stored.kind);
+        stored.kind = moment(&candidate, &fact.shape).and_then(TypeName::parse).or(stored.kind);
         let known = |value: &String| fact.shape.samples.iter().any(|sample| sample.as_str() == Some(value));
         if let (Kind::Enum(values), true) = (&parameter.shape.kind, stored.values.is_empty())
             && !values.iter().any(known)
@@ -199,7 +200,7 @@ pub(super) fn filter(
             if stored.values.is_empty() || doc.values.iter().all(|value| stored.values.contains(value)) {
                 let kept = doc.clone();
                 if kept.values.is_empty() {
-                    (doc.kind, doc.values) = (stored.kind.clone(), stored.values.clone());
+                    (doc.kind, doc.values) = (stored.kind, stored.values.clone());
                 }
                 doc.default = kept.default;
             } else {
@@ -236,11 +237,11 @@ fn any_of(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> Opti
         shape.kind = item.kind.clone();
     }
     let doc = maker.api.parameters.get_mut(name)?;
-    doc.kind = Some("list".to_owned());
+    doc.kind = Some(TypeName::List);
     doc.items = Some(Box::new(fakes::typed(&field, &shape, 0)));
     doc.default = None;
     doc.optional = !parameter.required;
-    let filter = FilterDoc::Compare(CompareDoc { field: identifier(&field), op: "in".to_owned() });
+    let filter = FilterDoc::Compare(CompareDoc { field: identifier(&field), op: Comparison::In });
     maker.api.behaviour.filters.insert(name.clone(), filter);
     Some(format!("whose {} is {{}}", label(&field)))
 }
@@ -255,16 +256,12 @@ fn on_day(maker: &mut Maker<'_>, entity: &Entity, parameter: &Parameter) -> Opti
     let (field, op) = entity.fields.iter().find_map(|(name, fact)| {
         let stored = build::computed(maker.model, entity, name, &fact.shape).is_none();
         match moment(name, &fact.shape).filter(|_| stored)? {
-            "date" => Some((identifier(name), "eq")),
-            "date-time" => Some((identifier(name), "on")),
+            "date" => Some((identifier(name), Comparison::Equal)),
+            "date-time" => Some((identifier(name), Comparison::On)),
             _ => None,
         }
     })?;
-    maker
-        .api
-        .behaviour
-        .filters
-        .insert(parameter.name.clone(), FilterDoc::Compare(CompareDoc { field, op: op.to_owned() }));
+    maker.api.behaviour.filters.insert(parameter.name.clone(), FilterDoc::Compare(CompareDoc { field, op }));
     Some("{}".to_owned())
 }
 
@@ -308,7 +305,7 @@ pub(super) fn by_link(
         if let Some(doc) = maker.api.parameters.get_mut(&parameter.name) {
             *doc = FieldDoc {
                 reference: Some(hub.clone()),
-                place: doc.place.clone(),
+                place: doc.place,
                 description: doc.description.clone(),
                 label: Some(label(hub)),
                 optional: !parameter.required,

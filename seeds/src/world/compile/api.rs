@@ -46,11 +46,9 @@ pub(super) fn compile(
             let id = DomainId(position as u16);
             check_name(&doc.name, &path, findings);
             if let Some(first) = seen.insert(&doc.name, path.to_string()) {
-                findings.error(
-                    path.name("name"),
-                    format!("found the API `{}` a second time, after {first}", doc.name),
-                    "give every API of the world its own name",
-                );
+                error!(findings, path.name("name") =>
+                    "found the API `{}` a second time, after {first}", doc.name;
+                    "give every API of the world its own name");
             }
             let types = Types { names, domain: id, zone, keys: &keys, resources: Some(resources) };
             let shared = Shared { names, resources, secrets, zone, domain: id, auth: domain.auth.as_ref() };
@@ -62,14 +60,9 @@ pub(super) fn compile(
             if path::segments(&doc.path).is_some() {
                 let shape = path::shape(&domain.base_path, &doc.path);
                 if let Some(other) = routes.insert((api.method, shape), &doc.name) {
-                    findings.error(
-                        path.name("path"),
-                        format!(
-                            "found the route {} {}, which cannot be told from that of `{other}`",
-                            doc.method, doc.path
-                        ),
-                        "change a literal segment or the method, or give the domains base paths",
-                    );
+                    error!(findings, path.name("path") =>
+                        "found the route {} {}, which cannot be told from that of `{other}`", doc.method, doc.path;
+                        "change a literal segment or the method, or give the domains base paths");
                 }
             }
             apis.push(api);
@@ -78,7 +71,7 @@ pub(super) fn compile(
     apis
 }
 
-/// What all APIs of a domain see.
+/// The context that all APIs of a domain share.
 pub(super) struct Shared<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) resources: &'a [Resource],
@@ -102,18 +95,14 @@ fn check_name(name: &str, path: &Path<'_>, findings: &mut Findings) {
     let good = (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     if !good {
-        findings.error(
-            path.name("name"),
-            format!("found the API name `{name}`, expected 1 to 64 letters, digits, `_` and `-`"),
-            "write it like `BookAppointment`; tool-calling models take no other characters",
-        );
+        error!(findings, path.name("name") =>
+            "found the API name `{name}`, expected 1 to 64 letters, digits, `_` and `-`";
+            "write it like `BookAppointment`; tool-calling models take no other characters");
     }
     if name == RESERVED_NAME {
-        findings.error(
-            path.name("name"),
-            format!("found the name `{RESERVED_NAME}`, which every session has already"),
-            "choose another name",
-        );
+        error!(findings, path.name("name") =>
+            "found the name `{RESERVED_NAME}`, which every session has already";
+            "choose another name");
     }
 }
 
@@ -124,22 +113,13 @@ fn api(
     shared: &Shared<'_>,
     findings: &mut Findings,
 ) -> Api {
-    let method = Method::parse(&doc.method).unwrap_or_else(|| {
-        findings.error(
-            path.name("method"),
-            format!("found `{}`, expected GET, POST, PUT, PATCH or DELETE", doc.method),
-            "write the method in upper case",
-        );
-        Method::Get
-    });
+    let method = doc.method;
     let in_path = path_parameters(doc, path, findings);
     let needs_token = doc.auth || doc.behaviour.sign_out;
     if (needs_token || doc.behaviour.sign_in) && shared.auth.is_none() {
-        findings.error(
-            path.name(if doc.auth { "auth" } else { "behaviour" }),
-            "found an API of signed-in users in a domain without sign-in",
-            "add `auth: {user, login, secret}` to the domain",
-        );
+        error!(findings, path.name(if doc.auth { "auth" } else { "behaviour" }) =>
+            "found an API of signed-in users in a domain without sign-in";
+            "add `auth: {{user, login, secret}}` to the domain");
     }
     let mut parameters = parameters(doc, method, &in_path, path, types, findings);
     let token = shared.auth.filter(|_| needs_token).map(|auth| token(auth, &mut parameters));
@@ -171,14 +151,9 @@ fn api(
 fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings) -> Vec<&'d str> {
     let here = path.name("path");
     let Some(segments) = path::segments(&doc.path) else {
-        findings.error(
-            here,
-            format!(
-                "found the path `{}`, expected `/` and segments of text and `{{parameter}}`s, with text between two",
-                doc.path
-            ),
-            "write it like `/appointments/{appointment_id}/cancel`",
-        );
+        error!(findings, here =>
+            "found the path `{}`, expected `/` and segments of text and `{{parameter}}`s, with text between two", doc.path;
+            "write it like `/appointments/{{appointment_id}}/cancel`");
         return Vec::new();
     };
     let mut names = Vec::new();
@@ -187,14 +162,9 @@ fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings
         if names.contains(&name) {
             findings.error(here, format!("found `{{{name}}}` twice"), "name each parameter once");
         } else if !doc.parameters.contains_key(name) {
-            findings.error(
-                here,
-                format!(
-                    "found `{{{name}}}`, expected one of the parameters: {}",
-                    listed(doc.parameters.keys().map(String::as_str))
-                ),
-                format!("add `{name}` to `parameters`, or mend the path"),
-            );
+            error!(findings, here =>
+                "found `{{{name}}}`, expected one of the parameters: {}", listed(doc.parameters.keys().map(String::as_str));
+                "add `{name}` to `parameters`, or mend the path");
         }
         names.push(name);
     }
@@ -214,11 +184,8 @@ fn parameters(
     for (name, field) in &doc.parameters {
         let here = section.name(name);
         if !is_member_name(name) {
-            findings.error(
-                here,
-                format!("found the parameter name `{name}`"),
-                "use letters, digits, `_`, `-` and `.`",
-            );
+            error!(findings, here => "found the parameter name `{name}`";
+                "use letters, digits, `_`, `-` and `.`");
         }
         let place = place(field, name, method, in_path, &here, findings);
         parameters.push(parameter(field, name, place, types, &here, findings));
@@ -242,21 +209,7 @@ fn place(
     } else {
         Place::Query
     };
-    let place = match field.place.as_deref() {
-        None => by_default,
-        Some("path") => Place::Path,
-        Some("query") => Place::Query,
-        Some("body") => Place::Body,
-        Some("header") => Place::Header,
-        Some(other) => {
-            findings.error(
-                here.name("in"),
-                format!("found `{other}`, expected path, query, body or header"),
-                "write one of them, or leave `in` out",
-            );
-            by_default
-        }
-    };
+    let place = field.place.unwrap_or(by_default);
     if (place == Place::Path) != named {
         let (message, fix) = if named {
             ("found a place other than the path for a parameter that the path names", "remove `in`")
@@ -269,11 +222,8 @@ fn place(
         findings.error(here.name("in"), message, fix);
     }
     if place == Place::Path && (field.optional || field.default.is_some() || field.nullable) {
-        findings.error(
-            here,
-            "found a path parameter that may be left out",
-            "remove `optional`, `default` and `nullable`",
-        );
+        error!(findings, here => "found a path parameter that may be left out";
+            "remove `optional`, `default` and `nullable`");
     }
     place
 }
@@ -298,11 +248,8 @@ fn parameter(
         ("say", !doc.say.is_empty()),
     ];
     for (key, _) in only_in_fields.into_iter().filter(|(_, given)| *given) {
-        findings.error(
-            path.name(key),
-            format!("found `{key}` in a parameter"),
-            "it belongs to a field; remove it",
-        );
+        error!(findings, path.name(key) => "found `{key}` in a parameter";
+            "it belongs to a field; remove it");
     }
     let own = synonyms(doc, &schema, path, findings);
     let default = types.default(doc, &schema, path, findings);
@@ -418,11 +365,8 @@ impl<'a> Builder<'a> {
         let found = self.shared.names.resource(self.shared.domain, name);
         if found.is_none() {
             let known = self.shared.names.known(self.shared.domain);
-            self.findings.error(
-                path,
-                format!("found the resource `{name}`, expected one of {known}"),
-                "name a resource of this domain",
-            );
+            error!(self.findings, path => "found the resource `{name}`, expected one of {known}";
+                "name a resource of this domain");
         }
         found
     }
@@ -438,11 +382,8 @@ impl<'a> Builder<'a> {
         let found = of.field_named(name);
         if found.is_none() {
             let known = listed(of.fields.iter().map(|field| &*field.name));
-            self.findings.error(
-                path,
-                format!("found `{name}`, expected a field of `{}`: {known}", of.name),
-                "name one of these fields",
-            );
+            error!(self.findings, path => "found `{name}`, expected a field of `{}`: {known}", of.name;
+                "name one of these fields");
         }
         found
     }
@@ -452,11 +393,8 @@ impl<'a> Builder<'a> {
         let found = self.parameter_named(name);
         if found.is_none() {
             let known = listed(self.parameters.iter().map(|parameter| &*parameter.name));
-            self.findings.error(
-                path,
-                format!("found `{name}`, expected one of the parameters: {known}"),
-                format!("add `{name}` to `parameters`, or name another"),
-            );
+            error!(self.findings, path => "found `{name}`, expected one of the parameters: {known}";
+                "add `{name}` to `parameters`, or name another");
         }
         found
     }
@@ -509,7 +447,7 @@ pub(super) fn plain(node: Node, kind: ExprType, source: &str) -> Expr {
     Expr { node, kind, slots: expr::Slot::FIRST_FREE, source: Str::from(source), index: None }
 }
 
-/// What a behaviour that could not be made is replaced with.
+/// Stands in for a behaviour with errors.
 pub(super) fn nothing() -> Behaviour {
     Behaviour {
         kind: crate::model::BehaviourKind::Action { target: None },

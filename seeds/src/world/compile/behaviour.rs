@@ -1,19 +1,17 @@
-//! Behaviours: the kind, its options, bindings, checks and effects.
+//! Behaviours: the kind, its options, bindings and checks.
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::path::Path;
 use super::api::{Builder, key_kind, nothing, plain};
+use super::field::assignable;
 use super::options::{self, Kind};
-use crate::doc::EffectDoc;
 use crate::expr::{Expr, ExprType, Node, Slot};
-use crate::model::{
-    Behaviour, BehaviourKind, Change, Each, Effect, FieldId, ParameterId, Require, ResourceId, Setter, Which,
-};
-use crate::schema::{KeyKind, Schema, Type};
+use crate::model::{Behaviour, BehaviourKind, Each, FieldId, ParameterId, Require, ResourceId, Setter};
+use crate::schema::{KeyKind, Type};
 use crate::value::{Str, nfc};
 
-/// What a reply has to show.
+/// The records that a reply shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// One record, which is `record` in the reply's expressions.
@@ -66,11 +64,8 @@ impl Builder<'_> {
             }
             _ => {
                 if doc.key.is_some() && kind == Kind::Action {
-                    self.findings.error(
-                        here.name("key"),
-                        "found a key for `action: none`",
-                        "name the resource acted on",
-                    );
+                    error!(self.findings, here.name("key") => "found a key for `action: none`";
+                        "name the resource acted on");
                 }
                 None
             }
@@ -200,14 +195,8 @@ impl Builder<'_> {
         };
         let Some(index) = found else {
             let problem = if references.is_empty() { "no parameter" } else { "several parameters" };
-            self.findings.error(
-                here,
-                format!("found {problem} with the key of a `{}`", resource.name),
-                format!(
-                    "add the parameter `{key_name}: {{ref: {}}}`, or say which record with `key`",
-                    resource.name
-                ),
-            );
+            error!(self.findings, here => "found {problem} with the key of a `{}`", resource.name;
+                "add the parameter `{key_name}: {{ref: {}}}`, or say which record with `key`", resource.name);
             return None;
         };
         let parameter = &self.parameters[index];
@@ -222,33 +211,11 @@ impl Builder<'_> {
             _ => false,
         };
         if !fits {
-            self.findings.error(
-                self.path.name("parameters").name(&parameter.name),
-                format!("found a parameter whose type is not that of the keys of `{}`", resource.name),
-                format!("write `{{ref: {}}}`", resource.name),
-            );
+            error!(self.findings, self.path.name("parameters").name(&parameter.name) =>
+                "found a parameter whose type is not that of the keys of `{}`", resource.name;
+                "write `{{ref: {}}}`", resource.name);
         }
         Some(key)
-    }
-
-    /// A key expression must give a key of this resource.
-    fn check_key(&mut self, id: ResourceId, key: &Expr, path: &Path<'_>) {
-        let resource = self.resource(id);
-        let fits = match &key.kind {
-            ExprType::Any | ExprType::Null => true,
-            ExprType::Key(other) => *other == id,
-            ExprType::Integer => key_kind(resource) == KeyKind::Integer,
-            ExprType::String => key_kind(resource) == KeyKind::String,
-            _ => false,
-        };
-        if !fits {
-            let name = &resource.name;
-            self.findings.error(
-                path,
-                format!("found an expression that is not a key of `{name}`"),
-                format!("give the `{}` of the record", resource.field(resource.key).name),
-            );
-        }
     }
 
     /// `let` names, in an order in which each comes after those it uses, so that the order of keys in the
@@ -294,18 +261,13 @@ impl Builder<'_> {
             let that = self.condition(&check.that, &path.name("that"));
             let refusal = path.name("else");
             if !(400..=499).contains(&check.otherwise.status) {
-                self.findings.error(
-                    refusal.name("status"),
-                    format!("found {}, expected a status from 400 to 499", check.otherwise.status),
-                    "use 404 for what is not there, 409 for a conflict, 422 for a bad value, 403 for what is not allowed",
-                );
+                error!(self.findings, refusal.name("status") =>
+                    "found {}, expected a status from 400 to 499", check.otherwise.status;
+                    "use 404 for what is not there, 409 for a conflict, 422 for a bad value, 403 for what is not allowed");
             }
             if check.otherwise.message.trim().is_empty() {
-                self.findings.error(
-                    refusal.name("message"),
-                    "found an empty message",
-                    "say why the call is refused",
-                );
+                error!(self.findings, refusal.name("message") => "found an empty message";
+                    "say why the call is refused");
             }
             checks.push(Require {
                 that,
@@ -345,14 +307,9 @@ impl Builder<'_> {
                 continue;
             }
             if !assignable(&parameter.schema, &resource.field(field).schema) {
-                self.findings.error(
-                    parameters_path.name(&parameter.name),
-                    format!(
-                        "found a parameter whose type does not fit the field `{}.{}`",
-                        resource.name, parameter.name
-                    ),
-                    format!("write `like: {}.{}`", resource.name, parameter.name),
-                );
+                error!(self.findings, parameters_path.name(&parameter.name) =>
+                    "found a parameter whose type does not fit the field `{}.{}`", resource.name, parameter.name;
+                    "write `like: {}.{}`", resource.name, parameter.name);
             }
             set.push((field, Setter::Argument(position)));
         }
@@ -360,11 +317,8 @@ impl Builder<'_> {
             let path = section.name(name);
             let Some(field) = self.find_field(id, name, &path) else { continue };
             if kind != Kind::Create && field == resource.key {
-                self.findings.error(
-                    path,
-                    "found a new value for the key",
-                    "keys never change; make a new record",
-                );
+                error!(self.findings, path => "found a new value for the key";
+                    "keys never change; make a new record");
                 continue;
             }
             let expr = self.value(source, &resource.field(field).schema, &path);
@@ -373,42 +327,6 @@ impl Builder<'_> {
         // Field order, so that the order of keys in the document means nothing.
         set.sort_by_key(|(field, _)| *field);
         set
-    }
-
-    /// A create must give every field that has to have a value.
-    fn check_complete(&mut self, id: ResourceId, set: &[(FieldId, Setter)], here: &Path<'_>) {
-        let resource = self.resource(id);
-        // In APIs of signed-in users the owner field is filled by the world.
-        let owner = resource.owner.filter(|_| self.doc.auth);
-        for (index, field) in resource.fields.iter().enumerate() {
-            let position = FieldId(index as u16);
-            let by_itself = position == resource.key
-                || Some(position) == owner
-                || field.optional
-                || field.default.is_some()
-                || field.schema.nullable;
-            if by_itself {
-                continue;
-            }
-            match set.iter().find(|(set, _)| *set == position) {
-                None => self.findings.error(
-                    here,
-                    format!("found no value for `{}.{}`, which must have one", resource.name, field.name),
-                    format!("add a parameter `{0}: {{like: {1}.{0}}}`, or give it in `set`, or make the field optional", field.name, resource.name),
-                ),
-                Some((_, Setter::Argument(parameter))) => {
-                    let parameter = self.parameter(*parameter);
-                    if !parameter.required && parameter.default.is_none() {
-                        self.findings.error(
-                            self.path.name("parameters").name(&parameter.name),
-                            format!("found an optional parameter for `{}.{}`, which must have a value", resource.name, field.name),
-                            "make it required, or give it or the field a default",
-                        );
-                    }
-                }
-                Some((_, Setter::Expr(_))) => {}
-            }
-        }
     }
 
     fn computed(&mut self, at: &Path<'_>) -> Vec<(Str, Expr)> {
@@ -447,157 +365,5 @@ impl Builder<'_> {
         let login = self.find_parameter(&users.field(auth.login).name, &at);
         let secret = self.find_parameter(&users.field(auth.secret).name, &at);
         Some(BehaviourKind::SignIn { login: login?, secret: secret? })
-    }
-
-    fn effects(&mut self, here: &Path<'_>) -> Vec<Effect> {
-        let section = here.name("also");
-        let doc = &self.doc.behaviour.also;
-        doc.iter().enumerate().filter_map(|(i, effect)| self.effect(effect, &section.index(i))).collect()
-    }
-
-    fn effect(&mut self, doc: &EffectDoc, path: &Path<'_>) -> Option<Effect> {
-        let kinds = [("create", &doc.create), ("update", &doc.update), ("delete", &doc.delete)];
-        let mut given = kinds.into_iter().filter_map(|(kind, name)| Some((kind, name.as_deref()?)));
-        let (Some((kind, name)), None) = (given.next(), given.next()) else {
-            self.findings.error(
-                path,
-                "found no or several changes",
-                "write exactly one of create, update, delete",
-            );
-            return None;
-        };
-        let resource = self.find_resource(name, &path.name(kind))?;
-        let when = doc.when.as_ref().map(|source| self.condition(source, &path.name("when")));
-        let allowed: &[&str] = match kind {
-            "create" => &["set", "as"],
-            "update" => &["key", "where", "set"],
-            _ => &["key", "where"],
-        };
-        let options = [
-            ("key", doc.key.is_some()),
-            ("where", doc.condition.is_some()),
-            ("set", !doc.set.is_empty()),
-            ("as", doc.name.is_some()),
-        ];
-        for (option, _) in options.into_iter().filter(|(option, given)| *given && !allowed.contains(option)) {
-            self.findings.error(
-                path.name(option),
-                format!("found `{option}`, which does nothing for `{kind}`"),
-                "remove it",
-            );
-        }
-        let change = match kind {
-            "create" => {
-                let set = self.effect_set(resource, doc, None, path);
-                let setters: Vec<_> =
-                    set.iter().map(|(field, expr)| (*field, Setter::Expr(expr.clone()))).collect();
-                self.check_complete(resource, &setters, path);
-                let name = doc.name.as_ref().and_then(|name| {
-                    let bound = self.scope.bind(name, ExprType::Record(resource));
-                    bound
-                        .map_err(|error| self.findings.error(path.name("as"), error.message, "rename it"))
-                        .ok()
-                });
-                Change::Create { set, name }
-            }
-            "update" => {
-                let which = self.which(resource, doc, path)?;
-                let set = self.effect_set(resource, doc, Some(resource), path);
-                if set.is_empty() && doc.set.is_empty() {
-                    self.findings.error(path, "found an update without `set`", "say which fields change");
-                }
-                Change::Update { which, set }
-            }
-            _ => Change::Delete { which: self.which(resource, doc, path)? },
-        };
-        Some(Effect { when, resource, change })
-    }
-
-    fn effect_set(
-        &mut self,
-        id: ResourceId,
-        doc: &EffectDoc,
-        item: Option<ResourceId>,
-        path: &Path<'_>,
-    ) -> Vec<(FieldId, Expr)> {
-        let section = path.name("set");
-        let resource = self.resource(id);
-        self.scope.set_item(item);
-        let mut set = Vec::with_capacity(doc.set.len());
-        for (name, source) in &doc.set {
-            let here = section.name(name);
-            let Some(field) = self.find_field(id, name, &here) else { continue };
-            if item.is_some() && field == resource.key {
-                self.findings.error(
-                    here,
-                    "found a new value for the key",
-                    "keys never change; make a new record",
-                );
-                continue;
-            }
-            set.push((field, self.value(source, &resource.field(field).schema, &here)));
-        }
-        self.scope.set_item(None);
-        set.sort_by_key(|(field, _)| *field);
-        set
-    }
-
-    fn which(&mut self, id: ResourceId, doc: &EffectDoc, path: &Path<'_>) -> Option<Which> {
-        match (&doc.key, &doc.condition) {
-            (Some(key), None) => {
-                let here = path.name("key");
-                let key = self.expression(key, &here);
-                self.check_key(id, &key, &here);
-                Some(Which::Key(key))
-            }
-            (None, Some(condition)) => {
-                self.scope.set_item(Some(id));
-                let condition = self.condition(condition, &path.name("where"));
-                self.scope.set_item(None);
-                let index = condition.item_index();
-                Some(Which::Where { condition, index })
-            }
-            _ => {
-                self.findings.error(
-                    path,
-                    "found no or both of `key` and `where`",
-                    "say which records change with one of them",
-                );
-                None
-            }
-        }
-    }
-}
-
-/// Whether an argument of one schema can stand in a field of another. Limits are checked when it does.
-pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
-    match (&from.kind, &to.kind) {
-        (_, Type::Any)
-        | (Type::Any, _)
-        | (Type::Integer, Type::Integer | Type::Number | Type::Decimal { .. })
-        | (Type::Decimal { .. }, Type::Decimal { .. } | Type::Number)
-        | (Type::Number, Type::Number | Type::Decimal { .. })
-        | (Type::Date, Type::Date)
-        | (Type::Time, Type::Time)
-        | (Type::DateTime, Type::DateTime)
-        | (Type::Boolean, Type::Boolean)
-        | (Type::String | Type::Enum(_), Type::String) => true,
-        (Type::Enum(from), Type::Enum(to)) => from.iter().all(|value| to.contains(value)),
-        (Type::Reference { resource: from, .. }, Type::Reference { resource: to, .. }) => from == to,
-        (Type::Reference { key, .. }, Type::Integer) | (Type::Integer, Type::Reference { key, .. }) => {
-            *key == KeyKind::Integer
-        }
-        (Type::Reference { key, .. }, Type::String) | (Type::String, Type::Reference { key, .. }) => {
-            *key == KeyKind::String
-        }
-        (Type::List(from), Type::List(to)) => assignable(from, to),
-        (Type::Object(from), Type::Object(to)) => {
-            from.iter().all(|member| {
-                to.iter().any(|other| other.name == member.name && assignable(&member.schema, &other.schema))
-            }) && to
-                .iter()
-                .all(|member| member.optional || from.iter().any(|other| other.name == member.name))
-        }
-        _ => false,
     }
 }

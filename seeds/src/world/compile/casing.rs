@@ -14,11 +14,9 @@ pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &m
         return;
     }
     if api.contract.is_some() {
-        findings.error(
-            path.name("contract"),
-            "found a contract in a domain with a `casing`, which would change the names that it promises",
-            "leave out `casing`, and write the names as callers see them",
-        );
+        error!(findings, path.name("contract") =>
+            "found a contract in a domain with a `casing`, which would change the names that it promises";
+            "leave out `casing`, and write the names as callers see them");
         return;
     }
     let parameters = api.parameters.iter().map(|parameter| &parameter.name);

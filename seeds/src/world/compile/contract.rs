@@ -31,11 +31,8 @@ pub(super) fn contract(
     let whole = contract.whole.as_ref().and_then(|name| {
         let found = parameters.iter().position(|parameter| *parameter.name == **name);
         if found.is_none() {
-            findings.error(
-                here.name("whole"),
-                format!("found `{name}`, which is no parameter"),
-                "name the parameter in the body",
-            );
+            error!(findings, here.name("whole") => "found `{name}`, which is no parameter";
+                "name the parameter in the body");
         }
         found.map(|index| ParameterId(index as u16))
     });

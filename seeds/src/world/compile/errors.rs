@@ -19,19 +19,15 @@ pub(super) fn schemas(
     for (status, schema) in &doc.errors {
         let code = status.parse::<u16>().ok().filter(|code| (400..600).contains(code));
         if code.is_none() && status != "default" {
-            findings.error(
-                section.name(status),
-                format!("found the status `{status}`, expected one from 400 to 599, or `default`"),
-                "write it like `404`",
-            );
+            error!(findings, section.name(status) =>
+                "found the status `{status}`, expected one from 400 to 599, or `default`";
+                "write it like `404`");
             continue;
         }
         if !schema.is_object() {
-            findings.error(
-                section.name(status),
-                "found a schema that is no object, expected a JSON Schema",
-                "write it like `{type: object, properties: {message: {type: string}}}`",
-            );
+            error!(findings, section.name(status) =>
+                "found a schema that is no object, expected a JSON Schema";
+                "write it like `{{type: object, properties: {{message: {{type: string}}}}}}`");
             continue;
         }
         schemas.push((code, Arc::new(schema.clone())));

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::super::findings::Findings;
 use super::super::path::Path;
 use super::{Names, is_member_name, listed};
-use crate::doc::FieldDoc;
+use crate::doc::{FieldDoc, TypeName};
 use crate::model::{DomainId, FieldId, Resource, ResourceId};
 use crate::schema::{KeyKind, ObjectField, Pattern, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
@@ -16,22 +16,7 @@ use crate::value::{Str, Value, Zone, nfc};
 /// Types inside each other above this depth are refused.
 const MAX_DEPTH: u32 = 16;
 
-/// The type names that the format has.
-const TYPES: [&str; 11] = [
-    "integer",
-    "number",
-    "decimal",
-    "date",
-    "time",
-    "date-time",
-    "boolean",
-    "string",
-    "list",
-    "object",
-    "any",
-];
-
-/// What types may refer to.
+/// Names, keys and resources that types may refer to.
 pub(super) struct Types<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) domain: DomainId,
@@ -56,44 +41,30 @@ impl Types<'_> {
         findings: &mut Findings,
     ) -> Option<(ResourceId, FieldId)> {
         let Some(resources) = self.resources else {
-            findings.error(
-                path.name("like"),
-                "found `like` in a field, expected it only in parameters",
-                "write the type out, or refer to a record with `ref`",
-            );
+            error!(findings, path.name("like") => "found `like` in a field, expected it only in parameters";
+                "write the type out, or refer to a record with `ref`");
             return None;
         };
         let (name, field) = like.split_once('.').unwrap_or((like, ""));
         let Some(id) = self.names.resource(self.domain, name) else {
-            findings.error(
-                path.name("like"),
-                format!("found the resource `{name}`, expected one of {}", self.names.known(self.domain)),
-                "write `like: resource.field`",
-            );
+            error!(findings, path.name("like") =>
+                "found the resource `{name}`, expected one of {}", self.names.known(self.domain);
+                "write `like: resource.field`");
             return None;
         };
         let resource = resources.get(id.index())?;
         let found = resource.field_named(field);
         if found.is_none() {
-            findings.error(
-                path.name("like"),
-                format!(
-                    "found the field `{field}` of `{name}`, expected one of {}",
-                    listed(resource.fields.iter().map(|field| &*field.name))
-                ),
-                "write `like: resource.field`",
-            );
+            error!(findings, path.name("like") =>
+                "found the field `{field}` of `{name}`, expected one of {}", listed(resource.fields.iter().map(|field| &*field.name));
+                "write `like: resource.field`");
         }
         Some((id, found?))
     }
 
     fn schema_at(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings, depth: u32) -> Schema {
         if depth > MAX_DEPTH {
-            findings.error(
-                path,
-                format!("found types nested deeper than {MAX_DEPTH}"),
-                "use `type: any` here",
-            );
+            error!(findings, path => "found types nested deeper than {MAX_DEPTH}"; "use `type: any` here");
             return Schema::of(Type::Any);
         }
         let before = findings.errors();
@@ -111,11 +82,8 @@ impl Types<'_> {
             let numeric =
                 matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. } | Type::Any);
             if !numeric {
-                findings.error(
-                    path.name("unit"),
-                    "found a unit on a type that is not a number",
-                    "remove `unit`",
-                );
+                error!(findings, path.name("unit") => "found a unit on a type that is not a number";
+                    "remove `unit`");
             }
             schema.unit = Some(nfc(unit));
         }
@@ -136,11 +104,8 @@ impl Types<'_> {
             ("currency", doc.currency.is_some()),
         ];
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {
-            findings.error(
-                path.name(key),
-                format!("found `{key}` beside `like`, which takes the type over"),
-                format!("remove `{key}` or `like`"),
-            );
+            error!(findings, path.name(key) => "found `{key}` beside `like`, which takes the type over";
+                "remove `{key}` or `like`");
         }
         let Some((resource, field)) = self.like(like, path, findings) else { return Schema::of(Type::Any) };
         let Some(target) = self.resources.and_then(|resources| resources.get(resource.index())) else {
@@ -157,20 +122,16 @@ impl Types<'_> {
                     if let Some(other) =
                         doc.values.iter().find(|value| !all.iter().any(|known| **known == ***value))
                     {
-                        findings.error(
-                            path.name("enum"),
-                            format!("found `{other}`, expected some of {}", all.join(", ")),
-                            "narrow the enum of the field, or leave `like` out",
-                        );
+                        error!(findings, path.name("enum") =>
+                            "found `{other}`, expected some of {}", all.join(", ");
+                            "narrow the enum of the field, or leave `like` out");
                     }
                     schema.kind = self.enumeration(&doc.values, path, findings);
                 }
                 Type::String => schema.kind = self.enumeration(&doc.values, path, findings),
-                _ => findings.error(
-                    path.name("enum"),
-                    "found `enum` beside `like` of a field that is no string",
-                    "remove `enum` or `like`",
-                ),
+                _ => error!(findings, path.name("enum") =>
+                    "found `enum` beside `like` of a field that is no string";
+                    "remove `enum` or `like`"),
             }
         }
         schema
@@ -186,97 +147,75 @@ impl Types<'_> {
         let mut given = implied.into_iter().filter(|(_, given)| *given).map(|(key, _)| key);
         let says = given.next();
         if let (Some(first), Some(second)) = (says, given.next()) {
-            findings.error(
-                path.name(second),
-                format!("found both `{first}` and `{second}`, expected one"),
-                "keep the one that says the type",
-            );
+            error!(findings, path.name(second) => "found both `{first}` and `{second}`, expected one";
+                "keep the one that says the type");
             return Type::Any;
         }
-        let kind = doc.kind.as_deref();
         let expected = match says {
-            Some("enum") => Some("string"),
-            Some("items") => Some("list"),
-            Some("fields") => Some("object"),
+            Some("enum") => Some(TypeName::String),
+            Some("items") => Some(TypeName::List),
+            Some("fields") => Some(TypeName::Object),
             _ => None,
         };
-        if let (Some(kind), Some(says)) = (kind, says)
-            && expected.is_some_and(|expected| expected != kind)
+        if let (Some(kind), Some(says), Some(expected)) = (doc.kind, says, expected)
+            && expected != kind
         {
-            findings.error(
-                path.name("type"),
-                format!("found the type `{kind}` beside `{says}`, expected `{}`", expected.unwrap_or("")),
-                "remove `type`, or what does not fit it",
-            );
+            error!(findings, path.name("type") =>
+                "found the type `{kind}` beside `{says}`, expected `{expected}`";
+                "remove `type`, or what does not fit it");
         }
-        match (says, kind) {
-            (Some("ref"), _) => self.reference(doc, path, findings),
-            (Some("enum"), _) => self.enumeration(&doc.values, path, findings),
-            (Some("items"), _) | (None, Some("list")) => {
+        if says == Some("ref") {
+            return self.reference(doc, path, findings);
+        }
+        let Some(kind) = expected.or(doc.kind) else {
+            let or_like =
+                if self.resources.is_some() { ", `enum`, `ref` or `like`" } else { ", `enum` or `ref`" };
+            findings.error(path, "found no type", format!("add `type`{or_like}"));
+            return Type::Any;
+        };
+        match kind {
+            TypeName::String if says.is_some() => self.enumeration(&doc.values, path, findings),
+            TypeName::String => Type::String,
+            TypeName::List => {
                 let Some(items) = &doc.items else {
-                    findings.error(
-                        path,
-                        "found a list without the type of its items",
-                        "add `items: {type: ...}`",
-                    );
+                    error!(findings, path => "found a list without the type of its items";
+                        "add `items: {{type: ...}}`");
                     return Type::Any;
                 };
                 let items_path = path.name("items");
                 Type::List(Arc::new(self.schema_at(items, &items_path, findings, depth + 1)))
             }
-            (Some("fields"), _) => self.object(doc, path, findings, depth),
-            (_, Some("object")) => {
-                findings.error(
-                    path,
-                    "found an object without fields",
-                    "list its `fields`, or write `type: any`",
-                );
+            TypeName::Object if says.is_some() => self.object(doc, path, findings, depth),
+            TypeName::Object => {
+                error!(findings, path => "found an object without fields";
+                    "list its `fields`, or write `type: any`");
                 Type::Any
             }
-            (_, Some("integer")) => Type::Integer,
-            (_, Some("number")) => Type::Number,
-            (_, Some("decimal")) => self.decimal(doc, path, findings),
-            (_, Some("date")) => Type::Date,
-            (_, Some("time")) => Type::Time,
-            (_, Some("date-time")) => Type::DateTime,
-            (_, Some("boolean")) => Type::Boolean,
-            (_, Some("string")) => Type::String,
-            (_, Some("any")) => Type::Any,
-            (_, Some(other)) => {
-                findings.error(
-                    path.name("type"),
-                    format!("found the type `{other}`, expected one of {}", TYPES.join(", ")),
-                    "write one of them",
-                );
-                Type::Any
-            }
-            (_, None) => {
-                let or_like =
-                    if self.resources.is_some() { ", `enum`, `ref` or `like`" } else { ", `enum` or `ref`" };
-                findings.error(path, "found no type", format!("add `type`{or_like}"));
-                Type::Any
-            }
+            TypeName::Integer => Type::Integer,
+            TypeName::Number => Type::Number,
+            TypeName::Decimal => self.decimal(doc, path, findings),
+            TypeName::Date => Type::Date,
+            TypeName::Time => Type::Time,
+            TypeName::DateTime => Type::DateTime,
+            TypeName::Boolean => Type::Boolean,
+            TypeName::Any => Type::Any,
         }
     }
 
     fn reference(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings) -> Type {
         let target = doc.reference.as_deref().unwrap_or("");
         let Some(resource) = self.names.resource(self.domain, target) else {
-            findings.error(
-                path.name("ref"),
-                format!("found the resource `{target}`, expected one of {}", self.names.known(self.domain)),
-                "name a resource of this domain",
-            );
+            error!(findings, path.name("ref") =>
+                "found the resource `{target}`, expected one of {}", self.names.known(self.domain);
+                "name a resource of this domain");
             return Type::Any;
         };
         let key = self.keys.get(resource.index()).copied().unwrap_or(KeyKind::Integer);
-        let expected = if key == KeyKind::Integer { "integer" } else { "string" };
-        if let Some(kind) = doc.kind.as_deref().filter(|kind| *kind != expected) {
-            findings.error(
-                path.name("type"),
-                format!("found the type `{kind}` beside `ref: {target}`, whose keys are of type {expected}"),
-                "remove `type`",
-            );
+        let expected = if key == KeyKind::Integer { TypeName::Integer } else { TypeName::String };
+        if let Some(kind) = doc.kind.filter(|kind| *kind != expected) {
+            error!(findings, path.name("type") =>
+                "found the type `{kind}` beside `ref: {target}`, whose keys are of type {expected}";
+                "remove `type`");
         }
         Type::Reference { resource, key }
     }
@@ -298,20 +237,14 @@ impl Types<'_> {
     fn decimal(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings) -> Type {
         let scale = doc.scale.unwrap_or(2);
         if scale > 9 {
-            findings.error(
-                path.name("scale"),
-                format!("found {scale}, expected 0 to 9"),
-                "use fewer decimal places",
-            );
+            error!(findings, path.name("scale") => "found {scale}, expected 0 to 9";
+                "use fewer decimal places");
         }
         if let Some(currency) = &doc.currency
             && !(currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase()))
         {
-            findings.error(
-                path.name("currency"),
-                format!("found `{currency}`, expected an ISO 4217 code"),
-                "write it like `EUR`",
-            );
+            error!(findings, path.name("currency") => "found `{currency}`, expected an ISO 4217 code";
+                "write it like `EUR`");
         }
         Type::Decimal { scale: scale.min(9), currency: doc.currency.as_deref().map(nfc) }
     }
@@ -338,11 +271,8 @@ impl Types<'_> {
             .into_iter()
             .filter(|(_, given)| *given && !decimal && doc.like.is_none())
         {
-            findings.error(
-                path.name(key),
-                format!("found `{key}` on a type that is not decimal"),
-                "write `type: decimal`, or remove it",
-            );
+            error!(findings, path.name(key) => "found `{key}` on a type that is not decimal";
+                "write `type: decimal`, or remove it");
         }
         let ordered = matches!(
             schema.kind,
@@ -352,11 +282,8 @@ impl Types<'_> {
         let mut bound = |key: &str, json: &Option<Json>| -> Option<Value> {
             let json = json.as_ref()?;
             if !ordered {
-                findings.error(
-                    path.name(key),
-                    format!("found `{key}` on a type without an order"),
-                    "bound numbers, dates and times; for lengths use `min_length` and `max_length`",
-                );
+                error!(findings, path.name(key) => "found `{key}` on a type without an order";
+                    "bound numbers, dates and times; for lengths use `min_length` and `max_length`");
                 return None;
             }
             match bare.parse_json(json, self.zone) {
@@ -378,11 +305,8 @@ impl Types<'_> {
             && min > max
         {
             let (min, max) = (min.to_text(self.zone), max.to_text(self.zone));
-            findings.error(
-                path.name("min"),
-                format!("found {min}, which is more than the maximum {max}"),
-                "swap them",
-            );
+            error!(findings, path.name("min") => "found {min}, which is more than the maximum {max}";
+                "swap them");
         }
         let has_length = matches!(schema.kind, Type::String | Type::List(_) | Type::Any);
         for (key, given) in [("min_length", doc.min_length), ("max_length", doc.max_length)] {
@@ -395,20 +319,13 @@ impl Types<'_> {
         if let (Some(min), Some(max)) = (schema.limits.min_length, schema.limits.max_length)
             && min > max
         {
-            findings.error(
-                path.name("min_length"),
-                format!("found {min}, which is more than {max}"),
-                "swap them",
-            );
+            error!(findings, path.name("min_length") => "found {min}, which is more than {max}"; "swap them");
         }
         if let Some(pattern) = &doc.pattern {
             if !matches!(schema.kind, Type::String | Type::Reference { key: KeyKind::String, .. } | Type::Any)
             {
-                findings.error(
-                    path.name("pattern"),
-                    "found a pattern on a type that is not a string",
-                    "remove it",
-                );
+                error!(findings, path.name("pattern") => "found a pattern on a type that is not a string";
+                    "remove it");
             }
             match Pattern::new(pattern) {
                 Ok(pattern) => schema.limits.pattern = Some(pattern),
@@ -428,18 +345,15 @@ impl Types<'_> {
         match schema.parse_json(doc.default.as_ref()?, self.zone) {
             Ok(value) => Some(value),
             Err(error) => {
-                findings.error(
-                    path.name("default"),
-                    format!("{error}{}", error.at),
-                    "write a default that the type allows",
-                );
+                error!(findings, path.name("default") => "{error}{}", error.at;
+                    "write a default that the type allows");
                 None
             }
         }
     }
 }
 
-/// What people say for an enum's values, checked against the enum.
+/// Synonyms of an enum's values, checked against the enum.
 pub(super) fn synonyms(
     doc: &FieldDoc,
     schema: &Schema,
@@ -458,14 +372,11 @@ pub(super) fn synonyms(
     for value in doc.synonyms.keys() {
         match values {
             None => findings.error(here, "found synonyms of a type that is not an enum", "remove them"),
-            Some(values) if !values.iter().any(|known| **known == **value) => findings.error(
-                here.name(value),
-                format!(
-                    "found `{value}`, expected a value of the enum: {}",
-                    listed(values.iter().map(|value| &**value))
-                ),
-                "remove it, or add the value to the enum",
-            ),
+            Some(values) if !values.iter().any(|known| **known == **value) => {
+                error!(findings, here.name(value) =>
+                "found `{value}`, expected a value of the enum: {}", listed(values.iter().map(|value| &**value));
+                "remove it, or add the value to the enum")
+            }
             Some(_) => {}
         }
     }
@@ -473,4 +384,37 @@ pub(super) fn synonyms(
         .iter()
         .map(|(value, words)| (nfc(value), words.iter().map(|word| nfc(word)).collect()))
         .collect()
+}
+
+/// True when an argument of one schema can be stored in a field of another. Limits are checked at the call.
+pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
+    match (&from.kind, &to.kind) {
+        (_, Type::Any)
+        | (Type::Any, _)
+        | (Type::Integer, Type::Integer | Type::Number | Type::Decimal { .. })
+        | (Type::Decimal { .. }, Type::Decimal { .. } | Type::Number)
+        | (Type::Number, Type::Number | Type::Decimal { .. })
+        | (Type::Date, Type::Date)
+        | (Type::Time, Type::Time)
+        | (Type::DateTime, Type::DateTime)
+        | (Type::Boolean, Type::Boolean)
+        | (Type::String | Type::Enum(_), Type::String) => true,
+        (Type::Enum(from), Type::Enum(to)) => from.iter().all(|value| to.contains(value)),
+        (Type::Reference { resource: from, .. }, Type::Reference { resource: to, .. }) => from == to,
+        (Type::Reference { key, .. }, Type::Integer) | (Type::Integer, Type::Reference { key, .. }) => {
+            *key == KeyKind::Integer
+        }
+        (Type::Reference { key, .. }, Type::String) | (Type::String, Type::Reference { key, .. }) => {
+            *key == KeyKind::String
+        }
+        (Type::List(from), Type::List(to)) => assignable(from, to),
+        (Type::Object(from), Type::Object(to)) => {
+            from.iter().all(|member| {
+                to.iter().any(|other| other.name == member.name && assignable(&member.schema, &other.schema))
+            }) && to
+                .iter()
+                .all(|member| member.optional || from.iter().any(|other| other.name == member.name))
+        }
+        _ => false,
+    }
 }

@@ -1,5 +1,4 @@
-//! Which options of a behaviour go with which kind. An option that does nothing is an error: its author meant
-//! something by it.
+//! The kind of a behaviour, and the options that go with each kind. An option that does nothing is an error.
 
 use super::super::findings::Findings;
 use super::super::path::Path;
@@ -80,20 +79,14 @@ pub(super) fn kind_of<'d>(
     match kinds.as_slice() {
         [one] => Some(*one),
         [] => {
-            findings.error(
-                path,
-                "found no kind of behaviour",
-                "add one of get, lookup, list, create, replace, patch, delete, action, members, add_members, remove_members, compute, aggregate, sign_in, sign_out",
-            );
+            error!(findings, path => "found no kind of behaviour";
+                "add one of get, lookup, list, create, replace, patch, delete, action, members, add_members, remove_members, compute, aggregate, sign_in, sign_out");
             None
         }
         [first, second, ..] => {
             let (first, second) = (first.0.name(), second.0.name());
-            findings.error(
-                path.name(second),
-                format!("found both `{first}` and `{second}`, expected one kind"),
-                "keep one; further changes go to `also`",
-            );
+            error!(findings, path.name(second) => "found both `{first}` and `{second}`, expected one kind";
+                "keep one; further changes go to `also`");
             None
         }
     }
@@ -121,10 +114,7 @@ pub(super) fn check(doc: &BehaviourDoc, kind: Kind, path: &Path<'_>, findings: &
     for (option, _, kinds) in options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(&kind))
     {
         let known: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        findings.error(
-            path.name(option),
-            format!("found `{option}`, which does nothing for `{}`", kind.name()),
-            format!("remove it; it goes with {}", known.join(", ")),
-        );
+        error!(findings, path.name(option) => "found `{option}`, which does nothing for `{}`", kind.name();
+            "remove it; it goes with {}", known.join(", "));
     }
 }

@@ -46,7 +46,7 @@ pub fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// Whether a segment is plain text as RFC 3986 lets it stand in a path.
+/// True when a segment has only characters that RFC 3986 allows in a path.
 pub(super) fn is_literal(segment: &str) -> bool {
     segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@%".contains(&byte))
 }

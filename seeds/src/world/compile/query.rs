@@ -2,7 +2,7 @@
 
 use super::super::path::Path;
 use super::api::Builder;
-use super::behaviour::assignable;
+use super::field::assignable;
 use super::listed;
 use crate::doc::FilterDoc;
 use crate::expr::{Expr, Node};
@@ -16,7 +16,7 @@ use crate::value::{Str, nfc};
 /// Items on a page, where the document does not say.
 const PAGE_SIZE: u32 = 20;
 
-/// More items on a page than this are never shown.
+/// Most items on a page.
 const MAX_PAGE_SIZE: u32 = 1_000;
 
 impl Builder<'_> {
@@ -37,11 +37,8 @@ impl Builder<'_> {
             sort = doc.by.as_ref().and_then(|by| self.sort(resource, by, &sort_path.name("by")));
             sort_parameter = self.sort_parameter(resource, doc.parameter.as_deref(), &doc.fields, &sort_path);
             if doc.by.is_none() && doc.parameter.is_none() {
-                self.findings.error(
-                    sort_path,
-                    "found a sort without an order",
-                    "add `by`, or `parameter` and `fields`",
-                );
+                error!(self.findings, sort_path => "found a sort without an order";
+                    "add `by`, or `parameter` and `fields`");
             }
         }
         Query { resource, filters, condition, sort, sort_parameter, page: self.page(here) }
@@ -53,11 +50,8 @@ impl Builder<'_> {
         let (name, descending) = by.strip_prefix('-').map_or((by, false), |name| (name, true));
         let field = self.find_field(resource, name, path)?;
         if !is_ordered(&self.resource(resource).field(field).schema.kind) {
-            self.findings.error(
-                path,
-                format!("found `{name}`, which has no order"),
-                "sort by a number, date, time or text",
-            );
+            error!(self.findings, path => "found `{name}`, which has no order";
+                "sort by a number, date, time or text");
         }
         Some(Sort { field, descending })
     }
@@ -72,11 +66,8 @@ impl Builder<'_> {
         let fields_path = path.name("fields");
         let Some(name) = parameter else {
             if !fields.is_empty() {
-                self.findings.error(
-                    fields_path,
-                    "found `fields` without `parameter`",
-                    "name the parameter that chooses",
-                );
+                error!(self.findings, fields_path => "found `fields` without `parameter`";
+                    "name the parameter that chooses");
             }
             return None;
         };
@@ -93,11 +84,8 @@ impl Builder<'_> {
                 &[]
             }
             _ => {
-                self.findings.error(
-                    path.name("parameter"),
-                    "found a sort parameter that is no string",
-                    "give it an enum",
-                );
+                error!(self.findings, path.name("parameter") => "found a sort parameter that is no string";
+                    "give it an enum");
                 &[]
             }
         };
@@ -123,11 +111,9 @@ impl Builder<'_> {
         }
         let unknown = values.iter().find(|value| !fields.is_empty() && !fields.contains(&chosen(value)));
         if let Some(value) = unknown {
-            self.findings.error(
-                fields_path,
-                format!("found fields without `{}`, which the enum of `{name}` offers", chosen(value)),
-                "add it, or take it out of the enum",
-            );
+            error!(self.findings, fields_path =>
+                "found fields without `{}`, which the enum of `{name}` offers", chosen(value);
+                "add it, or take it out of the enum");
         }
         Some((id, ids))
     }
@@ -135,28 +121,13 @@ impl Builder<'_> {
     fn page(&mut self, here: &Path<'_>) -> Option<Page> {
         let doc = self.doc.behaviour.page.as_ref()?;
         let path = here.name("page");
-        let style = match doc.style.as_str() {
-            "page" => PageStyle::Page,
-            "offset" => PageStyle::Offset,
-            "cursor" => PageStyle::Cursor,
-            other => {
-                self.findings.error(
-                    path.name("style"),
-                    format!("found `{other}`, expected page, offset or cursor"),
-                    "write one of them",
-                );
-                return None;
-            }
-        };
+        let style = doc.style;
         let size = doc.size.unwrap_or(PAGE_SIZE);
         if !(1..=MAX_PAGE_SIZE).contains(&size) {
-            self.findings.error(
-                path.name("size"),
-                format!("found {size}, expected 1 to {MAX_PAGE_SIZE}"),
-                "choose a page size",
-            );
+            error!(self.findings, path.name("size") => "found {size}, expected 1 to {MAX_PAGE_SIZE}";
+                "choose a page size");
         }
-        let name = doc.parameter.as_deref().unwrap_or(&doc.style);
+        let name = doc.parameter.as_deref().unwrap_or(style.as_str());
         let parameter = self.find_parameter(name, &path.name("parameter"))?;
         let wanted = if style == PageStyle::Cursor { "a string" } else { "an integer" };
         let fits = match self.parameter(parameter).schema.kind {
@@ -165,27 +136,18 @@ impl Builder<'_> {
             _ => false,
         };
         if !fits {
-            self.findings.error(
-                path,
-                format!("found the parameter `{name}`, expected {wanted}"),
-                "change its type",
-            );
+            error!(self.findings, path => "found the parameter `{name}`, expected {wanted}";
+                "change its type");
         }
         if self.parameter(parameter).required {
-            self.findings.error(
-                path,
-                format!("found the required parameter `{name}`"),
-                "make it optional, or give it a default",
-            );
+            error!(self.findings, path => "found the required parameter `{name}`";
+                "make it optional, or give it a default");
         }
         let limit = doc.limit.as_ref().and_then(|name| {
             let limit = self.find_parameter(name, &path.name("limit"))?;
             if !matches!(self.parameter(limit).schema.kind, Type::Integer) {
-                self.findings.error(
-                    path.name("limit"),
-                    format!("found `{name}`, expected an integer"),
-                    "change its type",
-                );
+                error!(self.findings, path.name("limit") => "found `{name}`, expected an integer";
+                    "change its type");
             }
             Some(limit)
         });
@@ -200,9 +162,9 @@ impl Builder<'_> {
             let path = section.name(name);
             let Some(parameter) = self.find_parameter(name, &path) else { continue };
             let test = match filter {
-                FilterDoc::Field(field) => self.compare(resource, field, "eq", parameter, &path),
+                FilterDoc::Field(field) => self.compare(resource, field, Comparison::Equal, parameter, &path),
                 FilterDoc::Compare(compare) => {
-                    self.compare(resource, &compare.field, &compare.op, parameter, &path)
+                    self.compare(resource, &compare.field, compare.op, parameter, &path)
                 }
                 FilterDoc::Text(text) => self.text(resource, &text.text, parameter, &path),
             };
@@ -216,37 +178,16 @@ impl Builder<'_> {
         &mut self,
         resource: ResourceId,
         name: &str,
-        op: &str,
+        comparison: Comparison,
         parameter: ParameterId,
         path: &Path<'_>,
     ) -> Option<FilterTest> {
         let field = self.find_field(resource, name, path)?;
-        let comparison = match op {
-            "eq" => Comparison::Equal,
-            "ne" => Comparison::NotEqual,
-            "lt" => Comparison::Less,
-            "le" => Comparison::LessOrEqual,
-            "gt" => Comparison::Greater,
-            "ge" => Comparison::GreaterOrEqual,
-            "on" => Comparison::On,
-            "prefix" => Comparison::Prefix,
-            "contains" => Comparison::Contains,
-            "has" => Comparison::Has,
-            "in" => Comparison::In,
-            other => {
-                self.findings.error(
-                    path.name("op"),
-                    format!("found `{other}`, expected one of eq, ne, lt, le, gt, ge, on, prefix, contains, has, in"),
-                    "write one of them",
-                );
-                return None;
-            }
-        };
         let (of, with) = (&self.resource(resource).field(field).schema, &self.parameter(parameter).schema);
         if let Err(fix) = fits(comparison, of, with) {
             self.findings.error(
                 path,
-                format!("found a filter `{op}` of `{name}` with an argument whose type does not fit"),
+                format!("found a filter `{comparison}` of `{name}` with an argument whose type does not fit"),
                 fix,
             );
         }
@@ -271,11 +212,8 @@ impl Builder<'_> {
                 kind => texts(kind),
             };
             if !searchable {
-                self.findings.error(
-                    here,
-                    format!("found `{name}`, which is no text"),
-                    "search strings, enums or lists of them",
-                );
+                error!(self.findings, here => "found `{name}`, which is no text";
+                    "search strings, enums or lists of them");
             }
             fields.push(field);
         }
@@ -283,11 +221,8 @@ impl Builder<'_> {
             self.findings.error(section, "found no field to search", "name at least one");
         }
         if !matches!(self.parameter(parameter).schema.kind, Type::String) {
-            self.findings.error(
-                path,
-                "found a text search whose argument is no string",
-                "write `type: string`",
-            );
+            error!(self.findings, path => "found a text search whose argument is no string";
+                "write `type: string`");
         }
         Some(FilterTest::Text(fields))
     }
@@ -327,11 +262,8 @@ impl Builder<'_> {
                 );
             }
             if !parameter.required && parameter.default.is_none() {
-                self.findings.error(
-                    path,
-                    format!("found the optional parameter `{}`", parameter.name),
-                    "make it required",
-                );
+                error!(self.findings, path => "found the optional parameter `{}`", parameter.name;
+                    "make it required");
             }
         }
         by.sort_unstable();
@@ -351,11 +283,8 @@ impl Builder<'_> {
         {
             return Some(resource);
         }
-        self.findings.error(
-            at,
-            format!("found `{}`, expected a field that is a list of references", field.name),
-            "write `{type: list, items: {ref: ...}}`",
-        );
+        error!(self.findings, at => "found `{}`, expected a field that is a list of references", field.name;
+            "write `{{type: list, items: {{ref: ...}}}}`");
         None
     }
 
@@ -376,11 +305,9 @@ impl Builder<'_> {
             let parameter = self.find_parameter(name, &path)?;
             if !refers(&self.parameter(parameter).schema) {
                 let resource = &self.resource(of).name;
-                self.findings.error(
-                    path,
-                    format!("found `{name}`, expected a reference to `{resource}` or a list of them"),
-                    format!("write `{{ref: {resource}}}`"),
-                );
+                error!(self.findings, path =>
+                    "found `{name}`, expected a reference to `{resource}` or a list of them";
+                    "write `{{ref: {resource}}}`");
             }
             return Some(parameter);
         }
@@ -394,11 +321,8 @@ impl Builder<'_> {
         if let [one] = found.as_slice() {
             return Some(*one);
         }
-        self.findings.error(
-            here,
-            "found no or several parameters with the member's key",
-            "name it with `member`",
-        );
+        error!(self.findings, here => "found no or several parameters with the member's key";
+            "name it with `member`");
         None
     }
 
@@ -407,11 +331,7 @@ impl Builder<'_> {
         let name = self.doc.behaviour.position.as_ref()?;
         let position = self.find_parameter(name, &path)?;
         if !matches!(self.parameter(position).schema.kind, Type::Integer) {
-            self.findings.error(
-                path,
-                format!("found `{name}`, expected an integer"),
-                "write `type: integer`",
-            );
+            error!(self.findings, path => "found `{name}`, expected an integer"; "write `type: integer`");
         }
         Some(position)
     }
@@ -422,24 +342,17 @@ impl Builder<'_> {
             doc.group_by.as_ref().and_then(|name| self.find_field(resource, name, &here.name("group_by")));
         let section = here.name("measures");
         if doc.measures.is_empty() {
-            self.findings.error(
-                here,
-                "found an aggregate without measures",
-                "add `measures: {total: count}`",
-            );
+            error!(self.findings, here => "found an aggregate without measures";
+                "add `measures: {{total: count}}`");
         }
         let mut measures = Vec::with_capacity(doc.measures.len());
         for (name, measure) in &doc.measures {
             let path = section.name(name);
             let same = |field: FieldId| *self.resource(resource).field(field).name == **name;
             if group_by.is_some_and(same) {
-                self.findings.error(
-                    path,
-                    format!(
-                        "found the measure `{name}`, which its groups show as the field they are made by"
-                    ),
-                    "give the measure another name",
-                );
+                error!(self.findings, &path =>
+                    "found the measure `{name}`, which its groups show as the field they are made by";
+                    "give the measure another name");
             }
             if let Some(measure) = self.measure(resource, measure, &path) {
                 measures.push((nfc(name), measure));
@@ -456,11 +369,9 @@ impl Builder<'_> {
         let parts = text.strip_suffix(')').and_then(|text| text.split_once('('));
         let Some((kind, field)) = parts.filter(|(kind, _)| matches!(*kind, "sum" | "avg" | "min" | "max"))
         else {
-            self.findings.error(
-                path,
-                format!("found `{text}`, expected count, sum(field), avg(field), min(field) or max(field)"),
-                "write one of them",
-            );
+            error!(self.findings, path =>
+                "found `{text}`, expected count, sum(field), avg(field), min(field) or max(field)";
+                "write one of them");
             return None;
         };
         let id = self.find_field(resource, field.trim(), path)?;
@@ -472,11 +383,7 @@ impl Builder<'_> {
                 matches!(field.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. })
             });
             let known = listed(numbers.map(|field| &*field.name));
-            self.findings.error(
-                path,
-                format!("found `{field}`, which is no number"),
-                format!("measure one of {known}"),
-            );
+            error!(self.findings, path => "found `{field}`, which is no number"; "measure one of {known}");
         }
         Some(match kind {
             "sum" => Measure::Sum(id),
@@ -491,7 +398,7 @@ fn is_ordered(kind: &Type) -> bool {
     !matches!(kind, Type::List(_) | Type::Object(_))
 }
 
-/// Whether a field can be compared with an argument; else what to do.
+/// Checks that a field can be compared with an argument. The error says what to do.
 fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(), &'static str> {
     let numeric =
         |schema: &Schema| matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
@@ -545,7 +452,7 @@ fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(),
     }
 }
 
-/// Whether a value of a sort parameter only says which way.
+/// True when a value of a sort parameter is only a direction: `asc` or `desc`.
 fn is_turn(value: &str) -> bool {
     ["asc", "desc"].iter().any(|way| value.eq_ignore_ascii_case(way))
 }

@@ -17,8 +17,8 @@ use crate::model::{FieldId, Record, Resource, ResourceId};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone};
 
-/// The most records that a document may ask for, of one resource.
-const MOST: u32 = 1_000_000;
+/// Most records that a document may ask for, of one resource.
+const MAX_RECORDS: u32 = 1_000_000;
 
 type Row = IndexMap<String, Json>;
 
@@ -82,11 +82,9 @@ fn fill(
     let given = match &doc.records {
         RecordsDoc::Given(given) => given.as_slice(),
         RecordsDoc::Count(count) => {
-            findings.error(
-                records_path,
-                format!("found the count {count} in a materialised world, expected the records"),
-                "remove `materialised`, so that the records are made up",
-            );
+            error!(findings, records_path =>
+                "found the count {count} in a materialised world, expected the records";
+                "remove `materialised`, so that the records are made up");
             &[]
         }
     };
@@ -94,11 +92,9 @@ fn fill(
         .into_iter()
         .filter(|(_, given)| *given)
     {
-        findings.error(
-            path.name(key),
-            format!("found `{key}` in a materialised world, whose records are all written out"),
-            format!("remove `{key}`, or `materialised`"),
-        );
+        error!(findings, path.name(key) =>
+            "found `{key}` in a materialised world, whose records are all written out";
+            "remove `{key}`, or `materialised`");
     }
     let mut typed: Vec<(Record, usize)> = Vec::with_capacity(given.len());
     for (i, row) in given.iter().enumerate() {
@@ -118,19 +114,14 @@ fn fill(
         {
             let (at, again) = (at.min(again), at.max(again));
             let shown = first[key].to_text(zone);
-            findings.error(
-                records_path.index(*again),
-                format!("found the key {shown} a second time, after records[{at}]"),
-                "give every record its own key",
-            );
+            error!(findings, records_path.index(*again) =>
+                "found the key {shown} a second time, after records[{at}]";
+                "give every record its own key");
         }
     }
     if resource.singleton && typed.len() != 1 {
-        findings.error(
-            records_path,
-            format!("found {} records of a singleton, expected 1", typed.len()),
-            "write exactly one record",
-        );
+        error!(findings, records_path => "found {} records of a singleton, expected 1", typed.len();
+            "write exactly one record");
     }
     let (records, order) = typed.into_iter().unzip();
     resource.records = records;
@@ -164,11 +155,9 @@ fn record(
                 (None, false) if field.schema.nullable => values.push(Value::Null),
                 (None, false) => {
                     whole = false;
-                    findings.error(
-                        path,
-                        format!("found no `{}`, expected {}", field.name, field.schema.expected()),
-                        "add it, or make the field optional",
-                    );
+                    error!(findings, path =>
+                        "found no `{}`, expected {}", field.name, field.schema.expected();
+                        "add it, or make the field optional");
                 }
             }
             continue;
@@ -195,14 +184,9 @@ fn record(
 
 fn unknown_fields(resource: &Resource, row: &Row, path: &Path<'_>, findings: &mut Findings) {
     for name in row.keys().filter(|name| resource.field_named(name).is_none()) {
-        findings.error(
-            path.name(name),
-            format!(
-                "found the field `{name}`, expected one of {}",
-                listed(resource.fields.iter().map(|field| &*field.name))
-            ),
-            "remove it, or add it to `fields`",
-        );
+        error!(findings, path.name(name) =>
+            "found the field `{name}`, expected one of {}", listed(resource.fields.iter().map(|field| &*field.name));
+            "remove it, or add it to `fields`");
     }
 }
 
@@ -224,26 +208,18 @@ fn check_promises(
             for (i, record) in resource.records.iter().enumerate() {
                 let value = &record[index];
                 if !value.is_missing() && !seen.insert(value) {
-                    findings.error(
-                        records_path.index(place(i)).name(&field.name),
-                        format!("found {} a second time in a unique field", shown(value)),
-                        "change one, or remove `unique`",
-                    );
+                    error!(findings, records_path.index(place(i)).name(&field.name) =>
+                        "found {} a second time in a unique field", shown(value);
+                        "change one, or remove `unique`");
                 }
             }
         }
         if refers(&field.schema) {
             for (i, record) in resource.records.iter().enumerate() {
                 if let Some((target, missing)) = broken(resources, &field.schema, &record[index]) {
-                    findings.error(
-                        records_path.index(place(i)).name(&field.name),
-                        format!(
-                            "found a reference to {}, which no `{}` has as its key",
-                            shown(missing),
-                            resources[target.index()].name
-                        ),
-                        "refer to a record that exists",
-                    );
+                    error!(findings, records_path.index(place(i)).name(&field.name) =>
+                        "found a reference to {}, which no `{}` has as its key", shown(missing), resources[target.index()].name;
+                        "refer to a record that exists");
                 }
             }
         }
@@ -254,11 +230,9 @@ fn check_promises(
             let values: Vec<&Value> = group.iter().map(|field| &record[field.index()]).collect();
             if values.iter().all(|value| !value.is_missing()) && !seen.insert(values) {
                 let names: Vec<&str> = group.iter().map(|field| &*resource.field(*field).name).collect();
-                findings.error(
-                    records_path.index(place(i)),
-                    format!("found the same {} a second time", enumerate(&names)),
-                    "change one, or remove the group from `unique_together`",
-                );
+                error!(findings, records_path.index(place(i)) =>
+                    "found the same {} a second time", enumerate(&names);
+                    "change one, or remove the group from `unique_together`");
             }
         }
     }
@@ -268,7 +242,7 @@ fn shown(value: &Value) -> String {
     value.to_text(&Zone::utc())
 }
 
-/// Whether values of a schema can hold references.
+/// True when values of a schema can hold references.
 fn refers(schema: &Schema) -> bool {
     match &schema.kind {
         Type::Reference { .. } => true,
@@ -278,7 +252,7 @@ fn refers(schema: &Schema) -> bool {
     }
 }
 
-/// The first reference inside a value that leads nowhere.
+/// The first reference inside a value to a record that does not exist.
 fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Option<(ResourceId, &'v Value)> {
     match (&schema.kind, value) {
         (_, Value::Null | Value::Absent) => None,
@@ -310,8 +284,8 @@ fn check_source(
     let given: &[Row] = match &doc.records {
         RecordsDoc::Given(given) => given,
         RecordsDoc::Count(count) => {
-            if *count > MOST || resource.singleton && *count != 1 {
-                let most = if resource.singleton { 1 } else { MOST };
+            if *count > MAX_RECORDS || resource.singleton && *count != 1 {
+                let most = if resource.singleton { 1 } else { MAX_RECORDS };
                 findings.error(
                     path.name("records"),
                     format!("found {count} records, expected at most {most}"),
@@ -324,18 +298,15 @@ fn check_source(
     let sections = [("records", given), ("examples", doc.examples.as_slice())];
     for (name, rows) in sections {
         let section = path.name(name);
-        for (i, row) in rows.iter().enumerate().take(MOST as usize) {
+        for (i, row) in rows.iter().enumerate().take(MAX_RECORDS as usize) {
             check_partial(resource, row, zone, &section.index(i), findings);
         }
     }
     if let RecordsDoc::Count(count) = doc.records
         && doc.examples.len() > count as usize
     {
-        findings.error(
-            path.name("examples"),
-            format!("found {} examples for {count} records", doc.examples.len()),
-            "ask for more records, or give fewer examples",
-        );
+        error!(findings, path.name("examples") => "found {} examples for {count} records", doc.examples.len();
+            "ask for more records, or give fewer examples");
     }
     let mut keys = HashSet::new();
     let key = resource.field(resource.key);
@@ -345,11 +316,8 @@ fn check_source(
         if let Ok(value) = key.schema.parse_json(json, zone)
             && !keys.insert(value)
         {
-            findings.error(
-                section.index(i),
-                format!("found the key {json} twice"),
-                "give every record its own key",
-            );
+            error!(findings, section.index(i) => "found the key {json} twice";
+                "give every record its own key");
         }
     }
 }
@@ -373,7 +341,7 @@ fn check_partial(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, f
     }
 }
 
-/// Whether a given value is one that only the making of records can read: a reference by name, a date relative to
+/// True for a value that is read when records are made: a reference by name, a date relative to
 /// the clock.
 fn is_for_the_plan(schema: &Schema, json: &Json) -> bool {
     match (&schema.kind, json) {
@@ -404,30 +372,20 @@ fn check_each(
         let parent =
             resources.iter().position(|other| *other.name == **of && other.domain == resource.domain);
         let Some(parent) = parent else {
-            findings.error(
-                here.name("of"),
-                format!(
-                    "found the resource `{of}`, expected one of {}",
-                    listed(part.resources.keys().map(String::as_str))
-                ),
-                "name the parent resource",
-            );
+            error!(findings, here.name("of") =>
+                "found the resource `{of}`, expected one of {}", listed(part.resources.keys().map(String::as_str));
+                "name the parent resource");
             continue;
         };
         let field = resource.field_named(by).map(|field| &resource.field(field).schema.kind);
         if !matches!(field, Some(Type::Reference { resource, .. }) if resource.index() == parent) {
-            findings.error(
-                here.name("by"),
-                format!("found `{by}`, expected a field of `{}` that refers to `{of}`", resource.name),
-                format!("name a field with `ref: {of}`"),
-            );
+            error!(findings, here.name("by") =>
+                "found `{by}`, expected a field of `{}` that refers to `{of}`", resource.name;
+                "name a field with `ref: {of}`");
         }
         if min > max {
-            findings.error(
-                here.name("min"),
-                format!("found {min}, which is more than the maximum {max}"),
-                "swap them",
-            );
+            error!(findings, here.name("min") => "found {min}, which is more than the maximum {max}";
+                "swap them");
         }
         let set_path = here.name("set");
         unknown_fields(resource, set, &set_path, findings);

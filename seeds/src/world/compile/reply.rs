@@ -43,11 +43,8 @@ impl Builder<'_> {
             (Some(resource), Some(fields)) => self.members(resource, fields, &path.name("fields"), 0),
             (Some(resource), None) => self.every_field(resource),
             (None, Some(_)) => {
-                self.findings.error(
-                    path.name("fields"),
-                    "found fields for a reply without records",
-                    "use `with`",
-                );
+                error!(self.findings, path.name("fields") => "found fields for a reply without records";
+                    "use `with`");
                 Vec::new()
             }
             (None, None) => Vec::new(),
@@ -74,11 +71,7 @@ impl Builder<'_> {
         for (key, _) in
             only_lists.into_iter().filter(|(key, given)| *given && !is_list && !(grouped && *key == "items"))
         {
-            self.findings.error(
-                path.name(key),
-                format!("found `{key}` for a reply that is no list"),
-                "remove it",
-            );
+            error!(self.findings, path.name(key) => "found `{key}` for a reply that is no list"; "remove it");
         }
         let items = match (&doc.items, record) {
             (Some(items), _) => nfc(items),
@@ -94,20 +87,15 @@ impl Builder<'_> {
         };
         let paging = self.paging(behaviour, bare, &path);
         if bare && (!total.is_empty() || !doc.paging.is_empty() || !with.is_empty()) {
-            self.findings.error(
-                path.name("items"),
-                "found a bare list together with members beside it",
-                "name the list, or remove `total`, `paging` and `with`",
-            );
+            error!(self.findings, path.name("items") => "found a bare list together with members beside it";
+                "name the list, or remove `total`, `paging` and `with`");
         }
         let created = matches!(behaviour.kind, BehaviourKind::Create { .. });
         let status = doc.status.unwrap_or(if created { 201 } else { 200 });
         if !(200..=299).contains(&status) || (self.doc.contract.is_none() && matches!(status, 204 | 205)) {
-            self.findings.error(
-                path.name("status"),
-                format!("found {status}, expected a status from 200 to 299 that has a body"),
-                "use 200, or 201 for a new record",
-            );
+            error!(self.findings, path.name("status") =>
+                "found {status}, expected a status from 200 to 299 that has a body";
+                "use 200, or 201 for a new record");
         }
         let around = [&items, &total].into_iter().filter(|name| !name.is_empty()).cloned();
         let own: Vec<Str> = match &behaviour.kind {
@@ -126,7 +114,7 @@ impl Builder<'_> {
         Reply { status, members, items, total, paging, envelope: doc.envelope.as_deref().map(nfc), with }
     }
 
-    /// Whether the call changes a record, so that it may have nothing to show.
+    /// True when the call changes a record. Its reply may then be empty.
     fn writes(&self) -> bool {
         let doc = &self.doc.behaviour;
         let kinds = [
@@ -151,11 +139,8 @@ impl Builder<'_> {
         let doc = &self.doc.reply.paging;
         let Some(page) = &query.page else {
             if !doc.is_empty() {
-                self.findings.error(
-                    here,
-                    "found `paging` for a list without pages",
-                    "add `page` to the behaviour",
-                );
+                error!(self.findings, here => "found `paging` for a list without pages";
+                    "add `page` to the behaviour");
             }
             return Vec::new();
         };
@@ -168,27 +153,9 @@ impl Builder<'_> {
                 PageStyle::Offset => &[PagingMember::Offset, PagingMember::Limit],
                 PageStyle::Cursor => &[PagingMember::Next],
             };
-            return members.iter().map(|member| (*member, Str::from(paging_name(*member)))).collect();
+            return members.iter().map(|member| (*member, Str::from(member.as_str()))).collect();
         }
-        let mut members = Vec::with_capacity(doc.len());
-        for (name, shown) in doc {
-            let all = [
-                PagingMember::Page,
-                PagingMember::Pages,
-                PagingMember::Offset,
-                PagingMember::Limit,
-                PagingMember::Next,
-            ];
-            match all.into_iter().find(|member| paging_name(*member) == name) {
-                Some(member) => members.push((member, nfc(shown))),
-                None => self.findings.error(
-                    here.name(name),
-                    format!("found `{name}`, expected page, pages, offset, limit or next"),
-                    "write `{page: name}`",
-                ),
-            }
-        }
-        members
+        doc.iter().map(|(member, shown)| (*member, nfc(shown))).collect()
     }
 
     /// Every field; what is secret is left out.
@@ -275,11 +242,9 @@ impl Builder<'_> {
         let given: Vec<&str> =
             sources.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
         let [kind] = given.as_slice() else {
-            self.findings.error(
-                path,
-                format!("found the sources {} of a reply member, expected one", listed(given.into_iter())),
-                "write exactly one of field, follow, many, expr, object, value",
-            );
+            error!(self.findings, path =>
+                "found the sources {} of a reply member, expected one", listed(given.into_iter());
+                "write exactly one of field, follow, many, expr, object, value");
             return None;
         };
         let options: [(&str, bool, &[&str]); 5] = [
@@ -292,11 +257,8 @@ impl Builder<'_> {
         for (option, _, kinds) in
             options.into_iter().filter(|(_, given, kinds)| *given && !kinds.contains(kind))
         {
-            self.findings.error(
-                path.name(option),
-                format!("found `{option}`, which does nothing for `{kind}`"),
-                format!("remove it; it goes with {}", enumerate(kinds)),
-            );
+            error!(self.findings, path.name(option) => "found `{option}`, which does nothing for `{kind}`";
+                "remove it; it goes with {}", enumerate(kinds));
         }
         match *kind {
             "field" => self.find_field(of, doc.field.as_deref()?, &path.name("field")).map(Source::Field),
@@ -309,11 +271,9 @@ impl Builder<'_> {
                     if matches!(schema.kind, Type::Any) && self.findings.has_errors() {
                         return None;
                     }
-                    self.findings.error(
-                        here,
-                        format!("found `{}`, which is no reference", doc.follow.as_deref().unwrap_or("")),
-                        "follow a field with `ref`, or a list of references",
-                    );
+                    error!(self.findings, here =>
+                        "found `{}`, which is no reference", doc.follow.as_deref().unwrap_or("");
+                        "follow a field with `ref`, or a list of references");
                     return None;
                 };
                 Some(Source::Follow(field, target, self.shape(of, target, doc, path, depth)))
@@ -350,11 +310,8 @@ impl Builder<'_> {
             let by = self.find_field(other, name, &here)?;
             if !refers(&self.resource(other).field(by).schema) {
                 let (other, of) = (&self.resource(other).name, &self.resource(of).name);
-                self.findings.error(
-                    here,
-                    format!("found `{other}.{name}`, which does not refer to `{of}`"),
-                    format!("name a field with `ref: {of}`"),
-                );
+                error!(self.findings, here => "found `{other}.{name}`, which does not refer to `{of}`";
+                    "name a field with `ref: {of}`");
             }
             by
         } else {
@@ -362,11 +319,9 @@ impl Builder<'_> {
             let mut found = (0..fields.len()).filter(|index| refers(&fields[*index].schema));
             let (Some(only), None) = (found.next(), found.next()) else {
                 let (other, of) = (&self.resource(other).name, &self.resource(of).name);
-                self.findings.error(
-                    many_path,
-                    format!("found no or several fields of `{other}` that refer to `{of}`"),
-                    "name the reference field with `by`",
-                );
+                error!(self.findings, many_path =>
+                    "found no or several fields of `{other}` that refer to `{of}`";
+                    "name the reference field with `by`");
                 return None;
             };
             FieldId(only as u16)
@@ -383,7 +338,7 @@ impl Builder<'_> {
         Some(Source::Many(Box::new(Many { resource: other, by, condition, sort, limit: doc.limit, shape })))
     }
 
-    /// What an embedded record shows; expressions inside see it as `record`.
+    /// The members of an embedded record. Expressions inside see the record as `record`.
     fn shape(
         &mut self,
         of: ResourceId,
@@ -427,15 +382,5 @@ fn target_of(schema: &Schema) -> Option<ResourceId> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-const fn paging_name(member: PagingMember) -> &'static str {
-    match member {
-        PagingMember::Page => "page",
-        PagingMember::Pages => "pages",
-        PagingMember::Offset => "offset",
-        PagingMember::Limit => "limit",
-        PagingMember::Next => "next",
     }
 }

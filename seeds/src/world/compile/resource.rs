@@ -9,7 +9,7 @@ use super::super::findings::Findings;
 use super::super::path::Path;
 use super::field::{Types, synonyms};
 use super::{Names, Part, is_member_name, listed};
-use crate::doc::{FieldDoc, ResourceDoc, WorldDoc};
+use crate::doc::{FieldDoc, ResourceDoc, TypeName, WorldDoc};
 use crate::model::{Domain, DomainId, Field, FieldId, KeyFormat, OnDelete, Resource, ResourceId};
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
@@ -73,7 +73,7 @@ fn key_kind(
             _ => KeyKind::Integer,
         };
     }
-    if key.kind.as_deref() == Some("string") || !key.values.is_empty() {
+    if key.kind == Some(TypeName::String) || !key.values.is_empty() {
         KeyKind::String
     } else {
         KeyKind::Integer
@@ -93,11 +93,8 @@ fn resource(
     let fields_path = path.name("fields");
     let mut fields = Vec::with_capacity(doc.fields.len() + 1);
     if doc.key.is_empty() || !is_member_name(&doc.key) {
-        findings.error(
-            path.name("key"),
-            format!("found the key `{}`", doc.key),
-            "name the field that identifies a record",
-        );
+        error!(findings, path.name("key") => "found the key `{}`", doc.key;
+            "name the field that identifies a record");
     }
     if !doc.fields.contains_key(&doc.key) {
         fields.push(undeclared_key(&doc.key, &label));
@@ -111,11 +108,8 @@ fn resource(
     let mut named = |key: &Path<'_>, name: &str, what: &str| {
         let found = position(name);
         if found.is_none() {
-            findings.error(
-                key,
-                format!("found `{name}`, expected a field"),
-                format!("name {what}: one of {}", listed(fields.iter().map(|field| &*field.name))),
-            );
+            error!(findings, key => "found `{name}`, expected a field";
+                "name {what}: one of {}", listed(fields.iter().map(|field| &*field.name)));
         }
         found
     };
@@ -143,11 +137,8 @@ fn resource(
         unique_together.iter().enumerate().filter(|(_, (ids, length))| ids.len() < 2 && *length < 2)
     {
         let _ = ids;
-        findings.error(
-            groups_path.index(i),
-            "found a group of fewer than two fields",
-            "write `unique: true` at the field instead",
-        );
+        error!(findings, groups_path.index(i) => "found a group of fewer than two fields";
+            "write `unique: true` at the field instead");
     }
     let key_format = key_format(doc, &fields[key.index()].schema, &fields_path.name(&doc.key), findings);
     let display = display.or_else(|| {
@@ -200,70 +191,40 @@ fn field(
     findings: &mut Findings,
 ) -> Field {
     if !is_member_name(name) {
-        findings.error(
-            path,
-            format!("found the field name `{name}`"),
-            "use letters, digits, `_`, `-` and `.`",
-        );
+        error!(findings, path => "found the field name `{name}`"; "use letters, digits, `_`, `-` and `.`");
     }
     let schema = types.schema(doc, path, findings);
     if doc.place.is_some() {
         findings.error(path.name("in"), "found `in` in a field, expected it only in parameters", "remove it");
     }
     if doc.ignored {
-        findings.error(
-            path.name("ignored"),
-            "found `ignored` in a field, expected it only in parameters",
-            "remove it",
-        );
+        error!(findings, path.name("ignored") => "found `ignored` in a field, expected it only in parameters";
+            "remove it");
     }
     let is_key = name == key;
     if is_key {
         let good =
             matches!(schema.kind, Type::Integer | Type::String | Type::Enum(_) | Type::Reference { .. });
         if !good {
-            findings.error(
-                path,
-                "found a key that is neither integer nor string",
-                "use `type: integer` or `type: string`",
-            );
+            error!(findings, path => "found a key that is neither integer nor string";
+                "use `type: integer` or `type: string`");
         }
         if doc.optional || doc.nullable || doc.default.is_some() {
-            findings.error(
-                path,
-                "found a key that is optional, nullable or has a default",
-                "remove that: every record has a key",
-            );
+            error!(findings, path => "found a key that is optional, nullable or has a default";
+                "remove that: every record has a key");
         }
     }
     let points = |kind: &Type| matches!(kind, Type::Reference { .. });
     let reference = points(&schema.kind) || matches!(&schema.kind, Type::List(items) if points(&items.kind));
-    let on_delete = match doc.on_delete.as_deref() {
-        None | Some("restrict") => OnDelete::Restrict,
-        Some("cascade") => OnDelete::Cascade,
-        Some("clear") => OnDelete::Clear,
-        Some(other) => {
-            findings.error(
-                path.name("on_delete"),
-                format!("found `{other}`, expected restrict, cascade or clear"),
-                "write one of them",
-            );
-            OnDelete::Restrict
-        }
-    };
+    let on_delete = doc.on_delete.unwrap_or_default();
     if doc.on_delete.is_some() && !reference && doc.reference.is_none() {
-        findings.error(
-            path.name("on_delete"),
-            "found `on_delete` on a field that is no reference",
-            "remove it",
-        );
+        error!(findings, path.name("on_delete") => "found `on_delete` on a field that is no reference";
+            "remove it");
     }
     if on_delete == OnDelete::Clear && points(&schema.kind) && !doc.nullable && !doc.optional {
-        findings.error(
-            path.name("on_delete"),
-            "found `clear` on a reference that may neither be null nor absent",
-            "add `nullable: true`, or use `cascade`",
-        );
+        error!(findings, path.name("on_delete") =>
+            "found `clear` on a reference that may neither be null nor absent";
+            "add `nullable: true`, or use `cascade`");
     }
     let label = doc.label.clone().unwrap_or_else(|| default_label(name, &schema));
     Field {
@@ -320,20 +281,14 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
     let written = fake.and_then(|fake| fake.get("format")).and_then(Json::as_str);
     if provider == Some("code") {
         let Some(format) = written else {
-            findings.error(
-                path.name("fake"),
-                "found a code without its format",
-                "write `{provider: code, format: \"APT-####\"}`",
-            );
+            error!(findings, path.name("fake") => "found a code without its format";
+                "write `{{provider: code, format: \"APT-####\"}}`");
             return KeyFormat::Code(Str::from("########"));
         };
         let format = KeyFormat::Code(nfc(format));
         if keys::capacity(&format) < 2 {
-            findings.error(
-                path.name("fake"),
-                "found a key format with nothing that varies",
-                "use `#` for a digit and, inside braces, `A` for a letter or `x` for a hexadecimal digit",
-            );
+            error!(findings, path.name("fake") => "found a key format with nothing that varies";
+                "use `#` for a digit and, inside braces, `A` for a letter or `x` for a hexadecimal digit");
         }
         return format;
     }
@@ -366,11 +321,8 @@ pub(super) fn check_owners(
         if !matches!(resource.field(owner).schema.kind, Type::Reference { resource, .. } if refers(resource))
         {
             let users = &resources[auth.user.index()].name;
-            findings.error(
-                path,
-                format!("found an owner field that does not refer to `{users}`"),
-                format!("give the field `ref: {users}`"),
-            );
+            error!(findings, path => "found an owner field that does not refer to `{users}`";
+                "give the field `ref: {users}`");
         }
     }
 }

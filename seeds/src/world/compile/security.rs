@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::listed;
 use crate::doc::{ApiDoc, SecurityDoc};
-use crate::model::{Domain, KeyPlace, Need, SecurityKind, SecurityScheme};
+use crate::model::{Domain, Need, SecurityKind, SecurityScheme};
 use crate::value::nfc;
 use crate::world::findings::Findings;
 use crate::world::path::Path;
@@ -24,22 +24,18 @@ pub(super) fn schemes(
                 SecurityDoc::ApiKey { place, name } => {
                     let visible = |name: &str| name.bytes().all(|byte| byte.is_ascii_graphic());
                     if name.is_empty() || !visible(name) {
-                        findings.error(
-                            here.name("name"),
-                            format!("found the name `{name}`, expected visible ASCII characters"),
-                            "name the header, parameter or cookie",
-                        );
+                        error!(findings, here.name("name") =>
+                            "found the name `{name}`, expected visible ASCII characters";
+                            "name the header, parameter or cookie");
                     }
-                    SecurityKind::ApiKey { place: key_place(place, &here, findings), name: nfc(name) }
+                    SecurityKind::ApiKey { place: *place, name: nfc(name) }
                 }
                 SecurityDoc::Oauth2 { token_path, scopes } => {
                     let token_path = token_path.as_deref().unwrap_or_default();
                     if !token_path.is_empty() && !token_path.starts_with('/') {
-                        findings.error(
-                            here.name("token_path"),
-                            format!("found `{token_path}`, expected a path with a leading slash"),
-                            "write it like `/oauth/token`",
-                        );
+                        error!(findings, here.name("token_path") =>
+                            "found `{token_path}`, expected a path with a leading slash";
+                            "write it like `/oauth/token`");
                     }
                     let scopes = scopes.iter().map(|(name, text)| (nfc(name), nfc(text))).collect();
                     SecurityKind::OAuth2 { token_path: nfc(token_path), scopes }
@@ -50,23 +46,7 @@ pub(super) fn schemes(
         .collect()
 }
 
-fn key_place(place: &str, here: &Path<'_>, findings: &mut Findings) -> KeyPlace {
-    match place {
-        "header" => KeyPlace::Header,
-        "query" => KeyPlace::Query,
-        "cookie" => KeyPlace::Cookie,
-        other => {
-            findings.error(
-                here.name("in"),
-                format!("found `{other}`, expected header, query or cookie"),
-                "say where the key stands",
-            );
-            KeyPlace::Header
-        }
-    }
-}
-
-/// What an API needs: one of several sets of schemes. None at all when nothing is needed.
+/// The sets of schemes of which an API needs one. The list is empty when nothing is needed.
 pub(super) fn needs(
     doc: &ApiDoc,
     domain: &Domain,
@@ -84,14 +64,9 @@ pub(super) fn needs(
                 Some(scheme) => {
                     needs.push(Need { scheme, scopes: scopes.iter().map(|scope| nfc(scope)).collect() });
                 }
-                None => findings.error(
-                    here.name(name),
-                    format!(
-                        "found the security scheme `{name}`, expected one of {}",
-                        listed(domain.security.iter().map(|scheme| &*scheme.name))
-                    ),
-                    "declare it under `security` of the domain",
-                ),
+                None => error!(findings, here.name(name) =>
+                    "found the security scheme `{name}`, expected one of {}", listed(domain.security.iter().map(|scheme| &*scheme.name));
+                    "declare it under `security` of the domain"),
             }
         }
         alternatives.push(needs);

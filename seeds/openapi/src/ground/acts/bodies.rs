@@ -1,7 +1,7 @@
 //! The bodies of operations: parameters for their members, and how many records they hold.
 
 use diorama_seeds::contract::{noun, plain};
-use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::doc::{FieldDoc, Place, TypeName};
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::IndexMap;
 
@@ -21,8 +21,8 @@ impl Act<'_> {
     /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
     pub(super) fn body(&mut self) -> Option<String> {
         let any = || FieldDoc {
-            kind: Some("any".to_owned()),
-            place: Some("body".to_owned()),
+            kind: Some(TypeName::Any),
+            place: Some(Place::Body),
             optional: true,
             ..FieldDoc::default()
         };
@@ -30,9 +30,8 @@ impl Act<'_> {
         let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
         let members = body.map(union).unwrap_or_default();
         // A member that has the name of something in the query is another thing: the body is taken as a whole.
-        let in_query = |name: &String| {
-            self.api.parameters.get(name).is_some_and(|doc| doc.place.as_deref() == Some("query"))
-        };
+        let in_query =
+            |name: &String| self.api.parameters.get(name).is_some_and(|doc| doc.place == Some(Place::Query));
         let twice = members.keys().any(in_query);
         if self.operation.octets || ((scalar || twice) && self.operation.request.is_some()) {
             let name = if self.api.parameters.contains_key("body") { "content" } else { "body" };
@@ -49,7 +48,7 @@ impl Act<'_> {
             let simple = member.shape.is_scalar() || is_plain_object(&member.shape);
             let mut doc = if simple { fakes::typed(&name, &member.shape, 0) } else { any() };
             (doc.min, doc.max, doc.min_length, doc.max_length, doc.pattern) = (None, None, None, None, None);
-            doc.place = Some("body".to_owned());
+            doc.place = Some(Place::Body);
             doc.optional = !member.required;
             doc.description = member.shape.description.as_deref().map(crate::words::sentence);
             phrases::name(&name, &mut doc);
@@ -81,7 +80,7 @@ impl Act<'_> {
         };
         let body = self.api.parameters.iter().filter(|(name, doc)| {
             let said = !doc.optional || is_kept(name) && phrases::is_said(name, doc);
-            doc.place.as_deref() == Some("body") && said
+            doc.place == Some(Place::Body) && said
         });
         let (mut optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
         // What something is, is said when it is made: to change it takes more than a word.

@@ -1,7 +1,7 @@
 //! Records that operations make: what they stand below, what comes with them, and several of them at once.
 
 use diorama_seeds::contract::{ME, plain};
-use diorama_seeds::doc::{EffectDoc, PhrasesDoc, ReplyDoc};
+use diorama_seeds::doc::{EffectDoc, PhrasesDoc, Place, ReplyDoc};
 use indexmap::IndexMap;
 
 use super::Act;
@@ -67,7 +67,7 @@ impl Act<'_> {
             is_part && !required.contains(name)
         });
         // Nor is what would be made of nothing, where a body tells what it is.
-        let mut body = parameters.values().filter(|doc| doc.place.as_deref() == Some("body"));
+        let mut body = parameters.values().filter(|doc| doc.place == Some(Place::Body));
         let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
         if !unnamed && !of_nothing && self.api.behaviour.each.is_none() {
             self.api.phrases = self.making(found, (&required, &optional));

@@ -2,7 +2,8 @@
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{
-    CompareDoc, EachDoc, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, SortDoc, TextDoc,
+    CompareDoc, Comparison, EachDoc, FieldDoc, FilterDoc, Place, RecordsDoc, ResourceDoc, SortDoc, TextDoc,
+    TypeName,
 };
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
@@ -26,7 +27,7 @@ type Said = Option<String>;
 fn matches_by(doc: &FieldDoc, display: &str) -> bool {
     let said = words(doc.description.as_deref().unwrap_or_default());
     let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
-    let term = doc.kind.as_deref() == Some("string") && doc.values.is_empty();
+    let term = doc.kind == Some(TypeName::String) && doc.values.is_empty();
     term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
 }
 
@@ -41,7 +42,7 @@ impl Act<'_> {
             .parameters
             .iter()
             .filter(|(name, doc)| {
-                doc.place.as_deref() == Some("query")
+                doc.place == Some(Place::Query)
                     && doc.default.is_none()
                     && !self.used.contains(*name)
                     && is_identifier(&identifier(name))
@@ -74,8 +75,8 @@ impl Act<'_> {
         self.api.behaviour.filters.insert(name.to_owned(), filter);
     }
 
-    fn compare(&mut self, name: &str, field: &str, op: &str) {
-        self.put(name, FilterDoc::Compare(CompareDoc { field: field.to_owned(), op: op.to_owned() }));
+    fn compare(&mut self, name: &str, field: &str, op: Comparison) {
+        self.put(name, FilterDoc::Compare(CompareDoc { field: field.to_owned(), op }));
     }
 
     /// A condition that holds where the parameter is not given.
@@ -89,12 +90,12 @@ impl Act<'_> {
 
     /// Words of what records are called, or say.
     fn search(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc, searched: bool) -> Said {
-        if doc.kind.as_deref() != Some("string") || !doc.values.is_empty() {
+        if doc.kind != Some(TypeName::String) || !doc.values.is_empty() {
             return None;
         }
         if searched && SEARCHES.contains(&plain(name).as_str()) {
             let text = |(field, doc): (&String, &FieldDoc)| {
-                let own = doc.kind.as_deref() == Some("string") && doc.format.is_none() && doc.optional;
+                let own = doc.kind == Some(TypeName::String) && doc.format.is_none() && doc.optional;
                 (own && *field != resource.key).then(|| field.clone())
             };
             let mut texts: Vec<String> = resource.fields.iter().filter_map(text).collect();
@@ -125,7 +126,7 @@ impl Act<'_> {
         let simple = ["string", "integer", "boolean"].contains(&doc.kind.as_deref().unwrap_or_default());
         let among = !doc.values.is_empty() && doc.values.iter().all(|value| known.values.contains(value));
         let same = (simple && doc.kind == known.kind) || among;
-        if !same && (known.values.is_empty() || doc.kind.as_deref() != Some("string")) {
+        if !same && (known.values.is_empty() || doc.kind != Some(TypeName::String)) {
             return None;
         }
         if !same && let Some(own) = self.api.parameters.get_mut(name) {
@@ -140,13 +141,22 @@ impl Act<'_> {
     fn compares(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
         let (stem, op) = bound(joined)?;
         let ordered = |doc: &FieldDoc| {
-            matches!(doc.kind.as_deref(), Some("integer" | "number" | "date" | "date-time" | "time"))
+            matches!(
+                doc.kind,
+                Some(
+                    TypeName::Integer
+                        | TypeName::Number
+                        | TypeName::Date
+                        | TypeName::DateTime
+                        | TypeName::Time
+                )
+            )
         };
         let field = stems(&stem).into_iter().find(|stem| resource.fields.get(stem).is_some_and(ordered))?;
         let known = resource.fields.get(&field)?;
         let doc = self.api.parameters.get_mut(name)?;
         let typed = FieldDoc {
-            kind: known.kind.clone(),
+            kind: known.kind,
             unit: known.unit.clone(),
             place: doc.place.take(),
             description: doc.description.take(),
@@ -156,21 +166,25 @@ impl Act<'_> {
         };
         *doc = typed;
         phrases::name(name, doc);
-        let moment = matches!(known.kind.as_deref(), Some("date" | "date-time" | "time"));
+        let moment = matches!(known.kind, Some(TypeName::Date | TypeName::DateTime | TypeName::Time));
         let noun = measured(&field).map_or_else(|| label(&field), |(what, _)| what);
         self.compare(name, &field, op);
         Some(match (moment, op) {
             // A moment brings its own preposition: "on 5 March".
-            (true, "ge" | "gt") => format!("whose {noun} is {{}} or later"),
+            (true, Comparison::GreaterOrEqual | Comparison::Greater) => {
+                format!("whose {noun} is {{}} or later")
+            }
             (true, _) => format!("whose {noun} is {{}} or earlier"),
-            (false, "ge" | "gt") => format!("whose {noun} is at least {{}}"),
+            (false, Comparison::GreaterOrEqual | Comparison::Greater) => {
+                format!("whose {noun} is at least {{}}")
+            }
             (false, _) => format!("whose {noun} is at most {{}}"),
         })
     }
 
     /// A list of values, one of which a record has: `status=open,closed`.
     fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
-        let item = doc.items.as_ref().filter(|_| doc.kind.as_deref() == Some("list"))?;
+        let item = doc.items.as_ref().filter(|_| doc.kind == Some(TypeName::List))?;
         let named = |field: &String| plain(field) == plain(name) || noun(field) == noun(name);
         let (field, known) = resource.fields.iter().find(|(field, known)| {
             named(field) && known.optional && known.items.is_none() && known.reference.is_none()
@@ -179,22 +193,21 @@ impl Act<'_> {
         if item.kind != known.kind && !among {
             return None;
         }
-        self.compare(name, field, "in");
+        self.compare(name, field, Comparison::In);
         Some(format!("whose {} is {{}}", label(field)))
     }
 
     /// A day by a name that only says so: `on`, `date`, `day`.
     fn on_day(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let only_says = ["on", "date", "day", "when"].contains(&plain(name).as_str());
-        if !only_says || doc.kind.as_deref() != Some("date") || resource.fields.contains_key(name) {
+        if !only_says || doc.kind != Some(TypeName::Date) || resource.fields.contains_key(name) {
             return None;
         }
-        let (field, op) =
-            resource.fields.iter().find_map(|(field, known)| match known.kind.as_deref()? {
-                "date" => Some((field.clone(), "eq")),
-                "date-time" => Some((field.clone(), "on")),
-                _ => None,
-            })?;
+        let (field, op) = resource.fields.iter().find_map(|(field, known)| match known.kind? {
+            TypeName::Date => Some((field.clone(), Comparison::Equal)),
+            TypeName::DateTime => Some((field.clone(), Comparison::On)),
+            _ => None,
+        })?;
         self.compare(name, &field, op);
         Some("{}".to_owned())
     }
@@ -203,7 +216,7 @@ impl Act<'_> {
     fn in_year(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
         let stem = joined.strip_suffix("year")?.trim_end_matches('_').to_owned();
         let is_date = |field: &String| {
-            resource.fields.get(field).is_some_and(|known| known.kind.as_deref() == Some("date"))
+            resource.fields.get(field).is_some_and(|known| known.kind == Some(TypeName::Date))
         };
         let own = stems(&format!("{stem}_date")).into_iter().chain(stems(&stem)).find(is_date);
         let field = own.or_else(|| date_of(resource))?;
@@ -239,7 +252,7 @@ impl Act<'_> {
             return None;
         }
         let doc = self.api.parameters.get_mut(name)?;
-        if doc.kind.as_deref() == Some("list") {
+        if doc.kind == Some(TypeName::List) {
             return None;
         }
         // Whose records must be asked for has some.
@@ -273,13 +286,13 @@ impl Act<'_> {
             self.demand(name, &test);
             return Some(format!("without the {noun} {{}}"));
         }
-        self.compare(name, field, if many.is_some() { "has" } else { "eq" });
+        self.compare(name, field, if many.is_some() { Comparison::Has } else { Comparison::Equal });
         Some(if many.is_some() { format!("with the {noun} {{}}") } else { format!("of the {noun} {{}}") })
     }
 
     /// A member of an object inside the record: `city` of its address.
     fn inside(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
-        let text = |doc: &FieldDoc| doc.kind.as_deref() == Some("string");
+        let text = |doc: &FieldDoc| doc.kind == Some(TypeName::String);
         let field = resource.fields.iter().find(|(_, known)| known.fields.get(name).is_some_and(text));
         let (field, known) = field.filter(|_| text(doc) && is_identifier(name))?;
         let whole = if known.optional { format!("item.{field} != null && ") } else { String::new() };
@@ -328,7 +341,7 @@ pub(super) fn date_of(resource: &ResourceDoc) -> Option<String> {
     let dates: Vec<&String> = resource
         .fields
         .iter()
-        .filter(|(_, known)| known.kind.as_deref() == Some("date"))
+        .filter(|(_, known)| known.kind == Some(TypeName::Date))
         .map(|(name, _)| name)
         .collect();
     let wanted = ["release", "first", "start", "published", "publish", "created", "due", "air"];

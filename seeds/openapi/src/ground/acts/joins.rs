@@ -1,7 +1,7 @@
 //! Lists that callers put records of another place into, and take them out of: the tracks of a playlist.
 
 use diorama_seeds::contract::{noun, plain};
-use diorama_seeds::doc::{FieldDoc, PhrasesDoc, ReplyDoc};
+use diorama_seeds::doc::{FieldDoc, OnDelete, PhrasesDoc, ReplyDoc, TypeName};
 use serde_json::json;
 
 use super::Act;
@@ -71,7 +71,7 @@ impl Act<'_> {
         self.used.insert(name.to_owned());
         let position = self.api.parameters.iter().find(|(name, doc)| {
             ["position", "index", "insertbefore"].contains(&plain(name).as_str())
-                && doc.kind.as_deref() == Some("integer")
+                && doc.kind == Some(TypeName::Integer)
         });
         let position = position.map(|(name, _)| name.clone()).filter(|_| self.operation.method != "DELETE");
         if let Some(position) = &position
@@ -93,7 +93,7 @@ impl Act<'_> {
             ..FieldDoc::default()
         };
         *known = if many {
-            FieldDoc { kind: Some("list".to_owned()), items: Some(Box::new(key)), ..doc }
+            FieldDoc { kind: Some(TypeName::List), items: Some(Box::new(key)), ..doc }
         } else {
             FieldDoc { reference: key.reference, ..doc }
         };
@@ -125,10 +125,10 @@ impl Act<'_> {
 
 fn members_field(member: &str) -> FieldDoc {
     FieldDoc {
-        kind: Some("list".to_owned()),
+        kind: Some(TypeName::List),
         items: Some(Box::new(FieldDoc { reference: Some(member.to_owned()), ..FieldDoc::default() })),
         fake: Some(some_of(2, 4)),
-        on_delete: Some("clear".to_owned()),
+        on_delete: Some(OnDelete::Clear),
         optional: true,
         ..FieldDoc::default()
     }

@@ -1,7 +1,7 @@
 //! Lists at places: which records, and by which parameters they are chosen and paged.
 
 use diorama_seeds::contract::{ME, noun, plain};
-use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, ReplyDoc, SortDoc};
+use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
 use serde_json::{Value as Json, json};
 
 use super::Act;
@@ -82,41 +82,42 @@ impl Act<'_> {
                 let found = api
                     .parameters
                     .iter()
-                    .find(|(name, doc)| doc.place.as_deref() == Some("query") && plain(name) == *wanted);
+                    .find(|(name, doc)| doc.place == Some(Place::Query) && plain(name) == *wanted);
                 found.map(|(name, _)| name.clone())
             })
         };
         let limit = of(&LIMITS, &self.api);
         let styles = [
-            ("page", &PAGES[..], "integer"),
-            ("offset", &OFFSETS[..], "integer"),
-            ("cursor", &CURSORS[..], "string"),
+            (PageStyle::Page, &PAGES[..], TypeName::Integer),
+            (PageStyle::Offset, &OFFSETS[..], TypeName::Integer),
+            (PageStyle::Cursor, &CURSORS[..], TypeName::String),
         ];
         let found =
             styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)));
         let (style, parameter, kind) = match (found, &limit) {
             (Some(found), _) => found,
             (None, Some(_)) => {
-                let doc = FieldDoc { place: Some("query".to_owned()), ..FieldDoc::default() };
+                let doc = FieldDoc { place: Some(Place::Query), ..FieldDoc::default() };
                 self.api.parameters.entry("offset".to_owned()).or_insert(doc);
                 self.notes.push(
                     Severity::Other.says("`offset` is added, as only the size of a page can be chosen"),
                 );
-                ("offset", "offset".to_owned(), "integer")
+                (PageStyle::Offset, "offset".to_owned(), TypeName::Integer)
             }
             (None, None) => return,
         };
         let parameters = &mut self.api.parameters;
         let zero = |value: &Option<Json>| *value == Some(json!(0));
         let from_zero = |doc: &FieldDoc| zero(&doc.default) || zero(&doc.min);
-        let first = (style == "page" && parameters.get(&parameter).is_some_and(from_zero)).then_some(0);
+        let first =
+            (style == PageStyle::Page && parameters.get(&parameter).is_some_and(from_zero)).then_some(0);
         let size = limit.as_ref().and_then(|name| parameters.get(name)?.default.as_ref()?.as_u64());
         let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| (1..=1_000).contains(size));
-        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), "integer")] {
+        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), TypeName::Integer)] {
             let Some(doc) = name.and_then(|name| parameters.get_mut(name)) else { continue };
             let kept = std::mem::take(doc);
             *doc = FieldDoc {
-                kind: Some(kind.to_owned()),
+                kind: Some(kind),
                 place: kept.place,
                 description: kept.description,
                 label: kept.label,
@@ -127,8 +128,7 @@ impl Act<'_> {
         }
         self.used.insert(parameter.clone());
         self.used.extend(limit.clone());
-        self.api.behaviour.page =
-            Some(PageDoc { style: style.to_owned(), size, parameter: Some(parameter), first, limit });
+        self.api.behaviour.page = Some(PageDoc { style, size, parameter: Some(parameter), first, limit });
     }
 
     /// What was made first comes first, or last where a parameter says so.
@@ -138,7 +138,7 @@ impl Act<'_> {
         }
         let fields = self.resources.get(&found.name).into_iter().flat_map(|known| &known.fields);
         let made = |name: &str, doc: &FieldDoc| {
-            doc.kind.as_deref() == Some("date-time") && CREATED.contains(&plain(name).as_str())
+            doc.kind == Some(TypeName::DateTime) && CREATED.contains(&plain(name).as_str())
         };
         let Some((by, _)) = fields.into_iter().find(|(name, doc)| made(name, doc)) else { return };
         let turns = |doc: &FieldDoc| {

@@ -1,6 +1,6 @@
 //! The keys in the path of an operation: which records they name, and that these must be there.
 
-use diorama_seeds::doc::{FieldDoc, RefusalDoc, RequireDoc};
+use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
 
 use super::Act;
 use super::scope::all_above;
@@ -45,7 +45,7 @@ impl<'a> Act<'a> {
             }
             *doc = FieldDoc {
                 reference: Some(named.name.clone()),
-                place: Some("path".to_owned()),
+                place: Some(Place::Path),
                 description: doc.description.clone(),
                 label: Some(named.label.clone()),
                 ..FieldDoc::default()
@@ -77,7 +77,7 @@ impl<'a> Act<'a> {
             let Some(own) = own else { continue };
             let found = self.collection(own);
             let Some(field) = found.named_by(second) else { continue };
-            let text = |doc: &FieldDoc| doc.kind.as_deref() == Some("string");
+            let text = |doc: &FieldDoc| doc.kind == Some(TypeName::String);
             if !self.resources.get(&found.name).and_then(|known| known.fields.get(&field)).is_some_and(text) {
                 continue;
             }

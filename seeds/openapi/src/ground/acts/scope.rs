@@ -1,6 +1,6 @@
 //! What a list or a new record stands below, where the path of an operation is not that of the collection.
 
-use diorama_seeds::doc::{EachDoc, FieldDoc, RecordsDoc, ResourceDoc};
+use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 
 use super::Act;
@@ -49,7 +49,7 @@ impl Act<'_> {
         let doc = FieldDoc {
             reference: Some(other.to_owned()),
             optional: true,
-            on_delete: Some("clear".to_owned()),
+            on_delete: Some(OnDelete::Clear),
             ..FieldDoc::default()
         };
         let Some(resource) = self.resources.get_mut(name) else { return };

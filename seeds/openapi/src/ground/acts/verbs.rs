@@ -2,7 +2,7 @@
 //! what plays, and what is sent beside goes to the fields of its name.
 
 use diorama_seeds::contract::{is_passing, plain};
-use diorama_seeds::doc::FieldDoc;
+use diorama_seeds::doc::{FieldDoc, Place, TypeName};
 use diorama_seeds::english::stem;
 use indexmap::IndexMap;
 
@@ -69,7 +69,7 @@ impl Act<'_> {
     /// The fields of a resource to which parameters of the same name go, as expressions.
     fn given_to(&mut self, resource: &str) -> IndexMap<String, String> {
         let Some(known) = self.resources.get(resource) else { return IndexMap::new() };
-        let in_path = |doc: &FieldDoc| doc.place.as_deref() == Some("path");
+        let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
         let mut set = IndexMap::new();
         for (name, doc) in self.api.parameters.iter_mut().filter(|(_, doc)| !in_path(doc)) {
             let field = known.fields.iter().find(|(field, _)| plain(field) == plain(name));
@@ -118,7 +118,7 @@ impl Act<'_> {
         let parameters = &self.api.parameters;
         let named = |optional: bool| -> Vec<String> {
             let sent = parameters.iter().filter(|(name, doc)| {
-                doc.place.as_deref() != Some("path")
+                doc.place != Some(Place::Path)
                     && doc.optional == optional
                     && said.iter().any(|field| plain(field) == plain(name))
             });
@@ -156,9 +156,9 @@ impl Act<'_> {
             }
             let same = |(given, doc): &(&String, &mut FieldDoc)| {
                 plain(given) == plain(name)
-                    && doc.place.as_deref() == Some("body")
+                    && doc.place == Some(Place::Body)
                     && is_identifier(given)
-                    && (doc.kind.as_deref() == Some("list")) == many.is_some()
+                    && (doc.kind == Some(TypeName::List)) == many.is_some()
             };
             let Some((given, doc)) = self.api.parameters.iter_mut().find(same) else { continue };
             let own = argument(given);

@@ -12,23 +12,23 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use diorama_baselines::Agent;
+use diorama_baselines::environment::{
+    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+};
+use diorama_baselines::function_calling::FunctionCalling;
+use diorama_baselines::mind::Mind;
+use diorama_baselines::planned::{Baseline, Planned};
+use diorama_baselines::prompted::{Prompted, Shots, Thoughts};
+use diorama_baselines::react::ReAct;
+use diorama_baselines::restgpt::executor::Parsing;
+use diorama_baselines::restgpt::{Planning, RestGpt};
+use diorama_baselines::reverse_chain::{Completion, ReverseChain};
+use diorama_baselines::trace::{Note, Recording, Step, act_again};
 use diorama_llm::{
     ChatReply, ChatRequest, FinishReason, Message, RequestOrigin, Sampling, ScriptedModel, ToolCall,
 };
 use diorama_seeds::task::{Call, Outcome};
-use diorama_tested::Agent;
-use diorama_tested::environment::{
-    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
-};
-use diorama_tested::function_calling::FunctionCalling;
-use diorama_tested::mind::Mind;
-use diorama_tested::planned::{Baseline, Planned};
-use diorama_tested::prompted::{Prompted, Shots, Thoughts};
-use diorama_tested::react::ReAct;
-use diorama_tested::restgpt::executor::Parsing;
-use diorama_tested::restgpt::{Planning, RestGpt};
-use diorama_tested::reverse_chain::{Completion, ReverseChain};
-use diorama_tested::trace::{Note, Recording, Step, act_again};
 use serde_json::{Value as Json, json};
 
 /// A world of two calls: a patient by name, and the patient's balance.
