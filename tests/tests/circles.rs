@@ -8,7 +8,7 @@ const ALLOWED: [(&str, usize); 11] = [
     ("agents", 8),
     ("agents/llm", 0),
     ("agents/llm/server", 0),
-    ("agents/baselines", 3),
+    ("agents/baselines", 0),
     ("output", 4),
     ("seeds", 9),
     ("seeds/catalog", 0),

@@ -13,7 +13,7 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use crate::trace::Note;
+use crate::note::Note;
 
 pub use diorama_seeds::ending::{Answers, Finish};
 

@@ -8,132 +8,99 @@ use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json};
 
-use crate::Agent;
-use crate::environment::{Answer, Environment, EnvironmentError, Finish, Said, Soon, View};
-use crate::mind::{Mind, ParseError, Stop, rest};
-use crate::trace::Note;
+use crate::environment::{Answer, Finish, Said, View};
+use crate::episode::Episode;
+use crate::mind::{ParseError, Stop};
+use crate::note::Note;
 
 const ROLE: &str = "function-calling";
 /// Malformed turns in a row after which the agent has given up: the first, and the one that repairs it.
-const MALFORMED: usize = 2;
-/// Times that it may say the same words before it has given up.
-const SAME_WORDS: usize = 3;
+const MAX_MALFORMED: usize = 2;
+/// Times that the model may say the same words before the agent has given up.
+const MAX_REPEATS: usize = 3;
 
-/// The agent.
-pub struct FunctionCalling {
-    mind: Mind,
-}
-
-/// What a turn of the model is.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Turn {
-    /// Calls, each as it was made, with what it is or why it is none.
-    Calls(Vec<(ToolCall, Result<Act, ParseError>)>),
+/// A turn of the model.
+enum Turn {
+    /// Tool calls: the id of each, and its action or error.
+    Calls(Vec<(String, Result<Action, ParseError>)>),
     /// Words to the user.
     Words(String),
 }
 
-/// One call of a tool.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Act {
-    /// Of an API.
+/// The action that a tool call asks for.
+enum Action {
     Call(Call),
-    /// The end of a stage.
     Finish(Finish),
 }
 
-impl FunctionCalling {
-    /// The agent with a model.
-    #[must_use]
-    pub const fn new(mind: Mind) -> Self {
-        Self { mind }
-    }
-
-    async fn converse(&self, environment: &mut dyn Environment) -> Result<(), Stop> {
-        let mut messages = opening(environment.view());
-        let (mut malformed, mut last_words, mut repeats) = (0, String::new(), 0);
-        while !environment.view().over {
-            let tools = tools(environment.view());
-            let reply = self.mind.ask(environment, ROLE, &messages, &tools).await?;
-            let error = match read(&reply) {
-                Ok(Turn::Words(words)) => {
-                    repeats = if words == last_words { repeats + 1 } else { 1 };
-                    if repeats >= SAME_WORDS {
-                        return Err(Stop::Ended("it says the same again and again".to_owned()));
-                    }
-                    messages.push(Message::assistant(reply.content.clone()));
-                    let answer = environment.say(&words).await?;
-                    messages.extend(answer.words.map(Message::user));
-                    last_words = words;
-                    None
+/// Acts until the conversation is over.
+pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
+    let mut messages = opening(episode.view());
+    let (mut malformed, mut last_words, mut repeats) = (0, String::new(), 0);
+    while !episode.view().over {
+        let tools = tools(episode.view());
+        let reply = episode.ask_with_tools(ROLE, &messages, &tools).await?;
+        let error = match parse(&reply) {
+            Ok(Turn::Words(words)) => {
+                repeats = if words == last_words { repeats + 1 } else { 1 };
+                if repeats >= MAX_REPEATS {
+                    return Err(Stop::Ended("it says the same again and again".to_owned()));
                 }
-                Ok(Turn::Calls(calls)) => self.make(environment, &reply, calls, &mut messages).await?,
-                Err(error) => {
-                    messages.push(Message::assistant(reply.content.clone()));
-                    messages.push(Message::user(format!("That reply cannot be used: {error}.")));
-                    Some(error)
-                }
-            };
-            malformed = if error.is_some() { malformed + 1 } else { 0 };
-            if let Some(error) = error {
-                environment.note(Note::Malformed { role: ROLE.to_owned(), what: error.to_string() })?;
-                if malformed >= MALFORMED {
-                    return Err(Stop::Malformed { role: ROLE.to_owned(), what: error.to_string() });
-                }
+                messages.push(Message::assistant(reply.content));
+                let answer = episode.say(&words).await?;
+                messages.extend(answer.words.map(Message::user));
+                last_words = words;
+                None
+            }
+            Ok(Turn::Calls(calls)) => make_calls(episode, reply, calls, &mut messages).await?,
+            Err(error) => {
+                messages.push(Message::assistant(reply.content));
+                messages.push(Message::user(format!("That reply cannot be used: {error}.")));
+                Some(error)
+            }
+        };
+        malformed = if error.is_some() { malformed + 1 } else { 0 };
+        if let Some(ParseError(what)) = error {
+            episode.note(Note::Malformed { role: ROLE.to_owned(), what: what.clone() })?;
+            if malformed >= MAX_MALFORMED {
+                return Err(Stop::Malformed { role: ROLE.to_owned(), what });
             }
         }
-        Ok(())
     }
-
-    /// Makes the calls of a turn, and answers each; the first that is malformed, where one is.
-    async fn make(
-        &self,
-        environment: &mut dyn Environment,
-        reply: &ChatReply,
-        calls: Vec<(ToolCall, Result<Act, ParseError>)>,
-        messages: &mut Vec<Message>,
-    ) -> Result<Option<ParseError>, Stop> {
-        let made = calls.iter().map(|(call, _)| call.clone()).collect();
-        messages.push(Message::Assistant { content: reply.content.clone(), tool_calls: made });
-        let mut wrong = None;
-        for (call, act) in calls {
-            let answer = match act {
-                Err(error) => {
-                    let answer = format!("error: {error}");
-                    wrong.get_or_insert(error);
-                    answer
-                }
-                Ok(Act::Call(call)) => environment.call(&call).await?.body.to_string(),
-                Ok(Act::Finish(end)) => match environment.finish(&end).await {
-                    Ok(Answer { words: Some(words), .. }) => words,
-                    Ok(Answer { words: None, .. }) => return Ok(None),
-                    Err(EnvironmentError::Refused { detail, .. }) => {
-                        let error = ParseError(detail);
-                        let answer = format!("error: {error}");
-                        wrong.get_or_insert(error);
-                        answer
-                    }
-                    Err(error) => return Err(error.into()),
-                },
-            };
-            messages.push(Message::tool(call.id, answer));
-        }
-        Ok(wrong)
-    }
+    Ok(())
 }
 
-impl Agent for FunctionCalling {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
-        Box::pin(async move {
-            let result = self.converse(environment).await;
-            rest(environment, result)
-        })
+/// Makes the calls of a turn and answers each; returns the first error among them.
+async fn make_calls(
+    episode: &mut Episode<'_>,
+    reply: ChatReply,
+    calls: Vec<(String, Result<Action, ParseError>)>,
+    messages: &mut Vec<Message>,
+) -> Result<Option<ParseError>, Stop> {
+    messages.push(Message::Assistant { content: reply.content, tool_calls: reply.tool_calls });
+    let mut first_error = None;
+    for (id, action) in calls {
+        let done = match action {
+            Err(error) => Err(error),
+            Ok(Action::Call(call)) => Ok(episode.call(&call).await?.body.to_string()),
+            Ok(Action::Finish(finish)) => match episode.finish(&finish).await? {
+                Ok(Answer { words: Some(words), .. }) => Ok(words),
+                Ok(Answer { words: None, .. }) => return Ok(None),
+                Err(detail) => Err(ParseError(detail)),
+            },
+        };
+        let answer = done.unwrap_or_else(|error| {
+            let answer = format!("error: {error}");
+            first_error.get_or_insert(error);
+            answer
+        });
+        messages.push(Message::tool(id, answer));
     }
+    Ok(first_error)
 }
 
 /// The messages that a conversation opens with.
-#[must_use]
-pub fn opening(view: &View) -> Vec<Message> {
+fn opening(view: &View) -> Vec<Message> {
     let mut messages = Vec::new();
     if !view.system.is_empty() {
         messages.push(Message::system(&view.system));
@@ -146,9 +113,8 @@ pub fn opening(view: &View) -> Vec<Message> {
     messages
 }
 
-/// The visible tools as the model is sent them.
-#[must_use]
-pub fn tools(view: &View) -> Vec<Tool> {
+/// The visible tools in the model's format.
+fn tools(view: &View) -> Vec<Tool> {
     let tool = |tool: &Json| {
         let function = tool.get("function")?;
         let text = |name: &str| function.get(name).and_then(Json::as_str).unwrap_or_default().to_owned();
@@ -158,13 +124,10 @@ pub fn tools(view: &View) -> Vec<Tool> {
     view.tools.iter().filter_map(tool).collect()
 }
 
-/// Reads a turn.
-///
-/// # Errors
-/// When it neither calls nor speaks, or was cut short before it called.
-pub fn read(reply: &ChatReply) -> Result<Turn, ParseError> {
+/// Parses a turn. It has to call or to speak, and speech has to be complete.
+fn parse(reply: &ChatReply) -> Result<Turn, ParseError> {
     if !reply.tool_calls.is_empty() {
-        let calls = reply.tool_calls.iter().map(|call| (call.clone(), act(call)));
+        let calls = reply.tool_calls.iter().map(|call| (call.id.clone(), parse_action(call)));
         return Ok(Turn::Calls(calls.collect()));
     }
     reply.check_complete().map_err(ParseError)?;
@@ -174,7 +137,7 @@ pub fn read(reply: &ChatReply) -> Result<Turn, ParseError> {
     }
 }
 
-fn act(call: &ToolCall) -> Result<Act, ParseError> {
+fn parse_action(call: &ToolCall) -> Result<Action, ParseError> {
     let text = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
     let arguments = match serde_json::from_str(text) {
         Ok(Json::Object(arguments)) => arguments,
@@ -184,10 +147,10 @@ fn act(call: &ToolCall) -> Result<Act, ParseError> {
         }
     };
     if call.name != FINISH {
-        return Ok(Act::Call(Call { api: call.name.clone(), arguments }));
+        return Ok(Action::Call(Call { api: call.name.clone(), arguments }));
     }
     match serde_json::from_value(Json::Object(arguments)) {
-        Ok(end) => Ok(Act::Finish(end)),
+        Ok(finish) => Ok(Action::Finish(finish)),
         Err(error) => Err(ParseError(format!("the arguments of `{FINISH}`: {error}"))),
     }
 }

@@ -6,6 +6,7 @@
 //! is no function that reads a file, the environment or the clock. What is left out (`def`, `reduce`, assignments, regular
 //! expressions) is refused by name, so that the model can be told.
 
+mod error;
 mod functions;
 #[cfg(test)]
 mod tests;
@@ -17,32 +18,16 @@ use jaq_core::ops::{Cmp, Math};
 use jaq_core::path::{Opt, Part, Path};
 use serde_json::{Map, Value as Json};
 
+use self::error::{JqError, MAX_STEPS, fails, unknown};
 use self::value::{arithmetic, compare, index, is_true, size, slice};
 
 /// Characters of a program.
 const PROGRAM: usize = 1_000;
 /// Brackets inside brackets.
 const DEPTH: usize = 32;
-/// Values that are made or looked at, and bytes of text among them.
-const STEPS: usize = 2_000_000;
-
-/// Why a program has no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum JqError {
-    /// It cannot be read.
-    #[error("{0}")]
-    Program(String),
-    /// It fails on this value.
-    #[error("{0}")]
-    Value(String),
-    /// It takes too long, or makes too much.
-    #[error("the program takes more than {STEPS} steps; ask for less")]
-    Bound,
-}
-
 /// A program that can be read.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     text: String,
 }
 
@@ -60,7 +45,7 @@ impl Program {
     ///
     /// # Errors
     /// When it is too long, too deep, or no jq.
-    pub fn read(text: &str) -> Result<Self, JqError> {
+    pub(crate) fn read(text: &str) -> Result<Self, JqError> {
         let text = text.trim();
         let wrong = |what: &str| Err(JqError::Program(what.to_owned()));
         if text.is_empty() {
@@ -94,27 +79,17 @@ impl Program {
     ///
     /// # Errors
     /// When it fails, or goes beyond its bounds.
-    pub fn run(&self, input: &Json) -> Values {
+    pub(crate) fn run(&self, input: &Json) -> Values {
         let Some(term) = parsed(&self.text) else {
             return Err(JqError::Program("the program is not valid jq".to_owned()));
         };
-        let mut run = Run { left: STEPS, variables: Vec::new() };
+        let mut run = Run { left: MAX_STEPS, variables: Vec::new() };
         run.eval(&term, input)
     }
 }
 
 fn parsed(text: &str) -> Option<Filter<'_>> {
     jaq_core::load::parse(text, |parser| parser.term())
-}
-
-fn fails<T>(what: impl Into<String>) -> Result<T, JqError> {
-    Err(JqError::Value(what.into()))
-}
-
-fn unknown<T>(what: impl std::fmt::Display) -> Result<T, JqError> {
-    Err(JqError::Program(format!(
-        "{what} cannot be used here; use paths, select, map, sort_by, group_by, add, length, join and such"
-    )))
 }
 
 impl Run {

@@ -4,23 +4,28 @@
 //! agent's protocol: its prompts, and how replies are read. It knows no task, no check and no judge: those are in a package
 //! above it, so that no agent can name them.
 
-pub mod ending;
+mod baseline;
 pub mod environment;
-pub mod function_calling;
-pub mod jq;
+mod episode;
+mod function_calling;
+mod jq;
 pub mod mind;
+mod note;
 pub mod plan;
-pub mod planned;
-pub mod prompted;
+mod planned;
+mod prompted;
 pub mod prompts;
-pub mod react;
-pub mod restgpt;
-pub mod reverse_chain;
+mod react;
+mod restgpt;
+mod reverse_chain;
 pub mod toolbox;
 pub mod trace;
 pub mod types;
 
-use crate::environment::{Environment, Soon};
+pub use self::baseline::{Baseline, Method};
+use self::environment::{Environment, Soon};
+pub use self::restgpt::{Parsing, Planning};
+pub use self::reverse_chain::Completion;
 
 /// An agent under test.
 pub trait Agent: Send + Sync {

@@ -8,8 +8,8 @@ use diorama_llm::{
 };
 
 use crate::environment::{Environment, EnvironmentError};
+use crate::note::{Asked, Note};
 use crate::prompts::PromptError;
-use crate::trace::{Asked, Note};
 
 /// A chat model as one episode's agent asks it.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub struct Mind {
 
 /// Reasons for which a turn of an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
+pub(crate) enum Stop {
     /// The environment ended it.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
@@ -64,7 +64,7 @@ impl Mind {
     ///
     /// # Errors
     /// When the model gives no reply, or the budget of the episode is used up.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &self,
         environment: &mut dyn Environment,
         role: &str,
@@ -100,7 +100,7 @@ impl Mind {
     ///
     /// # Errors
     /// As [`Mind::ask`], and when the second reply is malformed as well.
-    pub async fn ask_and_parse<T>(
+    pub(crate) async fn ask_and_parse<T>(
         &self,
         environment: &mut dyn Environment,
         role: &str,
@@ -136,17 +136,5 @@ impl ReplySource for Role<'_> {
     fn repair(&self, problem: &str) -> Result<Vec<Message>, Stop> {
         let words = format!("That reply cannot be used: {problem}. Give it again, in the form asked for.");
         Ok(vec![Message::user(words)])
-    }
-}
-
-/// Ends an agent's turn: notes why it gave up.
-///
-/// # Errors
-/// When the environment ended it.
-pub fn rest(environment: &mut dyn Environment, result: Result<(), Stop>) -> Result<(), EnvironmentError> {
-    match result {
-        Ok(()) => Ok(()),
-        Err(Stop::Environment(error)) => Err(error),
-        Err(stop) => environment.note(Note::GaveUp { because: stop.to_string() }),
     }
 }

@@ -2,110 +2,37 @@
 //!
 //! Owns reading them, from a label or out of what a model wrote, writing them, and carrying them out in an environment.
 
+mod nested;
 mod read;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::pin::Pin;
 
 use diorama_seeds::task::Call;
-use serde_json::{Map, Value as Json};
+use serde_json::Map;
 
-use crate::environment::{Environment, Reply};
+use crate::environment::Reply;
+use crate::episode::Episode;
 use crate::mind::Stop;
-use crate::reverse_chain::complete::only_value;
-use crate::toolbox::Document;
-use crate::trace::Note;
+use crate::toolbox::{Document, only_value};
 
-pub use self::read::{Known, find, parse};
-
-/// A call whose arguments may be calls.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Plan {
-    /// The API.
-    pub api: String,
-    /// Its arguments; one without a name stands for the parameter at its place.
-    pub arguments: Vec<(Option<String>, Filled)>,
-}
-
-/// What an argument is filled with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Filled {
-    /// A value.
-    Value(Json),
-    /// What another call gives.
-    Call(Plan),
-}
-
-impl Plan {
-    /// Calls inside calls: 1 where every argument is a value.
-    #[must_use]
-    pub fn depth(&self) -> u32 {
-        1 + self.inner().map(Self::depth).max().unwrap_or(0)
-    }
-
-    /// The calls that stand for its arguments.
-    pub fn inner(&self) -> impl Iterator<Item = &Self> {
-        self.arguments.iter().filter_map(|(_, filled)| match filled {
-            Filled::Call(plan) => Some(plan),
-            Filled::Value(_) => None,
-        })
-    }
-
-    /// Whether it is a plan, or is inside of it.
-    #[must_use]
-    pub fn is_part_of(&self, whole: &Self) -> bool {
-        self == whole || whole.inner().any(|inner| self.is_part_of(inner))
-    }
-
-    /// Its arguments with the names of the parameters that places stand for: the required ones in the order in which the
-    /// document lists them, then the others.
-    pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(&'a str, &'a Filled)> {
-        let named: Vec<&str> = self.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
-        let mut places = parameters.iter().filter(|name| !named.contains(name)).copied();
-        self.arguments
-            .iter()
-            .filter_map(|(name, filled)| Some((name.as_deref().or_else(|| places.next())?, filled)))
-            .collect()
-    }
-}
-
-impl fmt::Display for Plan {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}(", self.api)?;
-        for (at, (name, filled)) in self.arguments.iter().enumerate() {
-            let comma = if at == 0 { "" } else { ", " };
-            formatter.write_str(comma)?;
-            if let Some(name) = name {
-                write!(formatter, "{name}=")?;
-            }
-            match filled {
-                Filled::Value(Json::String(text)) => write!(formatter, "'{text}'")?,
-                Filled::Value(value) => write!(formatter, "{value}")?,
-                Filled::Call(plan) => plan.fmt(formatter)?,
-            }
-        }
-        formatter.write_str(")")
-    }
-}
+pub use self::nested::{Filled, Plan};
+pub use self::read::parse;
+pub(crate) use self::read::{Known, find};
 
 type Step<'a> = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send + 'a>>;
 
-/// Carries a plan out, the innermost calls first; what stands twice in it is called once.
-///
-/// # Errors
-/// When the environment ends it.
-pub async fn carry_out(
-    environment: &mut dyn Environment,
+/// Carries a plan out, the innermost calls first; a call that stands twice in it is made once.
+pub(crate) async fn carry_out(
+    episode: &mut Episode<'_>,
     plan: &Plan,
     documents: &[Document],
 ) -> Result<Reply, Stop> {
-    let mut made = BTreeMap::new();
-    call(environment, plan, documents, &mut made).await
+    call(episode, plan, documents, &mut BTreeMap::new()).await
 }
 
 fn call<'a>(
-    environment: &'a mut dyn Environment,
+    episode: &'a mut Episode<'_>,
     plan: &'a Plan,
     documents: &'a [Document],
     made: &'a mut BTreeMap<String, Reply>,
@@ -122,21 +49,18 @@ fn call<'a>(
             let value = match filled {
                 Filled::Value(value) => Some(value.clone()),
                 Filled::Call(inner) => {
-                    let reply = call(&mut *environment, inner, documents, &mut *made).await?;
+                    let reply = call(episode, inner, documents, made).await?;
                     let value = only_value(&reply.body, name);
                     if value.is_none() {
-                        environment.note(Note::FellBack {
-                            role: "plan".to_owned(),
-                            to: "leaving the argument out".to_owned(),
-                            because: format!("the reply of {} does not give {name}", inner.api),
-                        })?;
+                        let because = format!("the reply of {} does not give {name}", inner.api);
+                        episode.fall_back("plan", "leaving the argument out", because)?;
                     }
                     value
                 }
             };
             arguments.extend(value.map(|value| (name.to_owned(), value)));
         }
-        let reply = environment.call(&Call { api: plan.api.clone(), arguments }).await?;
+        let reply = episode.call(&Call { api: plan.api.clone(), arguments }).await?;
         made.insert(key, reply.clone());
         Ok(reply)
     })

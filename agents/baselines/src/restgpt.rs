@@ -1,133 +1,88 @@
 //! RestGPT (Song et al., 2023): a planner, an API selector, and an executor of caller and parser.
 //!
-//! Planning is coarse to fine and online: the planner says one step in natural language, the selector makes it a call of an API
-//! it knows by name and description, the executor makes it and reads the reply, and the planner looks at what came of it. It
+//! Planning is coarse to fine and online. The planner says one step in natural language. The selector makes it a call of an API
+//! that it knows by name and description. The executor makes the call and reads the reply, and the planner sees the result. It
 //! goes on with the next step, with the same one (`Continue`), or ends. Worlds add one thing to the paper: the planner may put a
 //! question to the user (`Ask`).
 
-pub mod caller;
-pub mod executor;
-pub mod parser;
-pub mod planner;
-pub mod selector;
+pub(crate) mod executor;
+mod parser;
+pub(crate) mod roles;
 
-use self::executor::{Executor, Parsing};
-use self::planner::Plan;
-use crate::Agent;
-use crate::ending;
-use crate::environment::{Environment, Soon};
-use crate::mind::{Mind, Stop, rest};
-use crate::toolbox::transcript;
+use minijinja::context;
 
-/// Steps of the planner in one stage.
-const STEPS: usize = 15;
+use self::executor::Executor;
+pub use self::executor::Parsing;
+use self::roles::{PLANNER, Plan, StepRecord, join_results, parse_plan};
+use crate::episode::Episode;
+use crate::mind::Stop;
 
-/// The agent, whole or with a part left out.
-pub struct RestGpt {
-    mind: Mind,
-    parsing: Parsing,
-    planning: Planning,
-}
+/// Steps of the planner for one goal.
+const MAX_STEPS: usize = 15;
 
-/// Who plans.
+/// The planning of RestGPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planning {
-    /// The planner.
+    /// By the planner.
     Planner,
-    /// Nobody: the selector is given the request itself, and goes on until it has the answer. By the paper, this is ReAct with
+    /// None: the selector is given the request itself, and goes on until it has the answer. By the paper, this is ReAct with
     /// RestGPT's executor.
-    Left,
+    None,
 }
 
-impl RestGpt {
-    /// The agent with a model.
-    #[must_use]
-    pub const fn new(mind: Mind, planning: Planning, parsing: Parsing) -> Self {
-        Self { mind, parsing, planning }
+/// Works on the open goal; returns the answer in words.
+pub(crate) async fn answer(
+    episode: &mut Episode<'_>,
+    planning: Planning,
+    parsing: Parsing,
+) -> Result<String, Stop> {
+    let mut executor = Executor::new(parsing);
+    match planning {
+        Planning::Planner => plan(episode, &mut executor).await,
+        Planning::None => select_only(episode, &mut executor).await,
     }
+}
 
-    async fn converse(&self, environment: &mut dyn Environment) -> Result<(), Stop> {
-        let mut background = String::new();
-        while !environment.view().over {
-            let mut executor = Executor::new(&self.mind, self.parsing);
-            let answer = match self.planning {
-                Planning::Planner => self.planned(environment, &mut executor, &background).await?,
-                Planning::Left => self.unplanned(environment, &mut executor, &background).await?,
-            };
-            let findings = executor.findings();
-            ending::end(&self.mind, environment, &answer, &findings).await?;
-            background.push_str(&executor.results());
-        }
-        Ok(())
-    }
-
-    /// Plans a stage step by step; its answer.
-    async fn planned(
-        &self,
-        environment: &mut dyn Environment,
-        executor: &mut Executor<'_>,
-        background: &str,
-    ) -> Result<String, Stop> {
-        let mut history: Vec<planner::Done> = Vec::new();
-        for _ in 0..STEPS {
-            let request = transcript(environment.view());
-            let input = planner::Input {
-                system: &environment.view().system,
-                request: &request,
-                background,
-                history: &history,
-            };
-            let messages = planner::prompt(&input)?;
-            let plan = self.mind.ask_and_parse(environment, planner::ROLE, messages, planner::parse).await?;
-            let (plan, response) = match plan {
-                Plan::End(answer) => return Ok(answer),
-                Plan::Ask(question) => {
-                    let answer = environment.say(&question).await?;
-                    if answer.over {
-                        return Ok(question);
-                    }
-                    let words = answer.words.unwrap_or_default();
-                    (format!("Ask: {question}"), format!("The user says: {words}"))
+/// Has the planner plan step by step.
+async fn plan(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<String, Stop> {
+    let mut history: Vec<StepRecord> = Vec::new();
+    for _ in 0..MAX_STEPS {
+        let input = context! { background => episode.background, history };
+        let (plan, response) = match episode.ask(PLANNER, input, parse_plan).await? {
+            Plan::End(answer) => return Ok(answer),
+            Plan::Ask(question) => {
+                let answer = episode.say(&question).await?;
+                if answer.over {
+                    return Ok(question);
                 }
-                Plan::Step(step) => {
-                    let known = planner::known(background, &history);
-                    let result = executor.begin(environment, &known, &step).await?;
-                    (step, result)
-                }
-                Plan::Continue(instruction) => {
-                    let result = executor.go_on(environment, &instruction).await?;
-                    (format!("Continue. {instruction}"), result)
-                }
-            };
-            history.push(planner::Done { plan, response });
-        }
-        Err(Stop::Ended(format!("the planner has not ended after {STEPS} steps")))
-    }
-
-    /// Has the selector work on the request itself.
-    async fn unplanned(
-        &self,
-        environment: &mut dyn Environment,
-        executor: &mut Executor<'_>,
-        background: &str,
-    ) -> Result<String, Stop> {
-        let request = transcript(environment.view());
-        let mut result = executor.begin(environment, background, &request).await?;
-        for _ in 0..STEPS {
-            if let Some(answer) = executor.take_answer() {
-                return Ok(answer);
+                let words = answer.words.unwrap_or_default();
+                (format!("Ask: {question}"), format!("The user says: {words}"))
             }
-            result = executor.go_on(environment, "").await?;
-        }
-        Ok(result)
+            Plan::Step(step) => {
+                let background = join_results(&episode.background, &history);
+                let result = executor.start(episode, background, &step).await?;
+                (step, result.text)
+            }
+            Plan::Continue(instruction) => {
+                let result = executor.resume(episode, &instruction).await?;
+                (format!("Continue. {instruction}"), result.text)
+            }
+        };
+        history.push(StepRecord { plan, response });
     }
+    Err(Stop::Ended(format!("the planner has not ended after {MAX_STEPS} steps")))
 }
 
-impl Agent for RestGpt {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
-        Box::pin(async move {
-            let result = self.converse(environment).await;
-            rest(environment, result)
-        })
+/// Has the selector work on the request itself.
+async fn select_only(episode: &mut Episode<'_>, executor: &mut Executor) -> Result<String, Stop> {
+    let request = episode.transcript();
+    let background = episode.background.clone();
+    let mut result = executor.start(episode, background, &request).await?;
+    for _ in 0..MAX_STEPS {
+        if result.is_answer {
+            break;
+        }
+        result = executor.resume(episode, "").await?;
     }
+    Ok(result.text)
 }

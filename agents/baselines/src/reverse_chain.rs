@@ -1,33 +1,39 @@
 //! Reverse Chain (Zhang et al., 2023): from the last call backwards.
 //!
-//! A rule, not a model, says what is done next: the API that fulfils the request is selected; its arguments are completed all at
-//! once, each from the request, by another API, or by asking the user; an API that was chosen for an argument is completed in
-//! the same way, until every argument has a value. Then the calls are made forwards. Candidates for an argument are those whose
+//! A rule, not a model, says what is done next. The API that fulfils the request is selected. Its arguments are completed all at
+//! once, each from the request, by another API, or by asking the user. An API that was chosen for an argument is completed in
+//! the same way, until every argument has a value. Then the calls are made forwards. Candidates for an argument are the APIs whose
 //! replies hold a value of its type.
 
-pub mod complete;
-pub mod select;
+mod replies;
 
 use std::pin::Pin;
 
 use diorama_seeds::task::Call;
+use minijinja::context;
 use serde_json::{Map, Value as Json};
 
-use self::complete::Filling;
-use crate::Agent;
-use crate::ending::{self, finding};
-use crate::environment::{Environment, Reply, Soon};
-use crate::mind::{Mind, Stop, rest};
-use crate::toolbox::{Document, documents, retrieve, shortened, transcript};
-use crate::trace::Note;
+use self::replies::{
+    Candidates, Source, Sources, parse_choice, parse_completion, parse_extracted, parse_value,
+};
+use crate::environment::Reply;
+use crate::episode::{Episode, Role};
+use crate::mind::Stop;
+use crate::toolbox::{Document, only_value, shortened};
 use crate::types::gives;
 
+const SELECT: Role = Role { name: "select", prompt: "reverse-chain/select" };
+const COMPLETE: Role = Role { name: "complete", prompt: "reverse-chain/complete" };
+/// Reads values from the request alone.
+const EXTRACT: Role = Role { name: "extract", prompt: "reverse-chain/extract" };
+/// Reads a value from a reply.
+const PICK: Role = Role { name: "pick", prompt: "reverse-chain/pick" };
+
 /// Calls inside calls: the deepest of the paper's are four.
-const DEPTH: u32 = 5;
-/// Calls of one chain.
-const CALLS: usize = 12;
+const MAX_DEPTH: u32 = 5;
+const MAX_CALLS: usize = 12;
 /// Characters of a reply that is shown.
-const SHOWN: usize = 6_000;
+const MAX_REPLY_CHARS: usize = 6_000;
 
 /// How the arguments of a call are completed (section 4.2.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,264 +46,176 @@ pub enum Completion {
     ThreeStep,
 }
 
-/// The agent.
-pub struct ReverseChain {
-    mind: Mind,
+/// One chain of calls.
+struct Chain<'e, 'a> {
+    episode: &'e mut Episode<'a>,
     completion: Completion,
-}
-
-/// One chain: what is known and was found out on the way.
-struct Chain<'a> {
-    mind: &'a Mind,
-    completion: Completion,
-    known: Vec<String>,
-    findings: Vec<String>,
     calls: usize,
 }
 
 type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 'a>>;
 
-impl ReverseChain {
-    /// The agent with a model.
-    #[must_use]
-    pub const fn new(mind: Mind, completion: Completion) -> Self {
-        Self { mind, completion }
-    }
-
-    async fn converse(&self, environment: &mut dyn Environment) -> Result<(), Stop> {
-        let mut known = Vec::new();
-        while !environment.view().over {
-            let request = transcript(environment.view());
-            let wanted = environment.view().user_turns().last().unwrap_or_default().to_owned();
-            retrieve(environment, &wanted).await?;
-            let all = documents(environment.view());
-            let (mind, completion) = (&self.mind, self.completion);
-            let mut chain = Chain { mind, completion, known, findings: Vec::new(), calls: 0 };
-            let answer = match chain.select(environment, &all, &request, true).await? {
-                Some(document) => {
-                    let reply = chain.fulfil(environment, &document, None, 0).await?;
-                    let shown = shortened(&reply.body, SHOWN);
-                    format!("{} answered {}: {shown}", document.name, reply.status)
-                }
-                None => "There is no function that does this.".to_owned(),
-            };
-            let findings = chain.findings.join("\n");
-            ending::end(&self.mind, environment, &answer, &findings).await?;
-            known = chain.known;
-        }
-        Ok(())
-    }
+/// Works on the open goal; returns the answer in words.
+pub(crate) async fn answer(episode: &mut Episode<'_>, completion: Completion) -> Result<String, Stop> {
+    let (candidates, request) = (episode.documents(), episode.transcript());
+    let mut chain = Chain { episode, completion, calls: 0 };
+    let Some(document) = chain.select(&candidates, &request, true).await? else {
+        return Ok("There is no function that does this.".to_owned());
+    };
+    let reply = chain.fulfil(&document, None, 0).await?;
+    let body = shortened(&reply.body, MAX_REPLY_CHARS);
+    Ok(format!("{} answered {}: {body}", document.name, reply.status))
 }
 
-impl Chain<'_> {
-    /// Chooses an API for a task.
+impl Chain<'_, '_> {
+    /// Chooses an API for a task: the request, or a missing argument.
     async fn select(
-        &self,
-        environment: &mut dyn Environment,
+        &mut self,
         candidates: &[Document],
         task: &str,
-        is_final: bool,
+        is_request: bool,
     ) -> Result<Option<Document>, Stop> {
-        let system = environment.view().system.clone();
-        let input = select::Input { system: &system, candidates, task, is_final };
-        let messages = select::prompt(&input)?;
-        let read = |reply: &str| select::parse(reply, candidates);
-        let name = self.mind.ask_and_parse(environment, select::ROLE, messages, read).await?;
+        let input = context! { candidates, task, is_request };
+        let name = self.episode.ask(SELECT, input, |reply| parse_choice(reply, candidates)).await?;
         Ok(name.and_then(|name| candidates.iter().find(|document| document.name == name).cloned()))
     }
 
-    /// Completes the arguments of an API and calls it.
+    /// Completes the arguments of an API and calls it. `purpose` names the argument that its reply is for.
     fn fulfil<'a>(
         &'a mut self,
-        environment: &'a mut dyn Environment,
         document: &'a Document,
         purpose: Option<&'a str>,
         depth: u32,
     ) -> Step<'a, Reply> {
         Box::pin(async move {
             self.calls += 1;
-            if depth >= DEPTH || self.calls > CALLS {
+            if depth >= MAX_DEPTH || self.calls > MAX_CALLS {
                 return Err(Stop::Ended("the chain of calls does not end".to_owned()));
             }
-            let mut wanted = self.complete(environment, document, purpose).await?;
+            let mut sources = self.complete(document, purpose).await?;
             let mut arguments = Map::new();
             for (name, schema, must) in document.parameters() {
-                let value = match wanted.remove(name) {
-                    Some(Filling::Value(value)) => Some(value),
-                    Some(Filling::Api(api)) => {
-                        self.found_out(environment, &api, (document, name, schema), depth).await?
-                    }
-                    Some(Filling::Ask(question)) => self.ask(environment, document, name, &question).await?,
+                let value = match sources.remove(name) {
+                    Some(Source::Value(value)) => Some(value),
+                    Some(Source::Api(api)) => self.look_up(&api, (document, name, schema), depth).await?,
+                    Some(Source::Ask(question)) => self.ask(document, name, &question).await?,
                     None if must => {
                         let question = format!("Could you tell me the {}?", name.replace('_', " "));
-                        self.ask(environment, document, name, &question).await?
+                        self.ask(document, name, &question).await?
                     }
                     None => None,
                 };
                 arguments.extend(value.map(|value| (name.to_owned(), value)));
             }
-            let call = Call { api: document.name.clone(), arguments };
-            let reply = environment.call(&call).await?;
-            let found = finding(&call, reply.status, &reply.body);
-            self.known.push(found.clone());
-            self.findings.push(found);
-            Ok(reply)
+            Ok(self.episode.call(&Call { api: document.name.clone(), arguments }).await?)
         })
     }
 
-    /// Completes the arguments.
-    async fn complete(
-        &self,
-        environment: &mut dyn Environment,
-        document: &Document,
-        purpose: Option<&str>,
-    ) -> Result<complete::Wanted, Stop> {
+    /// Finds the sources of the arguments.
+    async fn complete(&mut self, document: &Document, purpose: Option<&str>) -> Result<Sources, Stop> {
         match self.completion {
-            Completion::AllAtOnce => self.complete_all(environment, document, purpose).await,
+            Completion::AllAtOnce => self.complete_all(document, purpose).await,
             Completion::OneByOne => {
-                let mut wanted = complete::Wanted::new();
+                let mut sources = Sources::new();
                 for (name, schema, must) in document.parameters() {
                     let one = document.with_only(name, schema, must);
-                    wanted.extend(self.complete_all(environment, &one, purpose).await?);
+                    sources.extend(self.complete_all(&one, purpose).await?);
                 }
-                Ok(wanted)
+                Ok(sources)
             }
-            Completion::ThreeStep => self.complete_in_steps(environment, document, purpose).await,
+            Completion::ThreeStep => self.complete_in_steps(document, purpose).await,
         }
     }
 
-    /// Completes all arguments of a document at once.
-    async fn complete_all(
-        &self,
-        environment: &mut dyn Environment,
-        document: &Document,
-        purpose: Option<&str>,
-    ) -> Result<complete::Wanted, Stop> {
-        let others = others(environment, document);
-        let candidates: Vec<complete::Candidates> = document
-            .parameters()
-            .map(|(name, schema, _)| {
-                let apis = candidates(&others, schema).map(complete::Known::of).collect();
-                complete::Candidates { name: name.to_owned(), apis }
-            })
-            .collect();
-        let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
-        let known = self.known.join("\n");
-        let input = complete::Input {
-            system: &system,
-            document,
-            candidates: &candidates,
-            request: &request,
-            purpose,
-            known: &known,
+    async fn complete_all(&mut self, document: &Document, purpose: Option<&str>) -> Result<Sources, Stop> {
+        let others = self.others(document);
+        let candidates_of = |(name, schema, _): (&str, &Json, bool)| Candidates {
+            name: name.to_owned(),
+            apis: candidates(&others, schema).cloned().collect(),
         };
-        let messages = complete::prompt(&input)?;
-        let read = |reply: &str| complete::parse(reply, document, &candidates);
-        self.mind.ask_and_parse(environment, complete::ROLE, messages, read).await
+        let candidates: Vec<Candidates> = document.parameters().map(candidates_of).collect();
+        let known = self.episode.findings();
+        let input = context! { document, candidates, purpose, known };
+        let parse = |reply: &str| parse_completion(reply, document, &candidates);
+        self.episode.ask(COMPLETE, input, parse).await
     }
 
-    /// Reads values from the request alone, and then selects an API for each argument that must be given and is missing.
+    /// Reads values from the request alone, and then selects an API for each required argument that is missing.
     async fn complete_in_steps(
-        &self,
-        environment: &mut dyn Environment,
+        &mut self,
         document: &Document,
         purpose: Option<&str>,
-    ) -> Result<complete::Wanted, Stop> {
-        let (system, request) = (environment.view().system.clone(), transcript(environment.view()));
-        let known = self.known.join("\n");
-        let input = complete::Input {
-            system: &system,
-            document,
-            candidates: &[],
-            request: &request,
-            purpose,
-            known: &known,
-        };
-        let messages = complete::extract_prompt(&input)?;
-        let read = |reply: &str| complete::parse_extracted(reply, document);
-        let mut wanted = self.mind.ask_and_parse(environment, complete::EXTRACT, messages, read).await?;
-        let others = others(environment, document);
+    ) -> Result<Sources, Stop> {
+        let known = self.episode.findings();
+        let input = context! { document, purpose, known };
+        let mut sources = self.episode.ask(EXTRACT, input, |reply| parse_extracted(reply, document)).await?;
+        let others = self.others(document);
         for (name, schema, must) in document.parameters() {
-            if !must || wanted.contains_key(name) {
+            if !must || sources.contains_key(name) {
                 continue;
             }
             let candidates: Vec<Document> = candidates(&others, schema).cloned().collect();
-            let about = schema.get("description").and_then(Json::as_str).unwrap_or_default();
-            let task = format!("the argument {name} of {} ({about})", document.name);
+            let task = describe_argument(document, name, schema);
             // Without candidates, the user is asked: an argument that is missing is asked for.
             if !candidates.is_empty()
-                && let Some(api) = self.select(environment, &candidates, &task, false).await?
+                && let Some(api) = self.select(&candidates, &task, false).await?
             {
-                wanted.insert(name.to_owned(), Filling::Api(api.name));
+                sources.insert(name.to_owned(), Source::Api(api.name));
             }
         }
-        Ok(wanted)
+        Ok(sources)
     }
 
     /// The value of an argument, from another API's reply.
-    async fn found_out(
+    async fn look_up(
         &mut self,
-        environment: &mut dyn Environment,
         api: &str,
         (document, name, schema): (&Document, &str, &Json),
         depth: u32,
     ) -> Result<Option<Json>, Stop> {
-        let all = documents(environment.view());
+        let all = self.episode.documents();
         let Some(inner) = all.into_iter().find(|document| document.name == api) else { return Ok(None) };
-        let described = schema.get("description").and_then(Json::as_str).unwrap_or_default();
-        let wanted = format!("the argument {name} of {} ({described})", document.name);
-        let reply = self.fulfil(environment, &inner, Some(&wanted), depth + 1).await?;
-        if let Some(value) = complete::only_value(&reply.body, name) {
+        let wanted = describe_argument(document, name, schema);
+        let reply = self.fulfil(&inner, Some(&wanted), depth + 1).await?;
+        if let Some(value) = only_value(&reply.body, name) {
             return Ok(Some(value));
         }
-        let (request, shown) = (transcript(environment.view()), shortened(&reply.body, SHOWN));
-        let input = complete::PickInput { request: &request, wanted: &wanted, api, reply: &shown };
-        let messages = complete::pick_prompt(&input)?;
-        self.mind.ask_and_parse(environment, complete::PICK, messages, complete::parse_value).await
+        let input = context! { wanted, api, reply => shortened(&reply.body, MAX_REPLY_CHARS) };
+        self.episode.ask(PICK, input, parse_value).await
     }
 
     /// The value of an argument, from the user's answer.
-    async fn ask(
-        &mut self,
-        environment: &mut dyn Environment,
-        document: &Document,
-        name: &str,
-        question: &str,
-    ) -> Result<Option<Json>, Stop> {
-        let answer = environment.say(question).await?;
+    async fn ask(&mut self, document: &Document, name: &str, question: &str) -> Result<Option<Json>, Stop> {
+        let answer = self.episode.say(question).await?;
         let Some(words) = answer.words.filter(|_| !answer.over) else {
-            environment.note(Note::FellBack {
-                role: complete::ROLE.to_owned(),
-                to: "leaving the argument out".to_owned(),
-                because: "the user has nothing to say".to_owned(),
-            })?;
+            let because = "the user has nothing to say".to_owned();
+            self.episode.fall_back(COMPLETE.name, "leaving the argument out", because)?;
             return Ok(None);
         };
         // The answer is in the conversation now: the same rule completes the argument from it, by that or by another API.
         let purpose = format!("(the user was asked for {name} and said: {words})");
-        let mut wanted = self.complete(environment, document, Some(&purpose)).await?;
-        match wanted.remove(name) {
-            Some(Filling::Value(value)) => Ok(Some(value)),
-            Some(Filling::Api(api)) => {
-                let schema =
-                    document.parameters().find(|(own, ..)| *own == name).map(|(_, schema, _)| schema);
-                let schema = schema.cloned().unwrap_or_default();
+        let mut sources = self.complete(document, Some(&purpose)).await?;
+        match sources.remove(name) {
+            Some(Source::Value(value)) => Ok(Some(value)),
+            Some(Source::Api(api)) => {
+                let parameter = document.parameters().find(|(own, ..)| *own == name);
+                let schema = parameter.map(|(_, schema, _)| schema.clone()).unwrap_or_default();
                 // A chain that starts from an answer starts anew; the bound on its calls still holds.
-                Box::pin(self.found_out(environment, &api, (document, name, &schema), 1)).await
+                Box::pin(self.look_up(&api, (document, name, &schema), 1)).await
             }
             _ => Ok(None),
         }
     }
-}
 
-/// The other APIs, with what is known of their replies.
-fn others(environment: &dyn Environment, document: &Document) -> Vec<(Document, Option<Json>)> {
-    let others = documents(environment.view()).into_iter().filter(|api| api.name != document.name);
-    let with_reply = |api: Document| {
-        let reply = environment.reply_schema(&api.name);
-        (api, reply)
-    };
-    others.map(with_reply).collect()
+    /// The other APIs, with the schemas of their replies.
+    fn others(&self, document: &Document) -> Vec<(Document, Option<Json>)> {
+        let all = self.episode.documents().into_iter().filter(|api| api.name != document.name);
+        let with_reply = |api: Document| {
+            let reply = self.episode.reply_schema(&api.name);
+            (api, reply)
+        };
+        all.map(with_reply).collect()
+    }
 }
 
 /// The APIs whose replies may hold a value of an argument's type.
@@ -309,11 +227,7 @@ fn candidates<'a>(
     others.iter().filter(move |(_, reply)| fits(reply)).map(|(api, _)| api)
 }
 
-impl Agent for ReverseChain {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
-        Box::pin(async move {
-            let result = self.converse(environment).await;
-            rest(environment, result)
-        })
-    }
+fn describe_argument(document: &Document, name: &str, schema: &Json) -> String {
+    let description = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+    format!("the argument {name} of {} ({description})", document.name)
 }

@@ -150,3 +150,37 @@ fn drop_items(value: &mut Json) -> bool {
     let length = longest(value);
     length > 1 && cut(value, length)
 }
+
+/// The value of an argument in a reply: the reply's only value, or the only property of the argument's name.
+#[must_use]
+pub(crate) fn only_value(body: &Json, name: &str) -> Option<Json> {
+    if let Some(properties) = body.as_object()
+        && let [value] = properties.values().collect::<Vec<_>>().as_slice()
+        && !value.is_null()
+        && !value.is_object()
+        && !value.is_array()
+    {
+        return Some((*value).clone());
+    }
+    fn collect<'a>(value: &'a Json, name: &str, found: &mut Vec<&'a Json>) {
+        match value {
+            Json::Array(items) => items.iter().for_each(|item| collect(item, name, found)),
+            Json::Object(properties) => {
+                for (own, property) in properties {
+                    if own == name && !property.is_array() && !property.is_object() {
+                        found.push(property);
+                    } else {
+                        collect(property, name, found);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    collect(body, name, &mut found);
+    match found.as_slice() {
+        [value] if !value.is_null() => Some((*value).clone()),
+        _ => None,
+    }
+}

@@ -12,19 +12,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use diorama_baselines::Agent;
 use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
 };
-use diorama_baselines::function_calling::FunctionCalling;
 use diorama_baselines::mind::Mind;
-use diorama_baselines::planned::{Baseline, Planned};
-use diorama_baselines::prompted::{Prompted, Shots, Thoughts};
-use diorama_baselines::react::ReAct;
-use diorama_baselines::restgpt::executor::Parsing;
-use diorama_baselines::restgpt::{Planning, RestGpt};
-use diorama_baselines::reverse_chain::{Completion, ReverseChain};
 use diorama_baselines::trace::{Note, Recording, Step, act_again};
+use diorama_baselines::{Agent, Baseline, Completion, Method, Parsing, Planning};
 use diorama_llm::{
     ChatReply, ChatRequest, FinishReason, Message, RequestOrigin, Sampling, ScriptedModel, ToolCall,
 };
@@ -186,11 +179,11 @@ impl Ran {
     }
 }
 
-async fn run(clinic: Clinic, replies: Vec<ChatReply>, agent: impl FnOnce(Mind) -> Box<dyn Agent>) -> Ran {
+async fn run(clinic: Clinic, replies: Vec<ChatReply>, method: Method) -> Ran {
     let model = Arc::new(ScriptedModel::replies(replies));
     let origin = RequestOrigin { step: String::new(), row: 3, attempt: 1 };
     let sampling = Sampling { temperature: Some(0.0), ..Sampling::up_to(256) };
-    let agent = agent(Mind::new(model.clone(), sampling, origin));
+    let agent = Baseline::new(Mind::new(model.clone(), sampling, origin), method);
     let mut clinic = clinic;
     let mut recording = Recording::new(&mut clinic);
     let acted = agent.act(&mut recording).await;
@@ -207,10 +200,6 @@ fn tool(name: &str, arguments: &str) -> ChatReply {
     ChatReply { tool_calls: vec![call], finish_reason: FinishReason::ToolCalls, ..ChatReply::text("") }
 }
 
-fn function_calling(mind: Mind) -> Box<dyn Agent> {
-    Box::new(FunctionCalling::new(mind))
-}
-
 const DONE: &str = r#"{"outcome": "done", "facts": {"balance": 12.5}, "message": "12.50."}"#;
 
 #[tokio::test]
@@ -220,7 +209,7 @@ async fn function_calling_sends_the_tools_and_what_came_of_its_calls() {
         tool("GetBalance", r#"{"patient_id": 7}"#),
         tool("finish", DONE),
     ];
-    let ran = run(Clinic::new(), script, function_calling).await;
+    let ran = run(Clinic::new(), script, Method::FunctionCalling).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(
         ran.clinic.calls(),
@@ -250,7 +239,7 @@ async fn function_calling_sends_the_tools_and_what_came_of_its_calls() {
 #[tokio::test]
 async fn what_a_search_finds_is_in_the_next_requests_tools() {
     let script = vec![tool("ToolSearcher", r#"{"keywords": "balance"}"#), tool("finish", DONE)];
-    let ran = run(Clinic::searched(), script, function_calling).await;
+    let ran = run(Clinic::searched(), script, Method::FunctionCalling).await;
     let names = |at: usize| ran.sent[at].tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>();
     assert_eq!(names(0), ["ToolSearcher", "finish"]);
     assert_eq!(names(1), ["ToolSearcher", "finish", "FindPatient", "GetBalance"]);
@@ -264,11 +253,11 @@ async fn what_a_search_finds_is_in_the_next_requests_tools() {
 #[tokio::test]
 async fn malformed_arguments_are_told_and_may_be_mended_once() {
     let mended = vec![tool("FindPatient", "{\"name\": \"Ana"), tool("finish", DONE)];
-    let ran = run(Clinic::new(), mended, function_calling).await;
+    let ran = run(Clinic::new(), mended, Method::FunctionCalling).await;
     assert!(ran.text(1).contains("expected arguments that are a JSON object"), "{}", ran.text(1));
     assert!(ran.ending().is_some());
     let twice = vec![tool("FindPatient", "no"), tool("FindPatient", "[]")];
-    let ran = run(Clinic::new(), twice, function_calling).await;
+    let ran = run(Clinic::new(), twice, Method::FunctionCalling).await;
     assert_eq!(ran.sent.len(), 2);
     assert!(ran.notes()[2].starts_with("gave up: function-calling: found `[]`"), "{:?}", ran.notes());
 }
@@ -276,7 +265,7 @@ async fn malformed_arguments_are_told_and_may_be_mended_once() {
 #[tokio::test]
 async fn an_ending_that_is_refused_is_told() {
     let script = vec![tool("finish", r#"{"outcome": "done", "facts": {"debt": 1}}"#), tool("finish", DONE)];
-    let ran = run(Clinic::new(), script, function_calling).await;
+    let ran = run(Clinic::new(), script, Method::FunctionCalling).await;
     assert!(ran.text(1).contains("expected one of `balance`"));
     assert_eq!(ran.ending().unwrap().facts["balance"], 12.5);
 }
@@ -285,7 +274,7 @@ async fn an_ending_that_is_refused_is_told() {
 async fn a_reply_cut_short_is_asked_for_again_and_a_refusal_is_said() {
     let cut = ChatReply { finish_reason: FinishReason::Length, ..ChatReply::text("I will now") };
     let declined = ChatReply { refusal: Some("I won't.".to_owned()), ..ChatReply::text("") };
-    let ran = run(Clinic::new(), vec![cut, declined, tool("finish", DONE)], function_calling).await;
+    let ran = run(Clinic::new(), vec![cut, declined, tool("finish", DONE)], Method::FunctionCalling).await;
     assert!(ran.text(1).contains("cut short"));
     assert!(ran.steps.iter().any(|step| matches!(step, Step::Said { words, .. } if words == "I won't.")));
     assert!(ran.text(2).contains("Please go ahead."));
@@ -295,14 +284,14 @@ async fn a_reply_cut_short_is_asked_for_again_and_a_refusal_is_said() {
 async fn the_budget_of_tokens_ends_an_episode() {
     let mut clinic = Clinic::new();
     clinic.budget.tokens = 10;
-    let ran = run(clinic, vec![tool("finish", DONE)], function_calling).await;
+    let ran = run(clinic, vec![tool("finish", DONE)], Method::FunctionCalling).await;
     assert!(matches!(ran.acted, Err(EnvironmentError::Spent { .. })), "{:?}", ran.acted);
 }
 
 #[tokio::test]
 async fn a_recorded_episode_can_be_acted_again() {
     let script = vec![tool("FindPatient", r#"{"name": "Ana Reis"}"#), tool("finish", DONE)];
-    let ran = run(Clinic::new(), script, function_calling).await;
+    let ran = run(Clinic::new(), script, Method::FunctionCalling).await;
     let stored = serde_json::to_string(&ran.steps).unwrap();
     let steps: Vec<Step> = serde_json::from_str(&stored).unwrap();
     assert_eq!(steps, ran.steps);
@@ -318,7 +307,7 @@ async fn react_acts_on_text_and_reads_no_observation_that_the_model_makes_up() {
         "I think it is 12",
         "Thought: known\nAction: finish\nAction Input: {\"outcome\": \"done\", \"facts\": {\"balance\": 12.5}}",
     ]);
-    let ran = run(Clinic::new(), script, |mind| Box::new(ReAct::new(mind))).await;
+    let ran = run(Clinic::new(), script, Method::ReAct).await;
     assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
     assert!(ran.text(0).contains("GetBalance") && ran.text(0).contains("finish"));
     assert!(!ran.text(1).contains("made up"));
@@ -346,9 +335,7 @@ async fn restgpt_plans_selects_calls_and_parses() {
         "Thought: known\nFinal Answer: Ana Reis owes 12.50.",
         DONE,
     ]);
-    let ran =
-        run(Clinic::new(), script, |mind| Box::new(RestGpt::new(mind, Planning::Planner, Parsing::Parser)))
-            .await;
+    let ran = run(Clinic::new(), script, Method::RestGpt(Planning::Planner, Parsing::Parser)).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(
         ran.roles(),
@@ -384,8 +371,7 @@ async fn restgpt_without_its_parser_shows_the_caller_the_reply() {
         "No API call needed. Final Answer: the id is 7",
         r#"{"outcome": "done"}"#,
     ]);
-    let ran =
-        run(Clinic::new(), script, |mind| Box::new(RestGpt::new(mind, Planning::Left, Parsing::Left))).await;
+    let ran = run(Clinic::new(), script, Method::RestGpt(Planning::None, Parsing::None)).await;
     assert_eq!(ran.roles(), ["selector", "caller", "caller", "selector", "ending"]);
     assert!(ran.text(2).contains("status 200: {"));
     assert_eq!(ran.ending().unwrap().message, "the id is 7");
@@ -394,9 +380,7 @@ async fn restgpt_without_its_parser_shows_the_caller_the_reply() {
 #[tokio::test]
 async fn a_selector_that_names_no_api_twice_has_given_up() {
     let script = texts(&["find her", "call the API", "any of them"]);
-    let ran =
-        run(Clinic::new(), script, |mind| Box::new(RestGpt::new(mind, Planning::Planner, Parsing::Parser)))
-            .await;
+    let ran = run(Clinic::new(), script, Method::RestGpt(Planning::Planner, Parsing::Parser)).await;
     let notes = ran.notes();
     assert!(notes[0].contains("expected the name of one of the APIs (FindPatient, GetBalance)"), "{notes:?}");
     assert!(notes[2].starts_with("gave up: selector"), "{notes:?}");
@@ -410,8 +394,7 @@ async fn reverse_chain_goes_from_the_last_call_backwards() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         DONE,
     ]);
-    let ran =
-        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
+    let ran = run(Clinic::new(), script, Method::ReverseChain(Completion::AllAtOnce)).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(
         ran.clinic.calls(),
@@ -438,7 +421,7 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         DONE,
     ]);
-    let ran = run(clinic, script, |mind| Box::new(ReverseChain::new(mind, Completion::OneByOne))).await;
+    let ran = run(clinic, script, Method::ReverseChain(Completion::OneByOne)).await;
     assert_eq!(ran.acted, Ok(()));
     assert_eq!(ran.roles(), ["select", "complete", "complete", "complete", "ending"]);
     assert!(ran.text(1).contains("patient_id") && !ran.text(1).contains("year"));
@@ -453,8 +436,7 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
         r#"{"name": "Ana Reis"}"#,
         DONE,
     ]);
-    let ran =
-        run(Clinic::new(), script, |mind| Box::new(ReverseChain::new(mind, Completion::ThreeStep))).await;
+    let ran = run(Clinic::new(), script, Method::ReverseChain(Completion::ThreeStep)).await;
     assert_eq!(ran.roles(), ["select", "extract", "select", "extract", "ending"]);
     assert!(!ran.text(1).contains("FindPatient"), "values are read without sight of the APIs");
     assert!(ran.text(2).contains("the argument patient_id of GetBalance"));
@@ -463,31 +445,28 @@ async fn the_variants_of_reverse_chain_complete_in_their_own_ways() {
 
 #[tokio::test]
 async fn the_baselines_of_reverse_chain_write_a_plan_that_is_carried_out() {
-    let check = async |shots: Shots, thoughts: Thoughts, replies: &[&str], roles: &[&str]| {
-        let ran =
-            run(Clinic::new(), texts(replies), |mind| Box::new(Prompted::new(mind, shots, thoughts))).await;
+    let prompted = |has_example, has_steps| Method::Prompted { has_example, has_steps };
+    let check = async |method: Method, replies: &[&str], roles: &[&str]| {
+        let ran = run(Clinic::new(), texts(replies), method).await;
         assert_eq!(ran.roles(), roles);
         ran
     };
     let calls = ["FindPatient({\"name\":\"Ana Reis\"}) 200"];
     let plan = "FindPatient(name='Ana Reis')";
-    let ran = check(Shots::Zero, Thoughts::Left, &[plan, DONE], &["plan", "ending"]).await;
+    let ran = check(prompted(false, false), &[plan, DONE], &["plan", "ending"]).await;
     assert_eq!(ran.clinic.calls(), calls);
     assert!(ran.text(0).contains("FindPatient(name)") && ran.text(0).contains("nothing else"));
     assert!(ran.text(1).contains("Ana Reis"), "the ending is told what was found out");
     let thought = "I need the patient first.\nFindPatient(name='Ana Reis')";
-    let ran = check(Shots::Zero, Thoughts::Written, &[thought, DONE], &["plan", "ending"]).await;
+    let ran = check(prompted(false, true), &[thought, DONE], &["plan", "ending"]).await;
     assert!(ran.text(0).contains("step by step"));
     // Malformed, cut short, and a refusal: one more turn, then it has given up.
-    let ran = check(Shots::Few, Thoughts::Left, &["I can't.", plan, DONE], &["plan", "plan", "ending"]).await;
+    let ran = check(prompted(true, false), &["I can't.", plan, DONE], &["plan", "plan", "ending"]).await;
     assert!(ran.notes()[0].starts_with("malformed plan"), "{:?}", ran.notes());
     assert!(ran.text(0).contains("RentBoat") && !ran.text(0).contains("It needs boat_id"));
     let cut = ChatReply { finish_reason: FinishReason::Length, ..ChatReply::text("FindPatient(name='Ana") };
     let refused = ChatReply { refusal: Some("No.".to_owned()), ..ChatReply::text("") };
-    let ran = run(Clinic::new(), vec![cut, refused], |mind| {
-        Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written))
-    })
-    .await;
+    let ran = run(Clinic::new(), vec![cut, refused], prompted(true, true)).await;
     assert!(ran.text(0).contains("It needs boat_id"), "the example thinks first");
     assert!(
         ran.notes()[0].contains("cut short") && ran.notes()[2].starts_with("gave up"),
@@ -507,7 +486,7 @@ async fn reverse_chain_asks_the_user_for_what_nothing_gives() {
         r#"{"name": {"value": "Ana Reis"}}"#,
         r#"{"outcome": "done"}"#,
     ]);
-    let ran = run(clinic, script, |mind| Box::new(ReverseChain::new(mind, Completion::AllAtOnce))).await;
+    let ran = run(clinic, script, Method::ReverseChain(Completion::AllAtOnce)).await;
     assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
     assert!(ran.text(2).contains("Under which name?") && ran.text(2).contains("Ana Reis."));
 }
@@ -520,30 +499,30 @@ async fn the_baselines_plan_in_their_own_ways() {
         ".patients[0].patient_id",
         "Execution Result: the id is 7",
     ];
-    let check = async |baseline: Baseline, before: &[&str], after: &[&str], roles: &[&str]| {
+    let check = async |method: Method, before: &[&str], after: &[&str], roles: &[&str]| {
         let script = texts(&[before, &executed, after].concat());
-        let ran = run(Clinic::new(), script, |mind| Box::new(Planned::new(mind, baseline))).await;
+        let ran = run(Clinic::new(), script, method).await;
         assert_eq!(ran.acted, Ok(()));
         let asked: Vec<&str> = ran.roles().into_iter().filter(|role| role.contains('/')).collect();
         assert_eq!(asked, roles);
         assert!(ran.ending().is_some(), "{:?}", ran.notes());
     };
     check(
-        Baseline::Offline,
+        Method::Offline,
         &["1. find the patient"],
         &["It is 7.", DONE],
         &["offline/planner", "offline/answer"],
     )
     .await;
     check(
-        Baseline::Deps,
+        Method::Deps,
         &["1. find the patient\n2. get the balance"],
         &["Describe: the id is 7\nFinal Answer: It is 7.", DONE],
         &["deps/planner", "deps/replan"],
     )
     .await;
     check(
-        Baseline::Reflexion,
+        Method::Reflexion,
         &["1. find the patient"],
         &["Final Answer: It is 7.", "Success", DONE],
         &["deps/planner", "deps/replan", "reflexion/judge"],

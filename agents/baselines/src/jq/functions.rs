@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use jaq_core::ops::Math;
 use serde_json::{Map, Value as Json};
 
+use super::error::{JqError, fails, unknown};
 use super::value::{arithmetic, compare, index, is_true, kind, number, plain, size};
-use super::{Filter, JqError, Run, Values, fails, unknown};
-use jaq_core::ops::Math;
+use super::{Filter, Run, Values};
 
 /// Calls a function by name.
 pub(super) fn call(run: &mut Run, name: &str, arguments: &[Filter<'_>], input: &Json) -> Values {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use jaq_core::ops::Math;
 use serde_json::{Map, Value as Json};
 
-use super::{JqError, fails};
+use super::error::{JqError, fails};
 
 /// Values and bytes of text in a value; counting ends beyond `most`.
 pub(super) fn size(value: &Json, most: usize) -> usize {

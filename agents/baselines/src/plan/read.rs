@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{Filled, Plan};
+use super::nested::{Filled, Plan};
 use crate::mind::ParseError;
 
 /// Calls and lists inside each other.
@@ -12,7 +12,7 @@ const LONGEST: usize = 20_000;
 
 /// An API that may stand in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub(crate) struct Known {
     /// Its name.
     pub api: String,
     /// What it gives: later calls may name it.
@@ -34,8 +34,7 @@ pub fn parse(text: &str) -> Result<Plan, ParseError> {
 
 /// Finds the call that a text comes down to: the last one of a known API that is no part of another. Calls may be written one
 /// after the other, with what they give named before (`id = Find(..)`), after (`Find(..) -> id`), or as the API names it.
-#[must_use]
-pub fn find(text: &str, known: &[Known]) -> Option<Plan> {
+pub(crate) fn find(text: &str, known: &[Known]) -> Option<Plan> {
     let text: String = text.chars().take(LONGEST).collect();
     let mut reader = Reader::of(&text);
     let mut found: Vec<Plan> = Vec::new();

@@ -1,182 +1,138 @@
-//! The executor with the selector before it: a step of a plan, carried out.
+//! The selector and the executor: a step of a plan, carried out.
 
 use diorama_llm::Message;
+use minijinja::context;
+use serde::Serialize;
 
-use super::caller::{self, Called as Turn};
-use super::parser::{self, Reading};
-use super::selector::{self, Called, Selected};
-use crate::ending::finding;
-use crate::environment::Environment;
-use crate::mind::{Mind, Stop};
-use crate::toolbox::{documents, retrieve, shortened};
+use super::parser;
+use super::roles::{CALLER, CallerTurn, SELECTOR, Selection, parse_caller_turn, parse_selection};
+use crate::episode::Episode;
+use crate::mind::Stop;
+use crate::toolbox::{Document, shortened};
 
-/// Operations for one selection: the call, and one more where it fails.
-const OPERATIONS: usize = 3;
+/// Turns of the caller for one selection beyond one for each planned API: a retry, and the result.
+const MAX_EXTRA_TURNS: usize = 3;
 /// Characters of a reply that is not parsed.
-const RAW: usize = 6_000;
+const MAX_RAW_CHARS: usize = 6_000;
 
-/// Whether replies are parsed.
+/// The parsing of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsing {
     /// By the parser.
     Parser,
-    /// Not at all: the caller sees the reply itself, cut at a whole item.
-    Left,
+    /// None: the caller sees the reply itself, cut at a whole item.
+    None,
 }
 
-/// Carries out steps of a plan in one stage.
-pub struct Executor<'a> {
-    mind: &'a Mind,
+/// Carries out the steps of a plan for one goal.
+pub(crate) struct Executor {
     parsing: Parsing,
     background: String,
     plan: String,
-    history: Vec<Called>,
-    findings: Vec<String>,
-    results: Vec<String>,
-    /// The answer, where the selector said that no call is needed.
-    answer: Option<String>,
+    history: Vec<SelectedCall>,
 }
 
-impl<'a> Executor<'a> {
-    /// An executor that has done nothing yet.
-    #[must_use]
-    pub const fn new(mind: &'a Mind, parsing: Parsing) -> Self {
-        Self {
-            mind,
-            parsing,
-            background: String::new(),
-            plan: String::new(),
-            history: Vec::new(),
-            findings: Vec::new(),
-            results: Vec::new(),
-            answer: None,
-        }
-    }
+/// A call for the present step, as the selector is shown it.
+#[derive(Serialize)]
+struct SelectedCall {
+    /// The instruction that the call follows, from the second call on.
+    instruction: Option<String>,
+    calling: String,
+    response: String,
+}
 
-    /// The replies so far, as they came.
-    #[must_use]
-    pub fn findings(&self) -> String {
-        self.findings.join("\n")
-    }
+/// The result of a step.
+pub(crate) struct StepResult {
+    pub text: String,
+    /// True where the selector answered without a call.
+    pub is_answer: bool,
+}
 
-    /// What came of the steps so far, a line each.
-    #[must_use]
-    pub fn results(&self) -> String {
-        self.results.iter().map(|result| format!("{result}\n")).collect()
-    }
-
-    /// The answer, where the last selection needed no call.
-    pub const fn take_answer(&mut self) -> Option<String> {
-        self.answer.take()
+impl Executor {
+    pub(crate) const fn new(parsing: Parsing) -> Self {
+        Self { parsing, background: String::new(), plan: String::new(), history: Vec::new() }
     }
 
     /// Carries out a new step.
-    ///
-    /// # Errors
-    /// When the environment or the model ends it, or a role's reply cannot be read.
-    pub async fn begin(
+    pub(crate) async fn start(
         &mut self,
-        environment: &mut dyn Environment,
-        background: &str,
+        episode: &mut Episode<'_>,
+        background: String,
         plan: &str,
-    ) -> Result<String, Stop> {
-        self.background = background.to_owned();
-        self.plan = plan.to_owned();
+    ) -> Result<StepResult, Stop> {
+        (self.background, self.plan) = (background, plan.to_owned());
         self.history.clear();
-        retrieve(environment, plan).await?;
-        self.execute(environment, None).await
+        episode.search(plan).await?;
+        self.execute(episode, None).await
     }
 
-    /// Goes on with the step, with another call.
-    ///
-    /// # Errors
-    /// As [`Executor::begin`].
-    pub async fn go_on(
+    /// Continues the step with another call.
+    pub(crate) async fn resume(
         &mut self,
-        environment: &mut dyn Environment,
+        episode: &mut Episode<'_>,
         instruction: &str,
-    ) -> Result<String, Stop> {
+    ) -> Result<StepResult, Stop> {
         if !instruction.is_empty() {
-            retrieve(environment, instruction).await?;
+            episode.search(instruction).await?;
         }
-        self.execute(environment, Some(instruction)).await
+        self.execute(episode, Some(instruction)).await
     }
 
     async fn execute(
         &mut self,
-        environment: &mut dyn Environment,
+        episode: &mut Episode<'_>,
         instruction: Option<&str>,
-    ) -> Result<String, Stop> {
-        let known = selector::known(&documents(environment.view()));
-        let input = selector::Input {
-            apis: &known,
-            background: &self.background,
-            plan: &self.plan,
-            history: &self.history,
-            instruction,
+    ) -> Result<StepResult, Stop> {
+        let apis = episode.documents();
+        let Self { background, plan, history, .. } = &*self;
+        let input = context! { apis, background, plan, history, instruction };
+        let parse = |reply: &str| parse_selection(reply, &apis);
+        let (calling, planned) = match episode.ask(SELECTOR, input, parse).await? {
+            Selection::Answer(text) => return Ok(StepResult { text, is_answer: true }),
+            Selection::Call { calling, apis } => (calling, apis),
         };
-        let messages = selector::prompt(&input)?;
-        let read = |reply: &str| selector::parse(reply, &known);
-        let selected = self.mind.ask_and_parse(environment, selector::ROLE, messages, read).await?;
-        let (calling, apis) = match selected {
-            Selected::Known(answer) => {
-                self.answer = Some(answer.clone());
-                return Ok(answer);
-            }
-            Selected::Call { calling, apis } => (calling, apis),
-        };
-        let result = self.call(environment, &calling, &apis).await?;
+        let text = self.call(episode, &apis, &calling, &planned).await?;
         let instruction = instruction.map(str::to_owned);
-        self.history.push(Called { instruction, calling, response: result.clone() });
-        self.results.push(result.clone());
-        Ok(result)
+        self.history.push(SelectedCall { instruction, calling, response: text.clone() });
+        episode.results.push_str(&format!("{text}\n"));
+        Ok(StepResult { text, is_answer: false })
     }
 
-    /// Makes a planned call; what came of it in words.
+    /// Has the caller make a planned call; returns its result in words.
     async fn call(
-        &mut self,
-        environment: &mut dyn Environment,
+        &self,
+        episode: &mut Episode<'_>,
+        apis: &[Document],
         calling: &str,
-        apis: &[String],
+        planned: &[String],
     ) -> Result<String, Stop> {
-        let all = documents(environment.view());
-        let planned: Vec<_> = all.iter().filter(|document| apis.contains(&document.name)).collect();
-        let history = self.history.iter().map(|called| &*called.response);
-        let background: Vec<&str> = std::iter::once(&*self.background).chain(history).collect();
+        let documents: Vec<_> = apis.iter().filter(|api| planned.contains(&api.name)).collect();
+        let responses = self.history.iter().map(|call| &*call.response);
+        let background: Vec<&str> = std::iter::once(&*self.background).chain(responses).collect();
         let background = background.join("\n");
-        let input = caller::Input {
-            system: &environment.view().system,
-            documents: planned,
-            background: &background,
-            plan: calling,
-        };
-        let mut messages = caller::prompt(&input)?;
-        for _ in 0..OPERATIONS + apis.len() {
-            let read = |reply: &str| caller::parse(reply, apis).map(|turn| (turn, reply.to_owned()));
-            let told = self.mind.ask_and_parse(environment, caller::ROLE, messages.clone(), read).await?;
-            let (call, about, instructions, said) = match told {
-                (Turn::Result(result), _) => return Ok(result),
-                (Turn::Operation { call, description, instructions }, said) => {
-                    (call, description, instructions, said)
+        let input = context! { documents, background, plan => calling };
+        let mut messages = episode.prompt(CALLER, input)?;
+        for _ in 0..MAX_EXTRA_TURNS + planned.len() {
+            let parse = |reply: &str| parse_caller_turn(reply, planned).map(|turn| (turn, reply.to_owned()));
+            let (turn, words) = episode.ask_with(CALLER, messages.clone(), parse).await?;
+            let (call, description, instructions) = match turn {
+                CallerTurn::Result(result) => return Ok(result),
+                CallerTurn::Operation { call, description, instructions } => {
+                    (call, description, instructions)
                 }
             };
-            let reply = environment.call(&call).await?;
-            self.findings.push(finding(&call, reply.status, &reply.body));
-            let read = if reply.status >= 400 || self.parsing == Parsing::Left {
-                format!("status {}: {}", reply.status, shortened(&reply.body, RAW))
+            let reply = episode.call(&call).await?;
+            let response = if reply.status >= 400 || self.parsing == Parsing::None {
+                format!("status {}: {}", reply.status, shortened(&reply.body, MAX_RAW_CHARS))
             } else {
-                let document = all.iter().find(|document| document.name == call.api);
-                let reading = Reading {
-                    call: &call,
-                    api_description: document.map_or("", |document| &*document.description),
-                    body: &reply.body,
-                    about: &about,
-                    instructions: if instructions.is_empty() { calling } else { &instructions },
-                };
-                parser::read(self.mind, environment, &reading).await?
+                let api = documents.iter().find(|document| document.name == call.api);
+                let question = if instructions.is_empty() { calling } else { &instructions };
+                let api_description = api.map_or("", |api| &*api.description);
+                let input = context! { api => call.api, api_description, about => description, instructions => question };
+                parser::read(episode, &call, &reply.body, input).await?
             };
-            messages.push(Message::assistant(said.split("\nResponse:").next().unwrap_or_default()));
-            messages.push(Message::user(format!("Response: {read}")));
+            messages.push(Message::assistant(words.split("\nResponse:").next().unwrap_or_default()));
+            messages.push(Message::user(format!("Response: {response}")));
         }
         Err(Stop::Ended("the caller makes call after call without a result".to_owned()))
     }

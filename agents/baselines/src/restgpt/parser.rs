@@ -1,77 +1,58 @@
-//! The parser: what the caller wants to know, read from a reply by a program that the model writes.
+//! The parser: reads a reply by a program that the model writes.
 //!
 //! From the schema of the reply and an example it writes jq. Where that fails, it writes jq from a snippet of the reply itself,
-//! and where that fails too, it reads the reply. Which way was taken is noted.
+//! and where that fails too, it reads the reply. The trace says which way was taken.
 
-use diorama_llm::Message;
 use diorama_seeds::task::Call;
-use serde::Serialize;
+use minijinja::{Value, context};
 use serde_json::{Value as Json, json};
 
-use crate::environment::Environment;
+use crate::episode::{Episode, Role, parse_words};
 use crate::jq::Program;
-use crate::mind::{Mind, ParseError, Stop};
-use crate::prompts::{PromptError, render};
+use crate::mind::{ParseError, Stop};
 use crate::toolbox::shortened;
-use crate::trace::Note;
 
-/// The role's name.
-pub const ROLE: &str = "parser";
+const FROM_SCHEMA: Role = Role { name: "parser", prompt: "restgpt/parser" };
+const FROM_SNIPPET: Role = Role { name: "parser", prompt: "restgpt/snippet" };
+const READER: Role = Role { name: "parser", prompt: "restgpt/reader" };
+/// Characters of the example beside a schema.
+const MAX_EXAMPLE_CHARS: usize = 600;
 /// Characters of a reply that a model is shown.
-const SHOWN: usize = 6_000;
-/// Characters of what was read.
-const READ: usize = 3_000;
-/// Characters of the example.
-const EXAMPLE: usize = 600;
+const MAX_SNIPPET_CHARS: usize = 6_000;
+/// Characters of a program's outputs.
+const MAX_OUTPUT_CHARS: usize = 3_000;
 
-/// What the role is given.
-#[derive(Clone, Debug, Serialize)]
-pub struct Input<'a> {
-    /// The API.
-    pub api: &'a str,
-    /// What it does.
-    pub api_description: &'a str,
-    /// The arguments of the call.
-    pub arguments: &'a Json,
-    /// JSON Schema of the reply.
-    pub schema: &'a Json,
-    /// A part of a reply, or the reply; cut at a whole item.
-    pub example: &'a str,
-    /// What the reply is about, as the caller says.
-    pub about: &'a str,
-    /// What is to be read.
-    pub instructions: &'a str,
+/// Reads the body of a reply; `input` holds the API and the caller's words.
+pub(super) async fn read(
+    episode: &mut Episode<'_>,
+    call: &Call,
+    body: &Json,
+    input: Value,
+) -> Result<String, Stop> {
+    let schema = episode.reply_schema(&call.api).unwrap_or_else(|| schema_of(body));
+    let input = context! { schema, arguments => call.arguments, ..input };
+    let shown = |most| context! { example => shortened(body, most), ..input.clone() };
+    let ways = [
+        (FROM_SCHEMA, MAX_EXAMPLE_CHARS, "jq from a snippet"),
+        (FROM_SNIPPET, MAX_SNIPPET_CHARS, "reading the reply"),
+    ];
+    for (role, most, next) in ways {
+        let because = match episode.ask(role, shown(most), parse_program).await {
+            Ok(program) => match run(&program, body) {
+                Ok(text) => return Ok(text),
+                Err(because) => because,
+            },
+            Err(Stop::Malformed { what, .. }) => what,
+            Err(stop) => return Err(stop),
+        };
+        episode.fall_back(role.name, next, because)?;
+    }
+    let parse = |reply: &str| parse_words(reply, "what the response says");
+    episode.ask(READER, shown(MAX_SNIPPET_CHARS), parse).await
 }
 
-/// The messages that ask for jq from the schema.
-///
-/// # Errors
-/// When the prompt's file is wrong.
-pub fn prompt(input: &Input<'_>) -> Result<Vec<Message>, PromptError> {
-    render("restgpt/parser", input)
-}
-
-/// The messages that ask for jq from a snippet.
-///
-/// # Errors
-/// When the prompt's file is wrong.
-pub fn snippet_prompt(input: &Input<'_>) -> Result<Vec<Message>, PromptError> {
-    render("restgpt/snippet", input)
-}
-
-/// The messages that have the reply read.
-///
-/// # Errors
-/// When the prompt's file is wrong.
-pub fn reader_prompt(input: &Input<'_>) -> Result<Vec<Message>, PromptError> {
-    render("restgpt/reader", input)
-}
-
-/// Reads a program: fences and a leading `jq` are taken off.
-///
-/// # Errors
-/// When it is no jq.
-pub fn parse(reply: &str) -> Result<Program, ParseError> {
+/// Parses a program without fences and a leading `jq`.
+fn parse_program(reply: &str) -> Result<Program, ParseError> {
     let fenced = reply.split("```").nth(1).map(|code| code.trim_start_matches("jq").trim());
     let text = fenced.unwrap_or(reply).trim().trim_matches('`');
     let text = text.strip_prefix("jq ").unwrap_or(text).trim();
@@ -79,71 +60,8 @@ pub fn parse(reply: &str) -> Result<Program, ParseError> {
     Program::read(text).map_err(|error| ParseError::expected(&format!("a jq program ({error})"), text))
 }
 
-/// Reads words.
-///
-/// # Errors
-/// When there are none.
-pub fn parse_words(reply: &str) -> Result<String, ParseError> {
-    match reply.trim() {
-        "" => Err(ParseError::expected("what the response says", reply)),
-        words => Ok(words.to_owned()),
-    }
-}
-
-/// A call with its reply, and what is to be read from it.
-pub struct Reading<'a> {
-    /// The call.
-    pub call: &'a Call,
-    /// What the API does.
-    pub api_description: &'a str,
-    /// The body.
-    pub body: &'a Json,
-    /// What the reply is about.
-    pub about: &'a str,
-    /// What is to be read.
-    pub instructions: &'a str,
-}
-
-/// Reads a reply.
-///
-/// # Errors
-/// When the environment or the model ends it.
-pub async fn read(
-    mind: &Mind,
-    environment: &mut dyn Environment,
-    reading: &Reading<'_>,
-) -> Result<String, Stop> {
-    let arguments = Json::Object(reading.call.arguments.clone());
-    let schema = environment.reply_schema(&reading.call.api).unwrap_or_else(|| shape(reading.body));
-    let (example, snippet) = (shortened(reading.body, EXAMPLE), shortened(reading.body, SHOWN));
-    let mut input = Input {
-        api: &reading.call.api,
-        api_description: reading.api_description,
-        arguments: &arguments,
-        schema: &schema,
-        example: &example,
-        about: reading.about,
-        instructions: reading.instructions,
-    };
-    for (way, next) in [(prompt as Way, "jq from a snippet"), (snippet_prompt as Way, "reading the reply")] {
-        let because = match mind.ask_and_parse(environment, ROLE, way(&input)?, parse).await {
-            Ok(program) => match output(&program, reading.body) {
-                Ok(text) => return Ok(text),
-                Err(because) => because,
-            },
-            Err(Stop::Malformed { what, .. }) => what,
-            Err(stop) => return Err(stop),
-        };
-        environment.note(Note::FellBack { role: ROLE.to_owned(), to: next.to_owned(), because })?;
-        input.example = &snippet;
-    }
-    mind.ask_and_parse(environment, ROLE, reader_prompt(&input)?, parse_words).await
-}
-
-type Way = fn(&Input<'_>) -> Result<Vec<Message>, PromptError>;
-
-/// What a program puts out: values a line each; why there is nothing to use, where there is not.
-fn output(program: &Program, body: &Json) -> Result<String, String> {
+/// Runs a program; returns its outputs, a line each. The error says why they cannot be used.
+fn run(program: &Program, body: &Json) -> Result<String, String> {
     let values = program.run(body).map_err(|error| error.to_string())?;
     let empty = |value: &Json| match value {
         Json::Null => true,
@@ -155,15 +73,15 @@ fn output(program: &Program, body: &Json) -> Result<String, String> {
     if values.iter().all(empty) {
         return Err("the program puts nothing out".to_owned());
     }
-    let line = |value: &Json| match value {
+    let text_of = |value: &Json| match value {
         Json::String(text) => text.clone(),
-        other => shortened(other, READ),
+        other => shortened(other, MAX_OUTPUT_CHARS),
     };
     // A long list of outputs is cut at a whole one.
     let (mut text, mut left) = (String::new(), 0);
     for value in &values {
-        let line = line(value);
-        if text.len() + line.len() > READ && !text.is_empty() {
+        let line = text_of(value);
+        if text.len() + line.len() > MAX_OUTPUT_CHARS && !text.is_empty() {
             left += 1;
             continue;
         }
@@ -178,17 +96,17 @@ fn output(program: &Program, body: &Json) -> Result<String, String> {
     Ok(text)
 }
 
-/// The schema of a value, where the environment does not know that of the reply.
-fn shape(value: &Json) -> Json {
+/// The schema that one value shows.
+fn schema_of(value: &Json) -> Json {
     match value {
         Json::Null => json!({}),
         Json::Bool(_) => json!({"type": "boolean"}),
         Json::Number(_) => json!({"type": "number"}),
         Json::String(_) => json!({"type": "string"}),
-        Json::Array(items) => json!({"type": "array", "items": items.first().map_or(json!({}), shape)}),
+        Json::Array(items) => json!({"type": "array", "items": items.first().map_or(json!({}), schema_of)}),
         Json::Object(members) => {
             let properties: serde_json::Map<String, Json> =
-                members.iter().map(|(name, member)| (name.clone(), shape(member))).collect();
+                members.iter().map(|(name, member)| (name.clone(), schema_of(member))).collect();
             json!({"type": "object", "properties": properties})
         }
     }

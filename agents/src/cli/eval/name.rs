@@ -4,15 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use diorama_baselines::Agent;
-use diorama_baselines::function_calling::FunctionCalling;
 use diorama_baselines::mind::Mind;
-use diorama_baselines::planned::{Baseline, Planned};
-use diorama_baselines::prompted::{Prompted, Shots, Thoughts};
-use diorama_baselines::react::ReAct;
-use diorama_baselines::restgpt::executor::Parsing;
-use diorama_baselines::restgpt::{Planning, RestGpt};
-use diorama_baselines::reverse_chain::{Completion, ReverseChain};
+use diorama_baselines::{Agent, Baseline, Completion, Method, Parsing, Planning};
 use diorama_llm::{RequestOrigin, Sampling};
 
 use super::model::Connected;
@@ -151,31 +144,31 @@ impl Contender {
             Self::Scripted(policy) => policy.agent(privileged),
             Self::Model(name, without, model, sampling) => {
                 let mind = Mind::new(Arc::clone(model), sampling.clone(), origin);
-                of_model(*name, *without, mind)
+                Box::new(Baseline::new(mind, method(*name, *without)))
             }
         }
     }
 }
 
-fn of_model(name: ModelAgent, without: Part, mind: Mind) -> Box<dyn Agent> {
-    let planned = |baseline| Box::new(Planned::new(mind.clone(), baseline));
+fn method(name: ModelAgent, without: Part) -> Method {
+    let prompted = |has_example, has_steps| Method::Prompted { has_example, has_steps };
     match name {
-        ModelAgent::ReAct => Box::new(ReAct::new(mind)),
+        ModelAgent::FunctionCalling => Method::FunctionCalling,
+        ModelAgent::ReAct => Method::ReAct,
         ModelAgent::RestGpt => {
-            let planning = if without == Part::Planner { Planning::Left } else { Planning::Planner };
-            let parsing = if without == Part::Parser { Parsing::Left } else { Parsing::Parser };
-            Box::new(RestGpt::new(mind, planning, parsing))
+            let planning = if without == Part::Planner { Planning::None } else { Planning::Planner };
+            let parsing = if without == Part::Parser { Parsing::None } else { Parsing::Parser };
+            Method::RestGpt(planning, parsing)
         }
-        ModelAgent::ReverseChain => Box::new(ReverseChain::new(mind, Completion::AllAtOnce)),
-        ModelAgent::ReverseChainOneByOne => Box::new(ReverseChain::new(mind, Completion::OneByOne)),
-        ModelAgent::ReverseChainThreeStep => Box::new(ReverseChain::new(mind, Completion::ThreeStep)),
-        ModelAgent::ZeroShot => Box::new(Prompted::new(mind, Shots::Zero, Thoughts::Left)),
-        ModelAgent::FewShot => Box::new(Prompted::new(mind, Shots::Few, Thoughts::Left)),
-        ModelAgent::ZeroShotCot => Box::new(Prompted::new(mind, Shots::Zero, Thoughts::Written)),
-        ModelAgent::FewShotCot => Box::new(Prompted::new(mind, Shots::Few, Thoughts::Written)),
-        ModelAgent::Offline => planned(Baseline::Offline),
-        ModelAgent::Deps => planned(Baseline::Deps),
-        ModelAgent::Reflexion => planned(Baseline::Reflexion),
-        ModelAgent::FunctionCalling => Box::new(FunctionCalling::new(mind)),
+        ModelAgent::ReverseChain => Method::ReverseChain(Completion::AllAtOnce),
+        ModelAgent::ReverseChainOneByOne => Method::ReverseChain(Completion::OneByOne),
+        ModelAgent::ReverseChainThreeStep => Method::ReverseChain(Completion::ThreeStep),
+        ModelAgent::ZeroShot => prompted(false, false),
+        ModelAgent::FewShot => prompted(true, false),
+        ModelAgent::ZeroShotCot => prompted(false, true),
+        ModelAgent::FewShotCot => prompted(true, true),
+        ModelAgent::Offline => Method::Offline,
+        ModelAgent::Deps => Method::Deps,
+        ModelAgent::Reflexion => Method::Reflexion,
     }
 }

@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
-use diorama_baselines::Agent;
 use diorama_baselines::environment::{Answers, Budget};
-use diorama_baselines::function_calling::FunctionCalling;
 use diorama_baselines::mind::Mind;
-use diorama_baselines::react::ReAct;
 use diorama_baselines::trace::{Note, Recording, Step};
+use diorama_baselines::{Agent, Baseline, Method};
 use diorama_output::row::Dialogue;
 use diorama_proof::candidate::{CandidateCall, CandidateStage, End, FactClaim, Opening, Turn};
 use diorama_proof::{Candidate, Grounded};
@@ -65,10 +63,11 @@ pub async fn solve(
     let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;
     let mind = Mind::new(asker.as_model(STAGE), asker.sampling().clone(), asker.origin(STAGE, number));
-    let agent: Box<dyn Agent> = match protocol {
-        Protocol::Tools => Box::new(FunctionCalling::new(mind)),
-        Protocol::Text => Box::new(ReAct::new(mind)),
+    let method = match protocol {
+        Protocol::Tools => Method::FunctionCalling,
+        Protocol::Text => Method::ReAct,
     };
+    let agent = Baseline::new(mind, method);
     let mut recording = Recording::new(&mut environment);
     let stopped = agent.act(&mut recording).await.err();
     let steps = recording.into_steps();

@@ -1,0 +1,95 @@
+//! Owns the agents that ask a model: one agent, and the method by which it works.
+
+use crate::environment::{Environment, Soon};
+use crate::episode::Episode;
+use crate::mind::{Mind, Stop};
+use crate::note::Note;
+use crate::restgpt::{Parsing, Planning};
+use crate::reverse_chain::Completion;
+use crate::{Agent, function_calling, planned, prompted, react, restgpt, reverse_chain};
+
+/// An agent that asks a model.
+pub struct Baseline {
+    model: Mind,
+    method: Method,
+}
+
+/// The method of an agent that asks a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// The plain loop over a list of tools.
+    FunctionCalling,
+    /// Thought, action and observation in turn (Yao et al., 2023).
+    ReAct,
+    /// RestGPT (Song et al., 2023), whole or with a part left out, as in the ablation of the paper.
+    RestGpt(Planning, Parsing),
+    /// Reverse Chain (Zhang et al., 2023), or one of its variants.
+    ReverseChain(Completion),
+    /// A plan of nested calls in one reply: the prompted baselines of Reverse Chain's paper.
+    Prompted {
+        /// The prompt has an example (few-shot).
+        has_example: bool,
+        /// The model writes its steps first (chain of thought).
+        has_steps: bool,
+    },
+    /// Plans once and carries the plan out: a baseline of RestGPT's paper, as the next two are.
+    Offline,
+    /// Describes, explains and plans again after each step.
+    Deps,
+    /// Makes a second trial, which is shown a reflection on the first.
+    Reflexion,
+}
+
+impl Baseline {
+    /// Makes the agent of one episode.
+    #[must_use]
+    pub const fn new(model: Mind, method: Method) -> Self {
+        Self { model, method }
+    }
+}
+
+impl Agent for Baseline {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+        Box::pin(async move {
+            let mut episode = Episode::new(&self.model, environment);
+            match self.method.converse(&mut episode).await {
+                Ok(()) => Ok(()),
+                Err(Stop::Environment(error)) => Err(error),
+                Err(stop) => episode.note(Note::GaveUp { because: stop.to_string() }),
+            }
+        })
+    }
+}
+
+impl Method {
+    async fn converse(self, episode: &mut Episode<'_>) -> Result<(), Stop> {
+        match self {
+            Self::FunctionCalling => return function_calling::converse(episode).await,
+            Self::ReAct => return react::converse(episode).await,
+            _ => {}
+        }
+        while !episode.view().over {
+            let answer = self.answer(episode).await?;
+            episode.end_goal(&answer).await?;
+        }
+        Ok(())
+    }
+
+    /// Works on the open goal; returns the answer in words.
+    async fn answer(self, episode: &mut Episode<'_>) -> Result<String, Stop> {
+        if let Self::RestGpt(planning, parsing) = self {
+            return restgpt::answer(episode, planning, parsing).await;
+        }
+        let request = episode.last_request();
+        episode.search(&request).await?;
+        match self {
+            Self::ReverseChain(completion) => reverse_chain::answer(episode, completion).await,
+            Self::Prompted { has_example, has_steps } => {
+                prompted::answer(episode, has_example, has_steps).await
+            }
+            Self::Offline => planned::offline(episode).await,
+            Self::Deps => planned::deps(episode).await,
+            _ => planned::reflexion(episode).await,
+        }
+    }
+}
