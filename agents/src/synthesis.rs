@@ -8,6 +8,7 @@ pub mod authoring;
 pub mod caller;
 pub mod domain;
 pub mod draft;
+pub mod error;
 pub mod fingerprint;
 pub mod goal;
 pub mod inspect;

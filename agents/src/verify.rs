@@ -5,6 +5,7 @@
 //! row's checks.
 
 mod derive;
+mod error;
 
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
@@ -17,48 +18,17 @@ use diorama_simulator::grade::{Attempt, Prepared};
 use serde_json::Value as Json;
 
 pub use self::derive::OF_OLDER_ROWS;
-use crate::episode::{EpisodeError, Task, Worlds};
+pub use self::error::VerifyError;
+use self::error::{column, same};
+use crate::episode::{Task, Worlds};
 use crate::synthesis::row::{called, depth, nested, rc_level};
-
-/// What does not hold of a row.
-#[derive(Debug, thiserror::Error)]
-pub enum Unproven {
-    /// The row or its world cannot be used.
-    #[error(transparent)]
-    Episode(#[from] EpisodeError),
-    /// The replay gives something else than is written.
-    #[error("{what}: found {found}, the replay gives {expected}")]
-    Differs {
-        /// What.
-        what: String,
-        /// What is written.
-        found: String,
-        /// What the replay gives.
-        expected: String,
-    },
-    /// A column does not go with another.
-    #[error("{column}: {what}")]
-    Column {
-        /// The column.
-        column: &'static str,
-        /// What was found, and what was expected.
-        what: String,
-    },
-    /// The checks are not passed by the reference solution, or by something else.
-    #[error("checks: {0}")]
-    Checks(String),
-}
-
-fn column(column: &'static str, what: impl Into<String>) -> Unproven {
-    Unproven::Column { column, what: what.into() }
-}
 
 /// Replays a row. Whether all was derived that follows from its calls and messages: rows of an older version hold too
 /// little for that, as [`OF_OLDER_ROWS`] says.
 ///
 /// # Errors
-/// What does not hold.
-pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
+/// The first mismatch.
+pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     let task = Task::of(row)?;
     let world = worlds.get(&row.world_id)?;
     if world.hash != row.world_hash {
@@ -96,7 +66,7 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
     let derived = derive::compare(row, &task, &world)?;
     let log: Vec<_> = session.log().collect();
     let prepared = Prepared::with(&task.checks, &world.base, &world.vocabulary)
-        .map_err(|error| Unproven::Checks(error.to_string()))?;
+        .map_err(|error| VerifyError::Checks(error.to_string()))?;
     let gold = task.endings(|stage| stage.calls.end);
     let attempt = Attempt {
         base: &world.base,
@@ -106,20 +76,20 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, Unproven> {
         stages: &gold,
     };
     if !prepared.grade(&attempt).success {
-        return Err(Unproven::Checks("the reference solution does not pass them".to_owned()));
+        return Err(VerifyError::Checks("the reference solution does not pass them".to_owned()));
     }
     let fresh = session.initial().clone();
     let silent = task.endings(|_| 0);
     let idle = Attempt { last: &fresh, log: &[], stages: &silent, ..attempt };
     // Of a request that is declined without a call, the words are the whole solution.
     if !task.gold.is_empty() && prepared.grade(&idle).success {
-        return Err(Unproven::Checks("the words pass them without a call".to_owned()));
+        return Err(VerifyError::Checks("the words pass them without a call".to_owned()));
     }
     Ok(derived)
 }
 
-/// What is said of a row in short is what its calls give.
-fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unproven> {
+/// Checks the labels of a row against its calls.
+fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), VerifyError> {
     let depth = depth(&task.gold);
     if row.depth != depth {
         return Err(column("depth", format!("found {}, expected {depth}", row.depth)));
@@ -137,7 +107,7 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World) -> Result<(), Unpro
 }
 
 /// The domain is that of the last call; of a row without calls, one of the world's.
-fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Result<(), Unproven> {
+fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Result<(), VerifyError> {
     let is_named = |domain: &&model::Domain| *domain.name == *row.domain;
     let names: Vec<&str> = world.domains.iter().map(|domain| &*domain.name).collect();
     let expected =
@@ -158,7 +128,7 @@ fn domain(row: &Dialogue, called: Option<DomainId>, world: &model::World) -> Res
 }
 
 /// The reference answers are what the messages say: their texts stand there in order, and their places are in replies.
-fn answers(task: &Task) -> Result<(), Unproven> {
+fn answers(task: &Task) -> Result<(), VerifyError> {
     let wrong = |stage: usize, what: String| column("gold_answer", format!("stage {stage}: {what}"));
     if task.gold_answer.stages.len() != task.stages.len() {
         let (found, expected) = (task.gold_answer.stages.len(), task.stages.len());
@@ -201,8 +171,8 @@ fn place<'a>(reply: &'a Json, path: &str) -> Option<&'a Json> {
     reply.pointer(&if pointer.starts_with('/') { pointer } else { format!("/{pointer}") })
 }
 
-/// What the gates are said to have found could have been found of these calls.
-fn gates(task: &Task) -> Result<(), Unproven> {
+/// Checks that the counts of the gates are possible for these calls.
+fn gates(task: &Task) -> Result<(), VerifyError> {
     let GateReport { gold_calls, no_op, damage, grounded, .. } = &task.gates;
     let arguments: usize = task.gold.iter().map(|call| call.sources.len()).sum();
     let survived: u32 = damage.values().map(|tally| tally.survived).sum();
@@ -226,7 +196,7 @@ fn gates(task: &Task) -> Result<(), Unproven> {
 }
 
 /// The tools column holds the schemas of the visible APIs.
-fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(), Unproven> {
+fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(), VerifyError> {
     let tools: Vec<Json> =
         serde_json::from_str(&row.tools).map_err(|error| column("tools", error.to_string()))?;
     if tools == task.tools(world)? {
@@ -237,7 +207,7 @@ fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(
 }
 
 /// The messages tell the calls as they are recorded.
-fn messages(row: &Dialogue, task: &Task) -> Result<(), Unproven> {
+fn messages(row: &Dialogue, task: &Task) -> Result<(), VerifyError> {
     let calls = row
         .messages
         .iter()
@@ -263,17 +233,6 @@ fn messages(row: &Dialogue, task: &Task) -> Result<(), Unproven> {
         return Err(column("messages", "found fewer calls than reference calls"));
     }
     Ok(())
-}
-
-fn same(what: &str, found: &str, expected: &str) -> Result<(), Unproven> {
-    if found == expected {
-        return Ok(());
-    }
-    let short = |text: &str| -> String {
-        let cut: String = text.chars().take(120).collect();
-        if cut.len() < text.len() { format!("{cut}…") } else { cut }
-    };
-    Err(Unproven::Differs { what: what.to_owned(), found: short(found), expected: short(expected) })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Owns the agents that ask a model: one agent, and the method by which it works.
 
-use crate::environment::{Environment, Soon};
+use crate::environment::{Agent, Environment, Soon};
 use crate::episode::Episode;
 use crate::mind::{Mind, Stop};
 use crate::note::Note;
 use crate::restgpt::{Parsing, Planning};
 use crate::reverse_chain::Completion;
-use crate::{Agent, function_calling, planned, prompted, react, restgpt, reverse_chain};
+use crate::{function_calling, planned, prompted, react, restgpt, reverse_chain};
 
 /// An agent that asks a model.
 pub struct Baseline {

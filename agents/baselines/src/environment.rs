@@ -1,11 +1,12 @@
-//! What an agent under test holds: a view of the conversation, and a few things to do in it.
+//! The contract between an agent under test and the conversation that it is in.
 //!
-//! An agent sees what a user and a server would show it. It cannot name a check, a gold call or what the user holds back:
-//! those are a judge's, in a package that this one does not know. In process and over HTTP are two implementations of one
+//! An agent sees what a user and a server would show it. It cannot name a check, a reference call or withheld information:
+//! those are a judge's, in a package that this one does not know. In process and over HTTP are two implementations of the
 //! contract.
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
@@ -17,60 +18,72 @@ use crate::note::Note;
 
 pub use diorama_seeds::ending::{Answers, Finish};
 
-/// What an environment gives when it is asked for something: soon, and it may fail.
+/// The result of an action, which takes time and may fail.
 pub type Soon<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
 
 /// A conversation that an agent is in.
 pub trait Environment: Send {
-    /// What the agent sees now.
+    /// The agent's view now.
     fn view(&self) -> &View;
 
-    /// What is left of the budget.
+    /// The rest of the budget.
     fn budget(&self) -> Budget;
 
     /// Calls an API by name.
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply>;
 
-    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the stage.
+    /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the goal.
     fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer>;
 
-    /// Ends the stage that is open.
+    /// Ends the open goal.
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer>;
 
-    /// The JSON Schema of a visible API's reply, where the environment knows it; what a served document would say.
+    /// The JSON Schema of a visible API's reply, where the environment knows it.
     fn reply_schema(&self, _api: &str) -> Option<Json> {
         None
     }
 
-    /// Takes note of what an agent does beside acting. The tokens of a request to a model are taken from the budget.
+    /// Notes an event beside acting. The tokens of a request to a model are taken from the budget.
     ///
     /// # Errors
-    /// That the budget of tokens or of time is used up.
+    /// When the budget of tokens or of time is used up.
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError>;
 }
 
-/// What an agent sees.
+/// An agent under test.
+pub trait Agent: Send + Sync {
+    /// Acts until the conversation is over, or the agent gives up.
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()>;
+}
+
+impl<A: Agent + ?Sized> Agent for Arc<A> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+        (**self).act(environment)
+    }
+}
+
+/// The part of a conversation that an agent sees.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct View {
     /// The system message.
     pub system: String,
-    /// What was said and called so far, oldest first; the user's opening is the first.
+    /// Messages and calls, oldest first; the user's opening is the first.
     pub conversation: Vec<Said>,
     /// The tools that may be called, in OpenAI's function format. A search adds to them. Where answers are structured, one
-    /// of them is `finish`, whose schema names the facts that the open stage asks for.
+    /// of them is `finish`, whose schema names the facts that the open goal asks for.
     pub tools: Vec<Json>,
-    /// Whether the user has nothing more to say.
+    /// True when the user has nothing more to say.
     pub over: bool,
 }
 
-/// Something that was said or done.
+/// A message, or a call with its reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Said {
-    /// By the user.
+    /// Message of the user.
     User(String),
-    /// By the agent.
+    /// Message of the agent.
     Agent(String),
-    /// A call of the agent, and its reply.
+    /// Call of the agent, and its reply.
     Call(Call, Reply),
 }
 
@@ -83,36 +96,36 @@ pub struct Reply {
     pub body: Json,
 }
 
-/// What the user answers.
+/// The user's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// The words; none when the user has nothing more to say.
+    /// `None` when the user has nothing more to say.
     pub words: Option<String>,
-    /// Whether the conversation is over.
+    /// True when the conversation is over.
     pub over: bool,
 }
 
-/// What an agent may use up.
+/// The limits of an episode, or the rest of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Steps: calls and messages together.
+    /// Calls and messages together.
     pub steps: u32,
-    /// Calls.
+    /// Calls alone.
     pub calls: u32,
-    /// Tokens of a model, counted by whoever asks it.
+    /// Tokens of requests to a model and of its replies.
     pub tokens: u64,
-    /// Milliseconds.
+    /// Milliseconds since the episode began.
     pub time_ms: u64,
 }
 
-/// Why an environment does not do what it was asked for.
+/// The reason for which an environment does not act.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[serde(tag = "because", rename_all = "snake_case")]
 pub enum EnvironmentError {
     /// The budget is used up.
     #[error("the budget of {what} is used up")]
     Spent {
-        /// Of what.
+        /// The limit.
         what: Spent,
     },
     /// The conversation is over.
@@ -121,44 +134,44 @@ pub enum EnvironmentError {
     /// The server cannot be reached, or answers something else than a server of sessions does.
     #[error("{what}; start `diorama serve --tasks`, or check --server")]
     Transport {
-        /// What was found.
+        /// The server's answer, or the error of the connection.
         what: String,
     },
-    /// The model gives no reply; that is no fault of the agent's.
+    /// The model gives no reply, which is no error of the agent.
     #[error("no reply of the model: {what}")]
     Model {
-        /// What went wrong.
+        /// The model's error.
         what: String,
     },
-    /// The server does not do it.
+    /// The server refuses.
     #[error("the server answered {status}: {detail}")]
     Refused {
-        /// Its status.
+        /// HTTP status.
         status: u16,
-        /// What it says.
+        /// The server's explanation.
         detail: String,
     },
 }
 
 impl EnvironmentError {
-    /// Whether a model or a server was wanting: what ended so says nothing of the agent.
+    /// Returns true where a model or a server failed, so that the episode says nothing of the agent.
     #[must_use]
     pub const fn is_want(&self) -> bool {
         matches!(self, Self::Model { .. } | Self::Transport { .. })
     }
 }
 
-/// What was used up.
+/// A limit that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Spent {
-    /// Steps.
+    /// Calls and messages together.
     Steps,
-    /// Calls.
+    /// Calls alone.
     Calls,
-    /// Tokens.
+    /// Tokens of a model.
     Tokens,
-    /// Time.
+    /// Time since the episode began.
     Time,
 }
 
@@ -174,20 +187,20 @@ impl std::fmt::Display for Spent {
 }
 
 impl Budget {
-    /// The budget of an episode where nobody asks for another: generous for an agent, finite for a loop.
+    /// The default for agents without a model: generous for an agent, finite for a loop.
     pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
 
-    /// The same for agents that ask a model: one that a loop does not make expensive.
+    /// The default for agents that ask a model: a loop does not become expensive.
     pub const WITH_MODEL: Self = Self { steps: 60, calls: 40, tokens: 200_000, ..Self::USUAL };
 
-    /// No bound: what was done within one is done again.
+    /// No limit, for replays of episodes that had one.
     pub const UNBOUNDED: Self =
         Self { steps: u32::MAX, calls: u32::MAX, tokens: u64::MAX, time_ms: u64::MAX };
 
-    /// Takes a step, and a call where it is one; `used_ms` is how long the episode has taken so far.
+    /// Takes a step, and a call where it is one; `used_ms` is the time since the episode began.
     ///
     /// # Errors
-    /// What is used up.
+    /// The limit that is used up.
     pub fn take(&mut self, is_call: bool, used_ms: u64) -> Result<(), EnvironmentError> {
         let spent = |what| Err(EnvironmentError::Spent { what });
         if used_ms > self.time_ms {
@@ -202,37 +215,22 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes what a note stands for: the tokens of a request to a model.
+    /// Takes the tokens of a request to a model.
     ///
     /// # Errors
-    /// What is used up.
+    /// The limit that is used up.
     pub fn note(&mut self, note: &Note, used_ms: u64) -> Result<(), EnvironmentError> {
+        let spent = |what| Err(EnvironmentError::Spent { what });
         if let Note::Asked(asked) = note {
-            self.spend_tokens(asked.tokens())?;
+            let Some(left) = self.tokens.checked_sub(asked.tokens()) else { return spent(Spent::Tokens) };
+            self.tokens = left;
         }
-        if used_ms > self.time_ms {
-            return Err(EnvironmentError::Spent { what: Spent::Time });
-        }
-        Ok(())
-    }
-
-    /// Takes tokens.
-    ///
-    /// # Errors
-    /// That they are used up.
-    pub const fn spend_tokens(&mut self, tokens: u64) -> Result<(), EnvironmentError> {
-        match self.tokens.checked_sub(tokens) {
-            Some(left) => {
-                self.tokens = left;
-                Ok(())
-            }
-            None => Err(EnvironmentError::Spent { what: Spent::Tokens }),
-        }
+        if used_ms > self.time_ms { spent(Spent::Time) } else { Ok(()) }
     }
 }
 
 impl View {
-    /// Adds the tools that a search has found.
+    /// Adds the tools in a search's reply.
     pub fn found(&mut self, search: &Json) {
         for function in search.get("tools").and_then(Json::as_array).into_iter().flatten() {
             let tool = json!({"type": "function", "function": function});
@@ -242,7 +240,7 @@ impl View {
         }
     }
 
-    /// Takes in a call: its reply is shown, and what a search has found.
+    /// Adds a call with its reply, and the tools that a search has found.
     pub fn called(&mut self, call: &Call, reply: &Reply) {
         if call.api == TOOL_SEARCHER {
             self.found(&reply.body);
@@ -250,20 +248,20 @@ impl View {
         self.conversation.push(Said::Call(call.clone(), reply.clone()));
     }
 
-    /// Takes in what the agent says, and what the user answers.
+    /// Adds a message of the agent, and the user's answer.
     pub fn heard(&mut self, words: &str, answer: &Answer) {
         self.conversation.push(Said::Agent(words.to_owned()));
         self.conversation.extend(answer.words.clone().map(Said::User));
         self.over = answer.over;
     }
 
-    /// Whether a tool is visible.
+    /// Returns true where a tool is visible.
     #[must_use]
     pub fn shows(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool["function"]["name"] == name)
     }
 
-    /// Shows the tool that ends the stage that is open, instead of the one before.
+    /// Replaces the tool that ends the open goal.
     pub fn ends_with(&mut self, finish: Option<Json>) {
         self.tools.retain(|tool| tool["function"]["name"] != FINISH);
         self.tools.extend(finish);

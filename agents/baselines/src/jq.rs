@@ -22,16 +22,16 @@ use self::error::{JqError, MAX_STEPS, fails, unknown};
 use self::value::{arithmetic, compare, index, is_true, size, slice};
 
 /// Characters of a program.
-const PROGRAM: usize = 1_000;
+const MAX_PROGRAM_CHARS: usize = 1_000;
 /// Brackets inside brackets.
-const DEPTH: usize = 32;
-/// A program that can be read.
+const MAX_DEPTH: usize = 32;
+/// A valid program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     text: String,
 }
 
-/// What is charged to, and the variables in scope.
+/// One evaluation: the steps that are left, and the variables in scope.
 pub(crate) struct Run {
     left: usize,
     variables: Vec<(String, Json)>,
@@ -41,7 +41,7 @@ type Values = Result<Vec<Json>, JqError>;
 type Filter<'s> = Term<&'s str>;
 
 impl Program {
-    /// Reads a program; nothing runs.
+    /// Parses a program, and does not run it.
     ///
     /// # Errors
     /// When it is too long, too deep, or no jq.
@@ -51,7 +51,7 @@ impl Program {
         if text.is_empty() {
             return wrong("the program is empty");
         }
-        if text.chars().count() > PROGRAM {
+        if text.chars().count() > MAX_PROGRAM_CHARS {
             return wrong("the program is longer than 1,000 characters");
         }
         // The parser recurses over brackets and signs.
@@ -62,7 +62,7 @@ impl Program {
                 ')' | ']' | '}' => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            if depth > DEPTH {
+            if depth > MAX_DEPTH {
                 return wrong("the program has more than 32 brackets inside each other");
             }
         }
@@ -235,21 +235,17 @@ impl Run {
     ) -> Values {
         match op {
             BinaryOp::Pipe(None) => {
-                let mut found = Vec::new();
-                for value in self.eval(left, input)? {
-                    found.extend(self.eval(right, &value)?);
-                }
-                Ok(found)
+                let values = self.eval(left, input)?;
+                self.flat_map(&values, |run, value| run.eval(right, value))
             }
             BinaryOp::Pipe(Some(Pattern::Var(name))) => {
-                let mut found = Vec::new();
-                for value in self.eval(left, input)? {
-                    self.variables.push(((*name).to_owned(), value));
-                    let outputs = self.eval(right, input);
-                    self.variables.pop();
-                    found.extend(outputs?);
-                }
-                Ok(found)
+                let values = self.eval(left, input)?;
+                self.flat_map(&values, |run, value| {
+                    run.variables.push(((*name).to_owned(), value.clone()));
+                    let outputs = run.eval(right, input);
+                    run.variables.pop();
+                    outputs
+                })
             }
             BinaryOp::Pipe(Some(_)) => unknown("a pattern after `as`"),
             BinaryOp::Comma => {
@@ -267,16 +263,14 @@ impl Run {
             }
             BinaryOp::Or | BinaryOp::And => {
                 let decided = matches!(op, BinaryOp::Or);
-                let mut found = Vec::new();
-                for value in self.eval(left, input)? {
-                    if is_true(&value) == decided {
-                        found.push(Json::Bool(decided));
-                    } else {
-                        let others = self.eval(right, input)?;
-                        found.extend(others.iter().map(|other| Json::Bool(is_true(other))));
+                let values = self.eval(left, input)?;
+                self.flat_map(&values, |run, value| {
+                    if is_true(value) == decided {
+                        return Ok(vec![Json::Bool(decided)]);
                     }
-                }
-                Ok(found)
+                    let others = run.eval(right, input)?;
+                    Ok(others.iter().map(|other| Json::Bool(is_true(other))).collect())
+                })
             }
             BinaryOp::Math(math) => self.pairs(left, right, input, |run, a, b| run.computed(math, a, b)),
             BinaryOp::Cmp(cmp) => {
@@ -313,12 +307,18 @@ impl Run {
         mut make: impl FnMut(&mut Self, &Json, &Json) -> Result<Json, JqError>,
     ) -> Values {
         let (ones, others) = (self.eval(left, input)?, self.eval(right, input)?);
+        self.flat_map(&others, |run, other| ones.iter().map(|one| make(run, one, other)).collect())
+    }
+
+    /// The outputs of `make` for each of the values.
+    pub(crate) fn flat_map(
+        &mut self,
+        values: &[Json],
+        mut make: impl FnMut(&mut Self, &Json) -> Values,
+    ) -> Values {
         let mut found = Vec::new();
-        for other in &others {
-            for one in &ones {
-                let made = make(self, one, other)?;
-                found.push(made);
-            }
+        for value in values {
+            found.extend(make(self, value)?);
         }
         Ok(found)
     }
@@ -329,45 +329,29 @@ impl Run {
         otherwise: Option<&Filter<'_>>,
         input: &Json,
     ) -> Values {
-        let Some(((condition, then), rest)) = branches.split_first() else {
+        let Some(((condition, then), others)) = branches.split_first() else {
             return otherwise.map_or_else(|| Ok(vec![input.clone()]), |term| self.eval(term, input));
         };
-        let mut found = Vec::new();
-        for value in self.eval(condition, input)? {
-            found.extend(if is_true(&value) {
-                self.eval(then, input)?
-            } else {
-                self.branch(rest, otherwise, input)?
-            });
-        }
-        Ok(found)
+        let values = self.eval(condition, input)?;
+        self.flat_map(&values, |run, value| {
+            if is_true(value) { run.eval(then, input) } else { run.branch(others, otherwise, input) }
+        })
     }
 
     fn walk(&mut self, starts: Vec<Json>, path: &Path<Filter<'_>>, input: &Json) -> Values {
-        let mut values = starts;
-        for (part, opt) in &path.0 {
-            let mut next = Vec::new();
-            for value in values {
-                match self.part(&value, part, input) {
-                    Ok(found) => next.extend(found),
-                    Err(JqError::Value(_)) if matches!(opt, Opt::Optional) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            values = next;
-        }
-        Ok(values)
+        path.0.iter().try_fold(starts, |values, (part, opt)| {
+            self.flat_map(&values, |run, value| match run.part(value, part, input) {
+                Err(JqError::Value(_)) if matches!(opt, Opt::Optional) => Ok(Vec::new()),
+                result => result,
+            })
+        })
     }
 
     fn part(&mut self, value: &Json, part: &Part<Filter<'_>>, input: &Json) -> Values {
         match part {
             Part::Index(at) => {
-                let mut found = Vec::new();
-                for at in self.eval(at, input)? {
-                    let member = index(value, &at)?;
-                    found.push(self.make(member)?);
-                }
-                Ok(found)
+                let positions = self.eval(at, input)?;
+                self.flat_map(&positions, |run, at| Ok(vec![run.make(index(value, at)?)?]))
             }
             Part::Range(None, None) => self.items(value),
             Part::Range(from, to) => {

@@ -1,33 +1,33 @@
-//! Owns what an agent does beside acting: requests to a model, malformed replies, fallbacks, and giving up.
+//! Owns the notes of an episode beside actions: requests to a model, malformed replies, fallbacks, and giving up.
 
 use diorama_llm::{FinishReason, Message, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 
-/// What an agent does beside acting.
+/// An event of an episode beside acting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
-    /// It asked a model.
+    /// The agent asked a model.
     Asked(Box<Asked>),
     /// A reply of the model is not of the form asked for; it is asked once more, with these words.
     Malformed {
         /// The role whose reply it is.
         role: String,
-        /// What was found, and what was expected.
+        /// Found and expected form.
         what: String,
     },
-    /// One way did not work, and the next was taken.
+    /// One way failed, and the next was taken.
     FellBack {
-        /// The role that did.
+        /// The role that fell back.
         role: String,
-        /// The way that is taken now.
+        /// The next way.
         to: String,
-        /// Why the one before did not work.
+        /// The error of the way before.
         because: String,
     },
-    /// It stopped before the conversation was over.
+    /// The agent stopped before the conversation was over.
     GaveUp {
-        /// Why.
+        /// The reason.
         because: String,
     },
 }
@@ -37,7 +37,7 @@ pub enum Note {
 pub struct Asked {
     /// The role that the model plays.
     pub role: String,
-    /// How many messages are those of the role's request before, which are not written again.
+    /// Number of leading messages that are those of the role's request before, which are not written again.
     pub same: usize,
     /// The messages that were sent after those.
     pub messages: Vec<Message>,
@@ -49,20 +49,20 @@ pub struct Asked {
     /// The reasoning that came back apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
-    /// Why the model declined.
+    /// The model's reason for a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// The calls that came back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Why the reply ends.
+    /// The reason for which the reply ends.
     pub finish_reason: FinishReason,
     /// Tokens, as the server reports them.
     pub usage: Option<Usage>,
 }
 
 impl Asked {
-    /// The tokens that are taken from the budget: those reported, else one for each four bytes.
+    /// Tokens that are taken from the budget: as the server reports them, else one for each four bytes.
     #[must_use]
     pub fn tokens(&self) -> u64 {
         let guess = || {

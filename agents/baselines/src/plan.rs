@@ -43,7 +43,7 @@ fn call<'a>(
             return Ok(reply.clone());
         }
         let document = documents.iter().find(|document| document.name == plan.api);
-        let parameters = document.map(Document::places).unwrap_or_default();
+        let parameters = document.map(Document::positions).unwrap_or_default();
         let mut arguments = Map::new();
         for (name, filled) in plan.named(&parameters) {
             let value = match filled {
@@ -83,6 +83,7 @@ mod tests {
             "Buy(shop='Mo's Bikes', id=ShopName2ID('Mo's Bikes'))",
         );
         check("Add(tags=['a', 'b'], n=-1.5, on=True)", "Add(tags=[\"a\",\"b\"], n=-1.5, on=true)");
+        check("Add(tags=['a', {'b': 1,},], n=2,)", "Add(tags=[\"a\",{\"b\":1}], n=2)");
         check("Go(at=Flight(no='7').departure)", "Go(at=Flight(no='7'))");
         check("Price(of=Orders(user=Id(name='J'))['The Kite'])", "Price(of=Orders(user=Id(name='J')))");
         assert!(parse("Ride(to='x') if (Find(a='y'))").is_err());

@@ -10,7 +10,7 @@ use crate::episode::{Episode, Role};
 use crate::mind::{ParseError, Stop};
 use crate::plan::{Known, carry_out, find};
 use crate::toolbox::Document;
-use crate::types::members;
+use crate::types::leaves;
 
 const ZERO_SHOT: Role = Role { name: "plan", prompt: "reverse-chain/zero-shot" };
 const FEW_SHOT: Role = Role { name: "plan", prompt: "reverse-chain/few-shot" };
@@ -48,7 +48,7 @@ pub(crate) async fn answer(
 /// An API with the properties of its reply, where the environment knows the schema.
 fn known(episode: &Episode<'_>, document: &Document) -> Known {
     let schema = episode.reply_schema(&document.name).unwrap_or_default();
-    let gives = members(&schema).into_iter().map(|(name, _)| name.to_owned()).collect();
+    let gives = leaves(&schema).into_iter().map(|(name, _)| name.to_owned()).collect();
     Known { api: document.name.clone(), gives }
 }
 
@@ -56,7 +56,7 @@ fn signature<'a>(document: &'a Document, known: &Known) -> Signature<'a> {
     let gives =
         if known.gives.is_empty() { String::new() } else { format!(" -> {}", known.gives.join(", ")) };
     Signature {
-        form: format!("{}({}){gives}", document.name, document.places().join(", ")),
+        form: format!("{}({}){gives}", document.name, document.positions().join(", ")),
         description: &document.description,
         parameters: &document.parameters,
     }

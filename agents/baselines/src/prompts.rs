@@ -1,4 +1,4 @@
-//! Prompts: files under `agents/prompts/`, rendered with what a role is given.
+//! Prompts: files under `agents/prompts/`, rendered with the input of a role.
 //!
 //! A file is cut into messages at lines of `<<system>>`, `<<user>>` and `<<assistant>>` before anything is filled in, so that
 //! no user, document or reply can open a message of its own. A bound keeps templates from running on. Lists, objects, booleans
@@ -14,10 +14,10 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Instructions that one prompt may take: enough for some thousand APIs.
-const FUEL: u64 = 2_000_000;
+/// Instructions of the template engine for one prompt: enough for some thousand APIs.
+const MAX_INSTRUCTIONS: u64 = 2_000_000;
 
-/// A prompt that cannot be filled in: a fault of its file.
+/// A prompt that cannot be filled in: an error of its file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the prompt {name}: {what}")]
 pub struct PromptError {
@@ -67,7 +67,7 @@ files! {
     "reverse-chain/zero-shot",
 }
 
-/// Who says a part of a prompt.
+/// The speaker of a part of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaker {
     System,
@@ -79,7 +79,7 @@ enum Speaker {
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
-    /// By prompt: who says which template.
+    /// By prompt: the speaker and the template of each part.
     parts: BTreeMap<String, Vec<(Speaker, String)>>,
 }
 
@@ -94,7 +94,7 @@ impl Prompts {
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, PromptError> {
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
-        templates.set_fuel(Some(FUEL));
+        templates.set_fuel(Some(MAX_INSTRUCTIONS));
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
         templates.set_formatter(as_json);
@@ -120,7 +120,7 @@ impl Prompts {
     /// The messages of a prompt, filled in.
     ///
     /// # Errors
-    /// When there is none of the name, or the input lacks something that it names.
+    /// When there is no prompt of the name, or the input lacks a value that it names.
     pub fn render(&self, name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
         let missing = || PromptError { name: name.to_owned(), what: "there is none of this name".to_owned() };
         let parts = self.parts.get(name).ok_or_else(missing)?;
@@ -197,7 +197,7 @@ fn cut(file: &str) -> Vec<(Speaker, String)> {
 /// The messages of a prompt, filled in.
 ///
 /// # Errors
-/// When the input lacks something that the file names.
+/// When the input lacks a value that the file names.
 pub fn render(name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
     PROMPTS.as_ref().map_err(Clone::clone)?.render(name, input)
 }

@@ -1,4 +1,4 @@
-//! What agents that read and write text see of the tools and of the conversation.
+//! The tools and the conversation as text, for agents that read and write text.
 
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
@@ -8,18 +8,18 @@ use serde_json::{Map, Value as Json};
 
 use crate::environment::{Environment, EnvironmentError, Said, View};
 
-/// What is known of an API.
+/// An API as its tool describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Document {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// What it does.
+    /// The tool's description.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Json,
 }
 
-/// The visible APIs, without the search and the tool that ends a stage.
+/// The visible APIs, without the search and `finish`.
 #[must_use]
 pub fn documents(view: &View) -> Vec<Document> {
     let mut found: Vec<Document> = Vec::new();
@@ -34,7 +34,7 @@ pub fn documents(view: &View) -> Vec<Document> {
     found
 }
 
-/// Whether tools have to be searched for.
+/// Returns true where tools have to be searched for.
 #[must_use]
 pub fn searches(view: &View) -> bool {
     view.tools.iter().any(|tool| tool["function"]["name"] == TOOL_SEARCHER)
@@ -43,7 +43,7 @@ pub fn searches(view: &View) -> bool {
 /// Searches for tools where they have to be searched for.
 ///
 /// # Errors
-/// When the environment does not do it.
+/// When the environment refuses the search.
 pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
     if !searches(environment.view()) {
         return Ok(());
@@ -52,16 +52,15 @@ pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Resu
     environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
 }
 
-/// The schema of the tool that ends the open stage, where there is one.
+/// The schema of `finish`, where answers are structured.
 #[must_use]
 pub fn finish_schema(view: &View) -> Option<&Json> {
     let tool = view.tools.iter().find(|tool| tool["function"]["name"] == FINISH)?;
     tool.get("function")?.get("parameters")
 }
 
-/// What user and agent have said, a line each.
-#[must_use]
-pub fn transcript(view: &View) -> String {
+/// The messages of user and agent, a line each.
+pub(crate) fn transcript(view: &View) -> String {
     let line = |said: &Said| match said {
         Said::User(words) => Some(format!("User: {words}")),
         Said::Agent(words) if !words.is_empty() => Some(format!("Assistant: {words}")),
@@ -71,7 +70,7 @@ pub fn transcript(view: &View) -> String {
 }
 
 impl Document {
-    /// Its parameters: name, schema, and whether it must be given.
+    /// The parameters: name, schema, and true where it is required.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Json, bool)> {
         let required = self.parameters.get("required").and_then(Json::as_array);
         let must = move |name: &str| {
@@ -80,12 +79,9 @@ impl Document {
         let properties = self.parameters.get("properties").and_then(Json::as_object);
         properties.into_iter().flatten().map(move |(name, schema)| (&**name, schema, must(name)))
     }
-}
 
-impl Document {
     /// The same API with one of its parameters alone.
-    #[must_use]
-    pub fn with_only(&self, name: &str, schema: &Json, must: bool) -> Self {
+    pub(crate) fn with_only(&self, name: &str, schema: &Json, must: bool) -> Self {
         let properties = Map::from_iter([(name.to_owned(), schema.clone())]);
         let required: Vec<&str> = must.then_some(name).into_iter().collect();
         let parameters =
@@ -93,10 +89,9 @@ impl Document {
         Self { parameters, ..self.clone() }
     }
 
-    /// The names of its parameters in the order in which arguments without names stand for them: those that must be given as
-    /// the document lists them, then the others.
-    #[must_use]
-    pub fn places(&self) -> Vec<&str> {
+    /// The parameters' names in the order of positional arguments: the required ones as the document lists them, then the
+    /// others.
+    pub(crate) fn positions(&self) -> Vec<&str> {
         let required = self.parameters.get("required").and_then(Json::as_array).into_iter().flatten();
         let mut names: Vec<&str> = required.filter_map(Json::as_str).collect();
         let others: Vec<&str> =
@@ -106,9 +101,8 @@ impl Document {
     }
 }
 
-/// A value as text that is no longer than `most` characters: lists lose whole items, and say how many.
-#[must_use]
-pub fn shortened(value: &Json, most: usize) -> String {
+/// A value as JSON of at most `most` characters and a remark: long lists lose whole items first.
+pub(crate) fn shortened(value: &Json, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() <= most {
         return text;
@@ -127,7 +121,7 @@ pub fn shortened(value: &Json, most: usize) -> String {
     }
 }
 
-/// Drops the second half of the longest list; whether there was one to drop from.
+/// Drops the second half of the longest list; returns false where every list has one item at most.
 fn drop_items(value: &mut Json) -> bool {
     fn longest(value: &Json) -> usize {
         match value {

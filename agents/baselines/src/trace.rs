@@ -1,6 +1,6 @@
-//! What an agent did, step by step, with what it asked of a model and what came back.
+//! The trace of an episode: its actions and notes, step by step.
 //!
-//! [`Recording`] is an environment around another that writes everything down. A recorded episode can be acted again
+//! [`Recording`] is an environment around another that records everything. A recorded episode can be acted again
 //! ([`act_again`]) without a model, which is how stored runs are graded anew.
 
 use std::collections::HashMap;
@@ -28,62 +28,71 @@ pub enum Step {
         status: u16,
         /// The body.
         body: Json,
-        /// Of a search: the APIs that it found.
+        /// The APIs that a search found.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         found: Vec<String>,
     },
-    /// Words to the user.
+    /// A message to the user.
     Said {
         /// The words.
         words: String,
-        /// What the user answered.
+        /// The user's answer.
         answer: Option<String>,
-        /// Whether the conversation is over.
+        /// True when the conversation is over.
         over: bool,
     },
-    /// The end of a stage.
+    /// The end of a goal.
     Finished {
-        /// How.
+        /// The arguments of `finish`.
         end: Finish,
-        /// What the user said next.
+        /// The user's next request.
         answer: Option<String>,
-        /// Whether the conversation is over.
+        /// True when the conversation is over.
         over: bool,
     },
-    /// Something that the environment did not do, with what it said.
+    /// An action that the environment refused.
     Refused {
-        /// The end of a stage that is none.
+        /// The refused end of a goal.
         end: Option<Finish>,
-        /// Why.
+        /// The reason.
         error: EnvironmentError,
     },
-    /// What the agent did beside acting.
+    /// An event beside acting.
     Noted(Note),
 }
 
-/// An environment that writes down what is done in it.
+/// An environment that records the actions and notes in another.
 pub struct Recording<'a> {
     inner: &'a mut dyn Environment,
     steps: Vec<Step>,
-    /// What was sent last, by role.
+    /// The last request of each role.
     sent: HashMap<String, Vec<Message>>,
 }
 
 impl<'a> Recording<'a> {
-    /// Writes down what is done in an environment.
+    /// Records an environment.
     pub fn new(inner: &'a mut dyn Environment) -> Self {
         Self { inner, steps: Vec::new(), sent: HashMap::new() }
     }
 
-    /// What was written down.
+    /// The recorded steps.
     #[must_use]
     pub fn into_steps(self) -> Vec<Step> {
         self.steps
     }
 
-    fn refused<T>(&mut self, end: Option<&Finish>, error: EnvironmentError) -> Result<T, EnvironmentError> {
-        self.steps.push(Step::Refused { end: end.cloned(), error: error.clone() });
-        Err(error)
+    /// Adds the step of a result; `end` is the end of a goal that may be refused.
+    fn record<T>(
+        &mut self,
+        result: Result<T, EnvironmentError>,
+        end: Option<&Finish>,
+        step: impl FnOnce(&T) -> Step,
+    ) -> Result<T, EnvironmentError> {
+        self.steps.push(match &result {
+            Ok(value) => step(value),
+            Err(error) => Step::Refused { end: end.cloned(), error: error.clone() },
+        });
+        result
     }
 
     /// Leaves out the messages that the role's request before had as well.
@@ -106,41 +115,35 @@ impl Environment for Recording<'_> {
 
     fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
         Box::pin(async move {
-            match self.inner.call(call).await {
-                Ok(reply) => {
-                    let found = if call.api == TOOL_SEARCHER { names_found(&reply.body) } else { Vec::new() };
-                    let Reply { status, body } = reply.clone();
-                    self.steps.push(Step::Called { call: call.clone(), status, body, found });
-                    Ok(reply)
-                }
-                Err(error) => self.refused(None, error),
-            }
+            let result = self.inner.call(call).await;
+            self.record(result, None, |Reply { status, body }| Step::Called {
+                call: call.clone(),
+                status: *status,
+                body: body.clone(),
+                found: if call.api == TOOL_SEARCHER { names_found(body) } else { Vec::new() },
+            })
         })
     }
 
     fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
         Box::pin(async move {
-            match self.inner.say(words).await {
-                Ok(answer) => {
-                    let Answer { words: said, over } = answer.clone();
-                    self.steps.push(Step::Said { words: words.to_owned(), answer: said, over });
-                    Ok(answer)
-                }
-                Err(error) => self.refused(None, error),
-            }
+            let result = self.inner.say(words).await;
+            self.record(result, None, |answer| Step::Said {
+                words: words.to_owned(),
+                answer: answer.words.clone(),
+                over: answer.over,
+            })
         })
     }
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
         Box::pin(async move {
-            match self.inner.finish(end).await {
-                Ok(answer) => {
-                    let Answer { words, over } = answer.clone();
-                    self.steps.push(Step::Finished { end: end.clone(), answer: words, over });
-                    Ok(answer)
-                }
-                Err(error) => self.refused(Some(end), error),
-            }
+            let result = self.inner.finish(end).await;
+            self.record(result, Some(end), |answer| Step::Finished {
+                end: end.clone(),
+                answer: answer.words.clone(),
+                over: answer.over,
+            })
         })
     }
 
@@ -158,10 +161,10 @@ impl Environment for Recording<'_> {
     }
 }
 
-/// Does again what was written down. What the environment refused then is not done again.
+/// Repeats the recorded actions, without those that the environment refused.
 ///
 /// # Errors
-/// What the environment does not do now.
+/// The first action that the environment refuses now.
 pub async fn act_again(steps: &[Step], environment: &mut dyn Environment) -> Result<(), EnvironmentError> {
     for step in steps {
         match step {
@@ -180,7 +183,7 @@ pub async fn act_again(steps: &[Step], environment: &mut dyn Environment) -> Res
     Ok(())
 }
 
-/// The APIs that a search shows.
+/// The names of the APIs in a search's reply.
 #[must_use]
 pub fn names_found(body: &Json) -> Vec<String> {
     let tools = body.get("tools").and_then(Json::as_array).into_iter().flatten();

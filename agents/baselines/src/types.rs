@@ -1,29 +1,29 @@
-//! Types of arguments and of what replies give, as JSON Schemas tell them.
+//! Types of arguments and of replies' properties, from their JSON Schemas.
 
 use serde_json::Value as Json;
 
-/// A type, as far as one value can stand for another.
+/// A type, as coarse as one value can stand in for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Text.
+    /// A string without a format.
     Text,
-    /// One of some words.
+    /// A string of a closed set (`enum`).
     Choice,
-    /// A whole number.
+    /// An integer.
     Whole,
     /// A number.
     Number,
-    /// A day.
+    /// A string of format `date`.
     Date,
-    /// A time of day.
+    /// A string of format `time`, or with the pattern of one.
     Time,
-    /// A moment.
+    /// A string of format `date-time`.
     Moment,
-    /// Yes or no.
+    /// A boolean.
     Boolean,
-    /// Several.
+    /// An array.
     List,
-    /// Anything else.
+    /// An object, or no type at all.
     Other,
 }
 
@@ -54,11 +54,10 @@ pub fn kind(schema: &Json) -> Kind {
     }
 }
 
-/// Whether a reply of this schema holds a value for an argument of that one.
-#[must_use]
-pub fn gives(reply: &Json, argument: &Json) -> bool {
+/// Returns true where a reply of the first schema holds a value for an argument of the second.
+pub(crate) fn gives(reply: &Json, argument: &Json) -> bool {
     let wanted = kind(argument);
-    members(reply).iter().any(|(_, schema)| fits(kind(schema), wanted))
+    leaves(reply).iter().any(|(_, schema)| fits(kind(schema), wanted))
 }
 
 const fn fits(given: Kind, wanted: Kind) -> bool {
@@ -73,15 +72,14 @@ const fn fits(given: Kind, wanted: Kind) -> bool {
     ) || given as u8 == wanted as u8
 }
 
-/// The leaves of a reply's schema, by name.
-#[must_use]
-pub fn members(schema: &Json) -> Vec<(&str, &Json)> {
+/// The leaves of a reply's schema, with the names of their properties.
+pub(crate) fn leaves(schema: &Json) -> Vec<(&str, &Json)> {
     fn walk<'a>(name: &'a str, schema: &'a Json, depth: u32, found: &mut Vec<(&'a str, &'a Json)>) {
         if depth > 8 {
             return;
         }
         if let Some(properties) = schema.get("properties").and_then(Json::as_object) {
-            properties.iter().for_each(|(name, member)| walk(name, member, depth + 1, found));
+            properties.iter().for_each(|(name, property)| walk(name, property, depth + 1, found));
         } else if let Some(items) = schema.get("items") {
             walk(name, items, depth + 1, found);
         } else if !name.is_empty() {

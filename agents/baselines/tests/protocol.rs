@@ -142,7 +142,7 @@ impl Environment for Clinic {
     }
 }
 
-/// What an episode came to.
+/// The result of an episode.
 struct Ran {
     clinic: Clinic,
     steps: Vec<Step>,
@@ -231,7 +231,7 @@ async fn function_calling_sends_the_tools_and_what_came_of_its_calls() {
         ran.sent[1].messages[3],
         Message::tool("id-FindPatient", r#"{"patients":[{"patient_id":7,"name":"Ana Reis"}]}"#)
     );
-    // What a request has in common with the one before is not written again.
+    // Messages that the request before had as well are not written again.
     let Step::Noted(Note::Asked(asked)) = &ran.steps[2] else { panic!("{:?}", ran.steps[2]) };
     assert_eq!((asked.same, asked.messages.len()), (2, 2));
 }

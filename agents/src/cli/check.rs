@@ -18,7 +18,7 @@ use serde_json::{Value as Json, json};
 use super::error::CliError;
 use super::inputs::{Inputs, read_file};
 use super::{Done, Streams};
-use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::error::PipelineError;
 
 /// Hold candidates against a world: each gate's verdict, with its reason.
 ///

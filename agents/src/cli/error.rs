@@ -13,7 +13,7 @@ use diorama_simulator::search::SearchError;
 
 use crate::episode::EpisodeError;
 use crate::evaluation::stored::StoredError;
-use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::error::PipelineError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]

@@ -157,8 +157,8 @@ impl Judge {
         if grade.success || grade.stages.is_empty() {
             return f64::from(u8::from(grade.success));
         }
-        let deeds = [grade.components.change, grade.components.damage];
-        let harmed = deeds.contains(&Verdict::Failed);
+        let writes = [grade.components.change, grade.components.damage];
+        let harmed = writes.contains(&Verdict::Failed);
         let changes = self.task.checks.variants.iter().flat_map(|variant| &variant.changes);
         let writing: Vec<u32> = changes.map(|change| change.stage).collect();
         let credited = (0..).zip(&grade.stages).filter(|(number, stage)| {
@@ -204,7 +204,7 @@ impl LocalEnvironment<'_> {
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.meter.take(&self.view, true)?;
         let entry = self.session.call(call);
-        // Nobody waits here for what is held back, and the budget is charged.
+        // In process, a delay is charged to the budget, and not waited for.
         self.meter.charge(entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0));
         let zone = &self.judge.world.base.world().zone;
         let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };

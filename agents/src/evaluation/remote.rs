@@ -124,7 +124,7 @@ impl SessionServer {
         let session = environment.session;
         let request = self.authorised(self.http.post(format!("{session}/grade")));
         let grade = answer(request.json(&json!({})).send().await).await?;
-        // What the session takes on the server is given back; where that fails, its lease runs out.
+        // The session's memory is freed; where that fails, its lease runs out.
         let _ = self.authorised(self.http.delete(session)).send().await;
         Ok(grade)
     }

@@ -11,7 +11,7 @@ use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
-use super::pipeline::{PipelineError, SharedWorld};
+use super::error::PipelineError;
 use super::recipe::Recipe;
 use super::world::{Family, UnitWorld};
 
@@ -21,7 +21,7 @@ pub trait DomainAgent: Sync + Send {
     ///
     /// # Errors
     /// When it cannot be made.
-    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError>;
+    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<Arc<UnitWorld>, PipelineError>;
 }
 
 /// Writes the records of a family's world.
@@ -43,12 +43,12 @@ pub struct OfflineDomain<A> {
 /// The API agent without a model: the catalog's APIs, records from the seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineApis {
-    /// What `ToolSearcher` does in its worlds.
+    /// Version of `ToolSearcher` in its worlds.
     pub search: SearchVersion,
 }
 
 impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
-    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
+    fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<Arc<UnitWorld>, PipelineError> {
         let families = recipe.families(unit.split);
         // Every tenth unit is of the other split, so neither numbering may skip families: the stream decides.
         let mut stream = recipe.stream("unit", unit.index);

@@ -9,7 +9,7 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::world::{self, Finding, Report};
 use diorama_simulator::engine::{Base, never_succeeding};
 
-use super::pipeline::PipelineError;
+use super::error::PipelineError;
 use super::scenario::Repertoire;
 
 /// Seeds from which a source world's records are made to be called.

@@ -3,9 +3,7 @@
 //! Slot j is a pure function of (seed, config hash, j): it tries attempts until one passes all gates. World, domain
 //! and split follow from the unit. Nothing here knows of threads, files or shards.
 
-use std::sync::Arc;
-
-use diorama_output::dataset::{DatasetError, DatasetWriter, UnitRows};
+use diorama_output::dataset::{DatasetWriter, UnitRows};
 use diorama_output::funnel::{Faults, Funnel};
 use diorama_output::plan::Unit;
 use diorama_output::row::parts::Provenance;
@@ -15,14 +13,13 @@ use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, Dropped, GateReport};
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
-use diorama_seeds::world::Report;
-use diorama_simulator::engine::BaseError;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::caller::CallerAgent;
 use super::domain::DomainAgent;
+use super::error::PipelineError;
 use super::phenomena;
 use super::query::{QueryAgent, Shape, Wish};
 use super::recipe::Recipe;
@@ -53,20 +50,6 @@ pub struct Agents {
     pub caller: Box<dyn CallerAgent>,
     /// Tests.
     pub tester: Box<dyn TesterAgent>,
-}
-
-/// Why a unit cannot be made.
-#[derive(Debug, thiserror::Error)]
-pub enum PipelineError {
-    /// A world cannot be materialised.
-    #[error("{0}")]
-    World(#[from] Report),
-    /// The engine cannot take a world.
-    #[error(transparent)]
-    Engine(#[from] BaseError),
-    /// A world cannot be stored.
-    #[error(transparent)]
-    Dataset(#[from] DatasetError),
 }
 
 /// Makes the rows of a unit and stores its world.
@@ -193,7 +176,7 @@ pub(super) struct Proposal {
     pub(super) domain: Option<DomainId>,
 }
 
-/// Who writes the conversations of a slot.
+/// The author of a row's conversation.
 pub(super) enum Author<'a> {
     /// Scenarios that people wrote for the world's domains.
     Scenarios(&'a Repertoire),
@@ -306,7 +289,7 @@ pub(super) fn shape(ability: Ability, reads_only: bool, rng: &mut ChaCha8Rng) ->
     }
 }
 
-/// What became of the faults that were put into a candidate.
+/// Counts a candidate's mutants by their results.
 pub(super) fn count_faults(funnel: &mut Funnel, report: &GateReport) {
     for (kind, tally) in &report.damage {
         let faults = funnel.faults.entry(kind.clone()).or_default();
@@ -317,6 +300,3 @@ pub(super) fn count_faults(funnel: &mut Funnel, report: &GateReport) {
         };
     }
 }
-
-/// Shared worlds by unit are cheap to hand around.
-pub type SharedWorld = Arc<UnitWorld>;

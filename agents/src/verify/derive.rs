@@ -15,7 +15,7 @@ use diorama_seeds::script::Script;
 use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
 use serde_json::Value as Json;
 
-use super::{Unproven, column, same};
+use super::error::{VerifyError, column, same};
 use crate::episode::{Task, World};
 use crate::synthesis::row::{About, RowWorld, row as row_of};
 
@@ -30,7 +30,7 @@ pub const OF_OLDER_ROWS: &str = "checks, user_facts and the system message of ro
 ///
 /// # Errors
 /// The first value that differs, by its place.
-pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool, Unproven> {
+pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool, VerifyError> {
     let provenance: Provenance =
         serde_json::from_str(&row.provenance).map_err(|error| column("provenance", error.to_string()))?;
     let claims = &task.gold_answer.claims;
@@ -70,7 +70,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
         }
     }
     match grounded.faults.first() {
-        Some(fault) => Err(Unproven::Checks(format!("the gate {}: {fault}", fault.gate().name()))),
+        Some(fault) => Err(VerifyError::Checks(format!("the gate {}: {fault}", fault.gate().name()))),
         None => Ok(true),
     }
 }
@@ -130,7 +130,7 @@ fn difference(found: &Json, expected: &Json) -> Option<(String, String, String)>
 
 /// The candidate that a row tells: who said and called what, from its messages; which details the user held back, from
 /// its script; how each stage ends and when it opens, from its author's claims.
-fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate, Unproven> {
+fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate, VerifyError> {
     let facts: UserFacts =
         serde_json::from_str(&row.user_facts).map_err(|error| column("user_facts", error.to_string()))?;
     let script = facts.script(&row.query);
@@ -164,7 +164,7 @@ fn stage<'a>(
     events: &mut Peekable<impl Iterator<Item = Event>>,
     script: &Script,
     claims: &[Claims],
-) -> Result<CandidateStage, Unproven> {
+) -> Result<CandidateStage, VerifyError> {
     let wrong = |what: &str| column("episode", format!("events: {what}"));
     let mut stage = CandidateStage::default();
     if let Some(held) = script.stages.get(number) {
@@ -206,7 +206,7 @@ fn stage<'a>(
 }
 
 /// A message of the assistant.
-fn turn(message: &Message) -> Result<Turn, Unproven> {
+fn turn(message: &Message) -> Result<Turn, VerifyError> {
     let call = |call: &diorama_output::row::ToolCall| {
         let arguments = serde_json::from_str(&call.function.arguments)
             .map_err(|error| column("messages", format!("arguments of {}: {error}", call.function.name)))?;
@@ -214,7 +214,7 @@ fn turn(message: &Message) -> Result<Turn, Unproven> {
     };
     Ok(Turn {
         say: message.content.clone(),
-        calls: message.tool_calls.iter().map(call).collect::<Result<_, Unproven>>()?,
+        calls: message.tool_calls.iter().map(call).collect::<Result<_, VerifyError>>()?,
         reasoning: message.reasoning_content.clone(),
         ..Turn::default()
     })

@@ -3,7 +3,7 @@
 /// Values that are made or looked at, and bytes of text among them.
 pub(super) const MAX_STEPS: usize = 2_000_000;
 
-/// Why a program has no result.
+/// The reason for which a program has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JqError {
     /// It cannot be read.

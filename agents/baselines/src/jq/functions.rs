@@ -63,9 +63,10 @@ fn alone(run: &mut Run, name: &str, input: &Json) -> Values {
             Json::Array(items) => one((0..items.len()).map(Json::from).collect()),
             other => fails(format!("{} has no keys", kind(other))),
         },
-        "values" | "nulls" => {
-            let kept = input.is_null() == (name == "nulls");
-            Ok(if kept { vec![input.clone()] } else { Vec::new() })
+        "values" | "nulls" | "strings" | "numbers" | "arrays" | "objects" => {
+            let is_kept =
+                if name == "values" { !input.is_null() } else { name.strip_suffix('s') == Some(kind(input)) };
+            Ok(is_kept.then(|| input.clone()).into_iter().collect())
         }
         "type" => one(Json::from(kind(input))),
         "add" => {
@@ -133,10 +134,6 @@ fn alone(run: &mut Run, name: &str, input: &Json) -> Values {
         "ascii_downcase" => one(Json::String(text(name, input)?.to_ascii_lowercase())),
         "ascii_upcase" => one(Json::String(text(name, input)?.to_ascii_uppercase())),
         "trim" => one(Json::from(text(name, input)?.trim())),
-        "strings" => Ok(input.is_string().then(|| input.clone()).into_iter().collect()),
-        "numbers" => Ok(input.is_number().then(|| input.clone()).into_iter().collect()),
-        "arrays" => Ok(input.is_array().then(|| input.clone()).into_iter().collect()),
-        "objects" => Ok(input.is_object().then(|| input.clone()).into_iter().collect()),
         _ => unknown(format!("`{name}`")),
     }
 }
@@ -153,11 +150,8 @@ fn with_one(run: &mut Run, name: &str, term: &Filter<'_>, input: &Json) -> Value
             Ok(kept)
         }
         "map" => {
-            let mut found = Vec::new();
-            for item in run.items(input)? {
-                found.extend(run.eval(term, &item)?);
-            }
-            Ok(vec![Json::Array(found)])
+            let items = run.items(input)?;
+            Ok(vec![Json::Array(run.flat_map(&items, |run, item| run.eval(term, item))?)])
         }
         "map_values" => {
             let Json::Object(members) = input else { return fails("`map_values` wants an object") };
@@ -170,19 +164,14 @@ fn with_one(run: &mut Run, name: &str, term: &Filter<'_>, input: &Json) -> Value
             Ok(vec![Json::Object(object)])
         }
         "with_entries" => {
-            let mut found = Vec::new();
-            for entry in alone(run, "to_entries", input)?.iter().filter_map(Json::as_array).flatten() {
-                found.extend(run.eval(term, entry)?);
-            }
+            let entries = alone(run, "to_entries", input)?;
+            let entries = entries.first().and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+            let found = run.flat_map(entries, |run, entry| run.eval(term, entry))?;
             alone(run, "from_entries", &Json::Array(found))
         }
         "any" | "all" => {
-            let mut held = Vec::new();
-            for item in run.items(input)? {
-                held.extend(run.eval(term, &item)?.iter().map(is_true));
-            }
-            let any = name == "any";
-            Ok(vec![Json::Bool(if any { held.contains(&true) } else { !held.contains(&false) })])
+            let items = run.items(input)?;
+            any_or_all(run, name, &items, term)
         }
         "first" => Ok(run.eval(term, input)?.into_iter().take(1).collect()),
         "last" => Ok(run.eval(term, input)?.into_iter().next_back().into_iter().collect()),
@@ -204,25 +193,20 @@ fn with_one(run: &mut Run, name: &str, term: &Filter<'_>, input: &Json) -> Value
             fails(what.first().map(plain).unwrap_or_default())
         }
         _ => {
-            let mut found = Vec::new();
-            for argument in run.eval(term, input)? {
-                let (one, other) = (size(input, usize::MAX), size(&argument, usize::MAX));
-                // Whether one holds the other may take a look at every pair.
-                let looks = if matches!(name, "contains" | "inside") {
-                    one.saturating_mul(other)
-                } else {
-                    one + other
-                };
-                run.charge(looks)?;
-                found.push(of_value(name, input, &argument)?);
-            }
-            Ok(found)
+            let arguments = run.eval(term, input)?;
+            run.flat_map(&arguments, |run, argument| {
+                let (one, other) = (size(input, usize::MAX), size(argument, usize::MAX));
+                // `contains` may compare every pair.
+                let is_pairwise = matches!(name, "contains" | "inside");
+                run.charge(if is_pairwise { one.saturating_mul(other) } else { one + other })?;
+                Ok(vec![with_value(name, input, argument)?])
+            })
         }
     }
 }
 
 /// Functions of an input and the value of their argument.
-fn of_value(name: &str, input: &Json, argument: &Json) -> Result<Json, JqError> {
+fn with_value(name: &str, input: &Json, argument: &Json) -> Result<Json, JqError> {
     Ok(match name {
         "has" => match (input, argument) {
             (Json::Object(members), Json::String(name)) => Json::Bool(members.contains_key(name)),
@@ -292,12 +276,8 @@ fn with_two(run: &mut Run, name: &str, one: &Filter<'_>, two: &Filter<'_>, input
             range(run, from, to)
         }
         "any" | "all" => {
-            let mut held = Vec::new();
-            for item in run.eval(one, input)? {
-                held.extend(run.eval(two, &item)?.iter().map(is_true));
-            }
-            let any = name == "any";
-            Ok(vec![Json::Bool(if any { held.contains(&true) } else { !held.contains(&false) })])
+            let items = run.eval(one, input)?;
+            any_or_all(run, name, &items, two)
         }
         "test" => {
             let flags = run.eval(two, input)?;
@@ -317,6 +297,13 @@ fn with_two(run: &mut Run, name: &str, one: &Filter<'_>, two: &Filter<'_>, input
         }
         _ => unknown(format!("`{name}` with two arguments")),
     }
+}
+
+/// Whether any, or every, output of a condition on the items is true.
+fn any_or_all(run: &mut Run, name: &str, items: &[Json], condition: &Filter<'_>) -> Values {
+    let outputs = run.flat_map(items, |run, item| run.eval(condition, item))?;
+    let is_any = name == "any";
+    Ok(vec![Json::Bool(if is_any { outputs.iter().any(is_true) } else { outputs.iter().all(is_true) })])
 }
 
 fn range(run: &mut Run, from: f64, to: f64) -> Values {
@@ -342,7 +329,7 @@ fn by(
         run.charge(size(item, usize::MAX))?;
         keyed.push((key(run, item)?, item.clone()));
     }
-    // So many comparisons at most; each looks at its keys.
+    // An upper bound of the comparisons, each of which reads its keys.
     let rounds = usize::BITS as usize - keyed.len().leading_zeros() as usize;
     let keys: usize = keyed.iter().map(|(key, _)| size(key, usize::MAX)).sum();
     run.charge(keys.saturating_mul(rounds.max(1)))?;

@@ -33,6 +33,15 @@ fn programs_as_models_write_them_run() {
     check(".nothing[]? , (.rooms[0].kind | contains(\"doub\"))", json!([true]));
     check(".rooms[1:] | map(.number)", json!([[3, 7]]));
     check("[.. | numbers] | max", json!([84]));
+    check(
+        "[.rooms[0][] | strings, numbers], [.rooms[2][] | values | arrays]",
+        json!([[12, 84, "double", "Elm"], []]),
+    );
+    check(
+        "[.rooms[].name | nulls], (.rooms | any(.price > 80), all(.price > 80))",
+        json!([[null], true, false]),
+    );
+    check("any(.rooms[]; .price > 90), all(.rooms[]; .price > 50)", json!([false, true]));
     check("{\"a\": 1} + {b: 2} | to_entries | map(.key)", json!([["a", "b"]]));
     check("try error(\"x\") catch .", json!(["x"]));
 }
@@ -88,7 +97,7 @@ fn programs_as_deep_as_they_can_be_leave_the_stack_whole() {
     {
         let program = format!("{}.", part.repeat(times));
         if let Ok(program) = Program::read(&program) {
-            // Whether it fails or not, it comes to an end.
+            // The program ends, with an error or without.
             let _ = program.run(&json!(1));
         }
     }

@@ -1,4 +1,4 @@
-//! What jq does with JSON values: order, arithmetic, members.
+//! jq's operations on JSON values: order, arithmetic, properties.
 
 use std::cmp::Ordering;
 

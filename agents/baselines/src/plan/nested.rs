@@ -1,4 +1,4 @@
-//! Nested calls as data: depth, names of arguments, and the notation.
+//! Nested calls as data: their depth, the names of their arguments, and the notation.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use serde_json::Value as Json;
 pub struct Plan {
     /// The API.
     pub api: String,
-    /// Its arguments; one without a name stands for the parameter at its place.
+    /// Its arguments; one without a name is positional.
     pub arguments: Vec<(Option<String>, Filled)>,
 }
 
-/// What an argument is filled with.
+/// The value of an argument, or the call that gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filled {
     /// A value.
     Value(Json),
-    /// What another call gives.
+    /// A value from another call's reply.
     Call(Plan),
 }
 
@@ -29,7 +29,7 @@ impl Plan {
         1 + self.inner().map(Self::depth).max().unwrap_or(0)
     }
 
-    /// The calls that stand for its arguments.
+    /// The calls that give its arguments.
     pub fn inner(&self) -> impl Iterator<Item = &Self> {
         self.arguments.iter().filter_map(|(_, filled)| match filled {
             Filled::Call(plan) => Some(plan),
@@ -37,14 +37,13 @@ impl Plan {
         })
     }
 
-    /// Whether it is a plan, or is inside of it.
+    /// Returns true where it is `whole`, or is inside of it.
     #[must_use]
     pub fn is_part_of(&self, whole: &Self) -> bool {
         self == whole || whole.inner().any(|inner| self.is_part_of(inner))
     }
 
-    /// Its arguments with the names of the parameters that places stand for: the required ones in the order in which the
-    /// document lists them, then the others.
+    /// Its arguments with names. `parameters` are the API's, in the order of positional arguments.
     pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(&'a str, &'a Filled)> {
         let named: Vec<&str> = self.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
         let mut places = parameters.iter().filter(|name| !named.contains(name)).copied();

@@ -1,4 +1,4 @@
-//! Reading nested calls: strictly, as labels are written, or out of a model's prose.
+//! The parser of nested calls: strict for labels, lenient for a model's prose.
 
 use serde_json::{Map, Value as Json};
 
@@ -6,23 +6,23 @@ use super::nested::{Filled, Plan};
 use crate::mind::ParseError;
 
 /// Calls and lists inside each other.
-const DEPTH: u32 = 24;
-/// Characters of a text that are looked at.
-const LONGEST: usize = 20_000;
+const MAX_DEPTH: u32 = 24;
+/// Characters of a text that are read.
+const MAX_TEXT_CHARS: usize = 20_000;
 
 /// An API that may stand in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     /// Its name.
     pub api: String,
-    /// What it gives: later calls may name it.
+    /// Properties of its reply, which later calls may name.
     pub gives: Vec<String>,
 }
 
-/// Reads a text that is one nested call and nothing else. Quotes inside quotes need no escape where they do not end a value.
+/// Parses a text that is one nested call and nothing else. Quotes inside quotes need no escape where they do not end a value.
 ///
 /// # Errors
-/// When it is none.
+/// When the text is something else.
 pub fn parse(text: &str) -> Result<Plan, ParseError> {
     let mut reader = Reader::of(text.trim());
     let plan = reader.name().and_then(|name| reader.call(name, 0));
@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Plan, ParseError> {
 /// Finds the call that a text comes down to: the last one of a known API that is no part of another. Calls may be written one
 /// after the other, with what they give named before (`id = Find(..)`), after (`Find(..) -> id`), or as the API names it.
 pub(crate) fn find(text: &str, known: &[Known]) -> Option<Plan> {
-    let text: String = text.chars().take(LONGEST).collect();
+    let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
     let mut reader = Reader::of(&text);
     let mut found: Vec<Plan> = Vec::new();
     while !reader.rest().is_empty() {
@@ -61,19 +61,24 @@ pub(crate) fn find(text: &str, known: &[Known]) -> Option<Plan> {
     found.iter().rev().find(whole).cloned()
 }
 
-/// The name that what follows is given to.
+/// The name before an equals sign at the end of a text.
 fn bound_before(text: &str) -> Option<String> {
     let left = text.trim_end_matches([' ', '\t', '`', '*']).strip_suffix('=')?.trim_end();
     let name: String = left.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     Some(name.chars().rev().collect()).filter(|name: &String| !name.is_empty())
 }
 
+/// Bytes of the letters, digits and underscores that a text begins with.
+fn name_length(text: &str) -> usize {
+    text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Names that the text gives to calls.
+    /// Calls by the names that the text gives them.
     bound: Vec<(String, Plan)>,
-    /// Names that APIs give to what they give.
+    /// Calls by the properties of their replies.
     outputs: Vec<(String, Plan)>,
 }
 
@@ -101,6 +106,11 @@ impl<'a> Reader<'a> {
 
     fn eat(&mut self, wanted: char) -> bool {
         self.space();
+        self.skip_if(wanted)
+    }
+
+    /// Skips a sign that stands here.
+    fn skip_if(&mut self, wanted: char) -> bool {
         let is = self.peek() == Some(wanted);
         if is {
             self.skip();
@@ -111,49 +121,47 @@ impl<'a> Reader<'a> {
     /// An identifier.
     fn name(&mut self) -> Option<String> {
         let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        let name =
-            rest.get(..end).filter(|name| name.starts_with(|c: char| c.is_alphabetic() || c == '_'))?;
-        self.at += end;
+        let name = rest.get(..name_length(rest))?;
+        if !name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+            return None;
+        }
+        self.at += name.len();
         Some(name.to_owned())
     }
 
     fn call(&mut self, api: String, depth: u32) -> Option<Plan> {
         let mut arguments = Vec::new();
-        if depth > DEPTH || !self.eat('(') {
+        if depth > MAX_DEPTH || !self.eat('(') {
             return None;
         }
-        while !self.eat(')') {
-            if !arguments.is_empty() && !self.eat(',') {
-                return None;
-            }
-            if self.eat(')') {
-                break;
-            }
-            self.space();
-            let name = self.label();
-            self.space();
-            arguments.push((name, self.filled(depth)?));
-        }
+        self.items(')', |reader| {
+            let name = reader.label();
+            reader.space();
+            arguments.push((name, reader.filled(depth)?));
+            Some(())
+        })?;
         self.members();
         Some(Plan { api, arguments })
+    }
+
+    /// Reads items that commas separate up to a closing sign. A comma after the last item is read over.
+    fn items(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        while !self.eat(close) {
+            self.space();
+            item(self)?;
+            if !self.eat(',') {
+                return self.eat(close).then_some(());
+            }
+        }
+        Some(())
     }
 
     /// The name of an argument, where one stands here: `city=`, `city:`, `"city":`.
     fn label(&mut self) -> Option<String> {
         let before = self.at;
-        let quote = self.peek().filter(|c| matches!(c, '"' | '\''));
-        if quote.is_some() {
-            self.skip();
-        }
+        let quote = ['"', '\''].into_iter().find(|quote| self.skip_if(*quote));
         let name = self.name();
-        let closed = quote.is_none_or(|quote| {
-            let is = self.peek() == Some(quote);
-            if is {
-                self.skip();
-            }
-            is
-        });
+        let closed = quote.is_none_or(|quote| self.skip_if(quote));
         self.space();
         let sign = self.rest();
         let given =
@@ -203,8 +211,7 @@ impl<'a> Reader<'a> {
             let rest = self.rest();
             if let Some(member) = rest.strip_prefix('.').filter(|rest| rest.starts_with(char::is_alphabetic))
             {
-                let end = member.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(member.len());
-                self.at += 1 + end;
+                self.at += 1 + name_length(member);
             } else if let Some(end) = rest.strip_prefix('[').and_then(|rest| rest.find(']')) {
                 self.at += end + 2;
             } else {
@@ -243,7 +250,7 @@ impl<'a> Reader<'a> {
     }
 
     fn json(&mut self, depth: u32) -> Option<Json> {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return None;
         }
         self.space();
@@ -251,26 +258,21 @@ impl<'a> Reader<'a> {
             '[' => {
                 self.skip();
                 let mut items = Vec::new();
-                while !self.eat(']') {
-                    if !items.is_empty() && !self.eat(',') {
-                        return None;
-                    }
-                    items.push(self.json(depth + 1)?);
-                }
+                self.items(']', |reader| {
+                    items.push(reader.json(depth + 1)?);
+                    Some(())
+                })?;
                 Some(Json::Array(items))
             }
             '{' => {
                 self.skip();
-                let mut members = Map::new();
-                while !self.eat('}') {
-                    if !members.is_empty() && !self.eat(',') {
-                        return None;
-                    }
-                    self.space();
-                    let name = self.label()?;
-                    members.insert(name, self.json(depth + 1)?);
-                }
-                Some(Json::Object(members))
+                let mut properties = Map::new();
+                self.items('}', |reader| {
+                    let name = reader.label()?;
+                    properties.insert(name, reader.json(depth + 1)?);
+                    Some(())
+                })?;
+                Some(Json::Object(properties))
             }
             quote @ ('\'' | '"' | '‘' | '“') => self.quoted(quote).map(Json::from),
             _ => self.bare(),
@@ -301,7 +303,6 @@ impl<'a> Reader<'a> {
     fn bound_after(&mut self) -> Option<String> {
         let rest = self.rest().trim_start_matches([' ', '`']);
         let rest = ["->", "→", "=>"].iter().find_map(|arrow| rest.strip_prefix(arrow))?.trim_start();
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        rest.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
+        rest.get(..name_length(rest)).filter(|name| !name.is_empty()).map(str::to_owned)
     }
 }

@@ -89,7 +89,7 @@ impl Solving<'_> {
             }
             self.replies.push(Some(entry));
         }
-        // What the user adds of their own accord comes before the end.
+        // Lines that the user adds unasked come before the end.
         for _ in 0..lines {
             environment.say("Shall I go on?").await?;
         }

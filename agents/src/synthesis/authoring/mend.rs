@@ -7,8 +7,8 @@ use diorama_simulator::engine::{Base, Smoke, smoke};
 
 use super::domain::Domain;
 use super::funnel::Funnel;
+use crate::synthesis::error::PipelineError;
 use crate::synthesis::inspect::inspect;
-use crate::synthesis::pipeline::PipelineError;
 
 /// Records of a world, at most, as far as they can be counted beforehand.
 const RECORDS: u64 = 2_000;

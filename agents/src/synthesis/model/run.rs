@@ -22,7 +22,7 @@ use super::plan::{self, Plan};
 use super::slot::{SlotJob, SlotOutcome, opening, slot};
 use super::stages::StageLine;
 use super::studio::Studio;
-use crate::synthesis::pipeline::PipelineError;
+use crate::synthesis::error::PipelineError;
 use crate::synthesis::world::UnitWorld;
 
 /// Conversations in a row without a reply after which the server is taken to be gone.

@@ -1,0 +1,19 @@
+//! The error of the pipeline.
+
+use diorama_output::dataset::DatasetError;
+use diorama_seeds::world::Report;
+use diorama_simulator::engine::BaseError;
+
+/// The reason for which the rows of a batch cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum PipelineError {
+    /// A world cannot be materialised.
+    #[error("{0}")]
+    World(#[from] Report),
+    /// The engine cannot take a world.
+    #[error(transparent)]
+    Engine(#[from] BaseError),
+    /// A world cannot be stored.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+}
