@@ -12,7 +12,7 @@ use crate::environment::{Answer, Environment, EnvironmentError, Finish, Reply, V
 use crate::mind::{Mind, ParseError, Stop};
 use crate::note::Note;
 use crate::prompts::{PromptError, render};
-use crate::toolbox::{Document, documents, finish_schema, retrieve, shortened, transcript};
+use crate::toolbox::{Document, documents, finish_schema, retrieve, shorten, transcript};
 
 /// A role that the model plays.
 #[derive(Clone, Copy)]
@@ -100,7 +100,7 @@ impl<'a> Episode<'a> {
     pub(crate) async fn call(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         let reply = self.environment.call(call).await?;
         let arguments = Json::Object(call.arguments.clone());
-        let body = shortened(&reply.body, MAX_FINDING_CHARS);
+        let body = shorten(&reply.body, MAX_FINDING_CHARS);
         self.findings.push(format!("{}({arguments}) answered {}: {body}", call.api, reply.status));
         Ok(reply)
     }

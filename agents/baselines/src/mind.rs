@@ -107,7 +107,7 @@ impl Mind {
         mut messages: Vec<Message>,
         parse: impl Fn(&str) -> Result<T, ParseError> + Send,
     ) -> Result<T, Stop> {
-        let mut source = Role { mind: self, environment, role };
+        let mut source = RoleSource { mind: self, environment, role };
         let parse = move |reply: &ChatReply| parse(&reply.spoken()).map_err(|error| error.to_string());
         let parsed = ask_and_repair(&mut source, &mut messages, parse).await?;
         parsed.map_err(|what| Stop::Malformed { role: role.to_owned(), what })
@@ -115,13 +115,13 @@ impl Mind {
 }
 
 /// A model in a role, on the account of an episode.
-struct Role<'a> {
+struct RoleSource<'a> {
     mind: &'a Mind,
     environment: &'a mut dyn Environment,
     role: &'a str,
 }
 
-impl ReplySource for Role<'_> {
+impl ReplySource for RoleSource<'_> {
     type Error = Stop;
 
     fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Stop>> {

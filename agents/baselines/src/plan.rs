@@ -18,7 +18,7 @@ use crate::toolbox::{Document, only_value};
 
 pub use self::nested::{Filled, Plan};
 pub use self::read::parse;
-pub(crate) use self::read::{Known, find};
+pub(crate) use self::read::{ApiSignature, find};
 
 type Step<'a> = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send + 'a>>;
 
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn calls_are_found_in_what_a_model_writes() {
         let known = [
-            Known { api: "Id".to_owned(), gives: vec!["user_ID".to_owned()] },
-            Known { api: "Add".to_owned(), gives: Vec::new() },
+            ApiSignature { api: "Id".to_owned(), outputs: vec!["user_ID".to_owned()] },
+            ApiSignature { api: "Add".to_owned(), outputs: Vec::new() },
         ];
         let check = |text: &str, expect: Option<&str>| {
             assert_eq!(find(text, &known).map(|plan| plan.to_string()).as_deref(), expect, "{text}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::episode::{Episode, Role};
 use crate::mind::{ParseError, Stop};
-use crate::plan::{Known, carry_out, find};
+use crate::plan::{ApiSignature, carry_out, find};
 use crate::toolbox::Document;
 use crate::types::leaves;
 
@@ -17,7 +17,7 @@ const FEW_SHOT: Role = Role { name: "plan", prompt: "reverse-chain/few-shot" };
 
 /// An API as the prompt shows it.
 #[derive(Serialize)]
-struct Signature<'a> {
+struct ShownApi<'a> {
     /// `Name(argument, ..) -> property, ..`.
     form: String,
     description: &'a str,
@@ -32,12 +32,13 @@ pub(crate) async fn answer(
     has_steps: bool,
 ) -> Result<String, Stop> {
     let documents = episode.documents();
-    let known: Vec<Known> = documents.iter().map(|document| known(episode, document)).collect();
-    let apis: Vec<Signature<'_>> =
-        documents.iter().zip(&known).map(|(document, known)| signature(document, known)).collect();
+    let signatures: Vec<ApiSignature> =
+        documents.iter().map(|document| signature(episode, document)).collect();
+    let apis: Vec<ShownApi<'_>> =
+        documents.iter().zip(&signatures).map(|(document, signature)| shown(document, signature)).collect();
     let role = if has_example { FEW_SHOT } else { ZERO_SHOT };
     let parse = |reply: &str| {
-        find(reply, &known)
+        find(reply, &signatures)
             .ok_or_else(|| ParseError::expected("a call such as Outer(a=Inner(b='x'), n=2)", reply))
     };
     let plan = episode.ask(role, context! { apis, thoughts => has_steps }, parse).await?;
@@ -46,17 +47,17 @@ pub(crate) async fn answer(
 }
 
 /// An API with the properties of its reply, where the environment knows the schema.
-fn known(episode: &Episode<'_>, document: &Document) -> Known {
+fn signature(episode: &Episode<'_>, document: &Document) -> ApiSignature {
     let schema = episode.reply_schema(&document.name).unwrap_or_default();
-    let gives = leaves(&schema).into_iter().map(|(name, _)| name.to_owned()).collect();
-    Known { api: document.name.clone(), gives }
+    let outputs = leaves(&schema).into_iter().map(|(name, _)| name.to_owned()).collect();
+    ApiSignature { api: document.name.clone(), outputs }
 }
 
-fn signature<'a>(document: &'a Document, known: &Known) -> Signature<'a> {
-    let gives =
-        if known.gives.is_empty() { String::new() } else { format!(" -> {}", known.gives.join(", ")) };
-    Signature {
-        form: format!("{}({}){gives}", document.name, document.positions().join(", ")),
+fn shown<'a>(document: &'a Document, signature: &ApiSignature) -> ShownApi<'a> {
+    let outputs = signature.outputs.join(", ");
+    let arrow = if outputs.is_empty() { "" } else { " -> " };
+    ShownApi {
+        form: format!("{}({}){arrow}{outputs}", document.name, document.positions().join(", ")),
         description: &document.description,
         parameters: &document.parameters,
     }

@@ -13,7 +13,7 @@ use crate::environment::{Finish, View};
 use crate::episode::{Episode, Role};
 use crate::mind::{ParseError, Stop};
 use crate::prompts::PromptError;
-use crate::toolbox::shortened;
+use crate::toolbox::shorten;
 
 const ROLE: Role = Role { name: "react", prompt: "react/agent" };
 const MAX_OBSERVATION_CHARS: usize = 6_000;
@@ -83,7 +83,7 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
         let observation = match turn {
             Turn::Call(call) => {
                 let reply = episode.call(&call).await?;
-                format!("{} {}", reply.status, shortened(&reply.body, MAX_OBSERVATION_CHARS))
+                format!("{} {}", reply.status, shorten(&reply.body, MAX_OBSERVATION_CHARS))
             }
             Turn::Ask(words) | Turn::Answer(words) => {
                 let answer = episode.say(&words).await?;

@@ -19,8 +19,8 @@ use self::replies::{
 use crate::environment::Reply;
 use crate::episode::{Episode, Role};
 use crate::mind::Stop;
-use crate::toolbox::{Document, only_value, shortened};
-use crate::types::gives;
+use crate::toolbox::{Document, only_value, shorten};
+use crate::types::can_supply;
 
 const SELECT: Role = Role { name: "select", prompt: "reverse-chain/select" };
 const COMPLETE: Role = Role { name: "complete", prompt: "reverse-chain/complete" };
@@ -63,7 +63,7 @@ pub(crate) async fn answer(episode: &mut Episode<'_>, completion: Completion) ->
         return Ok("There is no function that does this.".to_owned());
     };
     let reply = chain.fulfil(&document, None, 0).await?;
-    let body = shortened(&reply.body, MAX_REPLY_CHARS);
+    let body = shorten(&reply.body, MAX_REPLY_CHARS);
     Ok(format!("{} answered {}: {body}", document.name, reply.status))
 }
 
@@ -180,7 +180,7 @@ impl Chain<'_, '_> {
         if let Some(value) = only_value(&reply.body, name) {
             return Ok(Some(value));
         }
-        let input = context! { wanted, api, reply => shortened(&reply.body, MAX_REPLY_CHARS) };
+        let input = context! { wanted, api, reply => shorten(&reply.body, MAX_REPLY_CHARS) };
         self.episode.ask(PICK, input, parse_value).await
     }
 
@@ -223,7 +223,7 @@ fn candidates<'a>(
     others: &'a [(Document, Option<Json>)],
     schema: &'a Json,
 ) -> impl Iterator<Item = &'a Document> {
-    let fits = move |reply: &Option<Json>| reply.as_ref().is_none_or(|reply| gives(reply, schema));
+    let fits = move |reply: &Option<Json>| reply.as_ref().is_none_or(|reply| can_supply(reply, schema));
     others.iter().filter(move |(_, reply)| fits(reply)).map(|(api, _)| api)
 }
 

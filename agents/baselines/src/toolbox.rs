@@ -34,18 +34,12 @@ pub fn documents(view: &View) -> Vec<Document> {
     found
 }
 
-/// Returns true where tools have to be searched for.
-#[must_use]
-pub fn searches(view: &View) -> bool {
-    view.tools.iter().any(|tool| tool["function"]["name"] == TOOL_SEARCHER)
-}
-
 /// Searches for tools where they have to be searched for.
 ///
 /// # Errors
 /// When the environment refuses the search.
 pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
-    if !searches(environment.view()) {
+    if !environment.view().shows(TOOL_SEARCHER) {
         return Ok(());
     }
     let arguments = Map::from_iter([("keywords".to_owned(), Json::from(keywords))]);
@@ -102,7 +96,7 @@ impl Document {
 }
 
 /// A value as JSON of at most `most` characters and a remark: long lists lose whole items first.
-pub(crate) fn shortened(value: &Json, most: usize) -> String {
+pub(crate) fn shorten(value: &Json, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() <= most {
         return text;

@@ -96,7 +96,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Leaves out the messages that the role's request before had as well.
-    fn shortened(&mut self, mut asked: Asked) -> Asked {
+    fn without_repeats(&mut self, mut asked: Asked) -> Asked {
         let before = self.sent.insert(asked.role.clone(), asked.messages.clone()).unwrap_or_default();
         asked.same = before.iter().zip(&asked.messages).take_while(|(a, b)| a == b).count();
         asked.messages.drain(..asked.same);
@@ -153,7 +153,7 @@ impl Environment for Recording<'_> {
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {
         let kept = match note.clone() {
-            Note::Asked(asked) => Note::Asked(Box::new(self.shortened(*asked))),
+            Note::Asked(asked) => Note::Asked(Box::new(self.without_repeats(*asked))),
             other => other,
         };
         self.steps.push(Step::Noted(kept));

@@ -55,7 +55,7 @@ pub fn kind(schema: &Json) -> Kind {
 }
 
 /// Returns true where a reply of the first schema holds a value for an argument of the second.
-pub(crate) fn gives(reply: &Json, argument: &Json) -> bool {
+pub(crate) fn can_supply(reply: &Json, argument: &Json) -> bool {
     let wanted = kind(argument);
     leaves(reply).iter().any(|(_, schema)| fits(kind(schema), wanted))
 }

@@ -172,11 +172,7 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
         json!({"name": name, "scripted": run.scripted, "rate": run.success_rate})
     };
     let shares = DIMENSIONS.map(|(dimension, heading)| (heading, by_cell(runs, dimension)));
-    let spaced_rows = |rows: Vec<(String, Vec<Option<Rate>>)>| -> Vec<_> {
-        rows.into_iter().map(|(name, rates)| (spaced(&name), rates)).collect()
-    };
     let shares = shares.into_iter().filter(|(_, rows)| !rows.is_empty());
-    let shares = shares.map(|(heading, rows)| (heading, spaced_rows(rows)));
     let episodes =
         |run: &Shown| run.success_rate.of as f64 + run.number("/excluded") + run.number("/unfinished");
     let counts = [
@@ -208,7 +204,8 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
     })
 }
 
-type Rows = Vec<(String, Vec<String>)>;
+/// By name, the value of each run.
+type Rows = Vec<(String, Vec<Option<String>>)>;
 
 /// The figures that some run has.
 fn figures(runs: &[Shown]) -> Rows {
@@ -218,57 +215,43 @@ fn figures(runs: &[Shown]) -> Rows {
         (2..=trials.unwrap_or(0)).map(|k| (format!("pass^{k}"), format!("/pass_k/{k}"), Form::Percent));
     let fixed = FIGURES.map(|(name, pointer, form)| (name.to_owned(), pointer.to_owned(), form));
     let rows = fixed.into_iter().chain(pass_k).map(|(name, pointer, form)| {
-        let values: Vec<Option<String>> = runs.iter().map(|run| run.figure(&pointer, form)).collect();
-        (name, values)
+        (name, runs.iter().map(|run| run.figure(&pointer, form)).collect::<Vec<_>>())
     });
-    let some = rows.filter(|(_, values)| values.iter().any(Option::is_some));
-    some.map(|(name, values)| (name, values.into_iter().map(|value| value.unwrap_or_else(none)).collect()))
-        .collect()
-}
-
-fn none() -> String {
-    "–".to_owned()
+    rows.filter(|(_, values)| values.iter().any(Option::is_some)).collect()
 }
 
 /// The options that the runs were given.
 fn options(runs: &[Shown]) -> Rows {
-    let value = |run: &Shown, name: &String| match run.run.get(name) {
-        None | Some(Json::Null) => none(),
-        Some(Json::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
+    let value = |run: &Shown, name: &String| match run.run.get(name)? {
+        Json::Null => None,
+        Json::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
     };
     let names = in_order(runs.iter().flat_map(|run| run.run.keys()));
-    let row = |name: &String| (spaced(name), runs.iter().map(|run| value(run, name)).collect());
+    let row = |name: &String| (name.clone(), runs.iter().map(|run| value(run, name)).collect());
     names.into_iter().map(row).collect()
-}
-
-fn spaced(name: &str) -> String {
-    name.replace('_', " ")
 }
 
 /// Success against tokens, or against calls where no model is asked: each run, and its abilities.
 fn cost(runs: &[Shown]) -> Json {
     let of_tokens = runs.iter().any(|run| run.number("/effort/tokens") > 0.0);
-    let at = |calls: f64, tokens: f64| if of_tokens { tokens } else { calls };
-    let mut points = Vec::new();
+    let (mut points, mut most) = (Vec::new(), 0.0_f64);
     for (number, run) in runs.iter().enumerate() {
-        let x = at(run.number("/effort/calls"), run.number("/effort/tokens"));
-        points.push((
-            x,
-            json!({"run": number, "name": "all", "x": x, "rate": run.success_rate, "whole": true}),
-        ));
-        for (name, cell) in run.cells.get("ability").into_iter().flatten() {
-            let x = at(cell.calls, cell.tokens);
-            points.push((
-                x,
-                json!({"run": number, "name": spaced(name), "x": x, "rate": cell.rate, "whole": false}),
-            ));
+        let (calls, tokens) = (run.number("/effort/calls"), run.number("/effort/tokens"));
+        let whole = CellRate { rate: run.success_rate, calls, tokens };
+        let abilities = run.cells.get("ability").into_iter().flatten();
+        let abilities = abilities.map(|(name, cell)| (Some(name), cell));
+        for (name, cell) in std::iter::once((None, &whole)).chain(abilities) {
+            let x = if of_tokens { cell.tokens } else { cell.calls };
+            most = most.max(x);
+            let shown = name.map_or("all", String::as_str);
+            points.push(
+                json!({"run": number, "name": shown, "x": x, "rate": cell.rate, "whole": name.is_none()}),
+            );
         }
     }
-    let most = points.iter().map(|(x, _)| *x).fold(0.0, f64::max);
     let unit = 10_f64.powf(most.max(1e-9).log10().floor());
     let axis = if of_tokens { "tokens an episode" } else { "calls an episode" };
-    let points: Vec<Json> = points.into_iter().map(|(_, point)| point).collect();
     json!({"axis": axis, "end": if most > 0.0 { (most / unit).ceil() * unit } else { 0.0 }, "points": points})
 }
 
@@ -284,6 +267,6 @@ fn counts<'a>(
         let count = counts.get(name).copied().unwrap_or(0);
         (count, ratio(count as f64, episodes))
     };
-    let row = |name: &String| (spaced(name), runs.iter().map(|run| bar(run, name)).collect());
+    let row = |name: &String| (name.clone(), runs.iter().map(|run| bar(run, name)).collect());
     names.into_iter().map(row).collect()
 }

@@ -56,21 +56,20 @@ struct Task {
 }
 
 #[derive(Deserialize)]
-struct Heard {
+struct MessageReply {
     content: Option<String>,
     done: bool,
     finish: Option<Json>,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct CallReply {
     status: u16,
     body: Json,
 }
 
-/// A new session.
 #[derive(Deserialize)]
-struct Made {
+struct NewSession {
     id: String,
 }
 
@@ -112,7 +111,7 @@ impl SessionServer {
     ) -> Result<RemoteEnvironment, EnvironmentError> {
         let wanted = json!({"task": task, "seed": seed, "answers": answers, "faults": faults.rules()});
         let request = self.authorised(self.http.post(format!("{}/v1/sessions", self.url)));
-        let made: Made = answer(request.json(&wanted).send().await).await?;
+        let made: NewSession = answer(request.json(&wanted).send().await).await?;
         RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, budget).await
     }
 
@@ -184,7 +183,7 @@ impl RemoteEnvironment {
     async fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.meter.take(&self.view, true)?;
         let body = json!({"api": call.api, "arguments": call.arguments});
-        let called: Called = self.post("call", &body).await?;
+        let called: CallReply = self.post("call", &body).await?;
         let reply = Reply { status: called.status, body: called.body };
         if call.api == TOOL_SEARCHER {
             self.schemas = schemas(&self.http, &self.document).await?;
@@ -195,12 +194,12 @@ impl RemoteEnvironment {
 
     async fn hear(&mut self, words: &str, path: &str, body: &Json) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
-        let heard: Heard = self.post(path, body).await?;
-        let answer = Answer { words: heard.content, over: heard.done };
+        let reply: MessageReply = self.post(path, body).await?;
+        let answer = Answer { words: reply.content, over: reply.done };
         self.view.heard(words, &answer);
-        // Another stage asks for other facts; an answer within a stage leaves its ending as it is.
-        if heard.done || heard.finish.is_some() {
-            self.view.ends_with(heard.finish);
+        // Another goal asks for other facts; an answer within a goal leaves `finish` as it is.
+        if reply.done || reply.finish.is_some() {
+            self.view.ends_with(reply.finish);
         }
         Ok(answer)
     }

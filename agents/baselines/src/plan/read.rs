@@ -12,11 +12,11 @@ const MAX_TEXT_CHARS: usize = 20_000;
 
 /// An API that may stand in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct ApiSignature {
     /// Its name.
     pub api: String,
     /// Properties of its reply, which later calls may name.
-    pub gives: Vec<String>,
+    pub outputs: Vec<String>,
 }
 
 /// Parses a text that is one nested call and nothing else. Quotes inside quotes need no escape where they do not end a value.
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Result<Plan, ParseError> {
 
 /// Finds the call that a text comes down to: the last one of a known API that is no part of another. Calls may be written one
 /// after the other, with what they give named before (`id = Find(..)`), after (`Find(..) -> id`), or as the API names it.
-pub(crate) fn find(text: &str, known: &[Known]) -> Option<Plan> {
+pub(crate) fn find(text: &str, known: &[ApiSignature]) -> Option<Plan> {
     let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
     let mut reader = Reader::of(&text);
     let mut found: Vec<Plan> = Vec::new();
@@ -50,8 +50,8 @@ pub(crate) fn find(text: &str, known: &[Known]) -> Option<Plan> {
             reader.at = after;
             continue;
         };
-        for gives in &api.gives {
-            reader.outputs.push((gives.clone(), plan.clone()));
+        for output in &api.outputs {
+            reader.outputs.push((output.clone(), plan.clone()));
         }
         let bound = bound_before(text.get(..start).unwrap_or_default()).or_else(|| reader.bound_after());
         reader.bound.extend(bound.map(|name| (name, plan.clone())));

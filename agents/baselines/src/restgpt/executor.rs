@@ -8,7 +8,7 @@ use super::parser;
 use super::roles::{CALLER, CallerTurn, SELECTOR, Selection, parse_caller_turn, parse_selection};
 use crate::episode::Episode;
 use crate::mind::Stop;
-use crate::toolbox::{Document, shortened};
+use crate::toolbox::{Document, shorten};
 
 /// Turns of the caller for one selection beyond one for each planned API: a retry, and the result.
 const MAX_EXTRA_TURNS: usize = 3;
@@ -123,7 +123,7 @@ impl Executor {
             };
             let reply = episode.call(&call).await?;
             let response = if reply.status >= 400 || self.parsing == Parsing::None {
-                format!("status {}: {}", reply.status, shortened(&reply.body, MAX_RAW_CHARS))
+                format!("status {}: {}", reply.status, shorten(&reply.body, MAX_RAW_CHARS))
             } else {
                 let api = documents.iter().find(|document| document.name == call.api);
                 let question = if instructions.is_empty() { calling } else { &instructions };

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::episode::{Episode, Role, parse_words};
 use crate::jq::Program;
 use crate::mind::{ParseError, Stop};
-use crate::toolbox::shortened;
+use crate::toolbox::shorten;
 
 const FROM_SCHEMA: Role = Role { name: "parser", prompt: "restgpt/parser" };
 const FROM_SNIPPET: Role = Role { name: "parser", prompt: "restgpt/snippet" };
@@ -31,7 +31,7 @@ pub(super) async fn read(
 ) -> Result<String, Stop> {
     let schema = episode.reply_schema(&call.api).unwrap_or_else(|| schema_of(body));
     let input = context! { schema, arguments => call.arguments, ..input };
-    let shown = |most| context! { example => shortened(body, most), ..input.clone() };
+    let shown = |most| context! { example => shorten(body, most), ..input.clone() };
     let ways = [
         (FROM_SCHEMA, MAX_EXAMPLE_CHARS, "jq from a snippet"),
         (FROM_SNIPPET, MAX_SNIPPET_CHARS, "reading the reply"),
@@ -75,7 +75,7 @@ fn run(program: &Program, body: &Json) -> Result<String, String> {
     }
     let text_of = |value: &Json| match value {
         Json::String(text) => text.clone(),
-        other => shortened(other, MAX_OUTPUT_CHARS),
+        other => shorten(other, MAX_OUTPUT_CHARS),
     };
     // A long list of outputs is cut at a whole one.
     let (mut text, mut left) = (String::new(), 0);

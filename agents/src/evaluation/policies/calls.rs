@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use diorama_baselines::environment::{Environment, EnvironmentError, Said, View};
-use diorama_baselines::toolbox::{Document, documents, searches};
+use diorama_baselines::toolbox::{Document, documents, retrieve};
 use diorama_proof::survey::{reads, refers_to};
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
 use diorama_seeds::task::Call;
@@ -90,10 +90,6 @@ fn arguments(
 /// Searches for the first words of the user.
 pub(super) async fn search(environment: &mut dyn Environment) -> Result<(), EnvironmentError> {
     let keywords = environment.view().user_turns().next().unwrap_or_default().to_owned();
-    search_for(environment, &keywords).await
-}
-
-async fn search_for(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
     let arguments = Map::from_iter([("keywords".to_owned(), Json::from(keywords))]);
     environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
 }
@@ -104,10 +100,8 @@ pub(super) async fn read_everything(
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     let request: String = environment.view().user_turns().collect::<Vec<_>>().join(" ");
-    if searches(environment.view()) {
-        for word in request.split_whitespace().take(MAX_SEARCHES) {
-            search_for(environment, word).await?;
-        }
+    for word in request.split_whitespace().take(MAX_SEARCHES) {
+        retrieve(environment, word).await?;
     }
     let readers: Vec<&Api> = visible(world, environment.view()).filter(|api| reads(api)).collect();
     // Lists first: their replies hold the keys and names that the other reads take.
