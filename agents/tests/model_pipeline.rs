@@ -40,7 +40,6 @@ use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::{Identity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::{Value as Json, json};
 
 /// As in the program.
@@ -75,7 +74,6 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
         worlds: domains.collect(),
         domains_per_world: 1,
         dialogues,
-        search: SearchVersion::V1,
         shares: BTreeMap::new(),
         model: Some(settings.config("test")),
     });
@@ -84,7 +82,7 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
 
 fn agents() -> Agents {
     Agents {
-        domain: Box::new(OfflineDomain { apis: OfflineApis::default() }),
+        domain: Box::new(OfflineDomain { apis: OfflineApis }),
         query: Box::new(OfflineQuery),
         caller: Box::new(OfflineCaller),
         tester: Box::new(SixGates),

@@ -69,9 +69,6 @@ pub struct Generate {
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// What ToolSearcher does in the dialogues: toolsearch/1 by words, toolsearch/2 by words and meaning.
-    #[arg(long, value_enum, default_value_t = ToolSearch::V1, value_name = "VERSION")]
-    pub tool_search: ToolSearch,
     /// Share of the conversations that show something: held_back=0.4, correction=0.1. Of worlds with scenarios.
     #[arg(long, value_name = "LABEL=SHARE", value_delimiter = ',', value_parser = share)]
     pub phenomena: Vec<(String, f64)>,
@@ -90,26 +87,6 @@ pub enum Backend {
     Offline,
     /// A model behind any OpenAI-compatible server writes the words; calls are planned and executed as ever.
     Llm,
-}
-
-/// A version of the search for tools, as it is named on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ToolSearch {
-    /// By words.
-    #[value(name = "toolsearch/1", alias = "1")]
-    V1,
-    /// By words and meaning.
-    #[value(name = "toolsearch/2", alias = "2")]
-    V2,
-}
-
-impl From<ToolSearch> for SearchVersion {
-    fn from(name: ToolSearch) -> Self {
-        match name {
-            ToolSearch::V1 => Self::V1,
-            ToolSearch::V2 => Self::V2,
-        }
-    }
 }
 
 /// An ability, as it is named on the command line.
@@ -178,7 +155,6 @@ impl Generate {
             worlds,
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
-            search: self.tool_search.into(),
             shares: self.phenomena.iter().cloned().collect(),
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
@@ -187,7 +163,7 @@ impl Generate {
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |unit| recipe.split_of(unit))?;
         let identity = Identity {
-            versions: super::verify::versions(self.tool_search.into()),
+            versions: super::verify::versions(SearchVersion::default()),
             seed: self.seed,
             config: recipe.config().clone(),
             benchmark: benchmark.is_some(),
@@ -198,7 +174,7 @@ impl Generate {
         }
         let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
         let agents = Agents {
-            domain: Box::new(OfflineDomain { apis: OfflineApis { search: self.tool_search.into() } }),
+            domain: Box::new(OfflineDomain { apis: OfflineApis }),
             query: Box::new(OfflineQuery),
             caller: Box::new(OfflineCaller),
             tester: Box::new(SixGates),

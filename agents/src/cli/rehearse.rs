@@ -8,7 +8,6 @@ use clap::Args;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use serde::Serialize;
 
 use super::error::CliError;
@@ -80,9 +79,8 @@ impl RehearseCommand {
             .iter()
             .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
             .collect();
-        let apis = OfflineApis { search: SearchVersion::V2 };
         for number in 0..self.tries {
-            let world = apis.build(&family, self.seed.wrapping_add(number))?;
+            let world = OfflineApis.build(&family, self.seed.wrapping_add(number))?;
             for (position, scenario) in scenarios.iter().enumerate() {
                 let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
                 self.try_one(&world, scenario, seed, &mut all[position]);

@@ -71,7 +71,7 @@ impl Verify {
     /// When the folder has no readable manifest, or the threads cannot be started.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
-        // Every version of the search is kept, so a dataset of any of them can be replayed.
+        // A dataset of an older version of the search is replayed by it.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
         let mut failures = folder.check_versions(&versions(recorded));
         if failures.is_empty() {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use diorama_output::plan::Unit;
 use diorama_simulator::engine::Base;
-use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
@@ -42,10 +41,7 @@ pub struct OfflineDomain<A> {
 
 /// The API agent without a model: the catalog's APIs, records from the seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineApis {
-    /// What `ToolSearcher` does in its worlds.
-    pub search: SearchVersion,
-}
+pub struct OfflineApis;
 
 impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
     fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
@@ -60,7 +56,7 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
 impl ApiAgent for OfflineApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
         let made = family.source.run(seed)?;
-        let base = Base::with_search(made.world, self.search)?;
+        let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
         Ok(UnitWorld {

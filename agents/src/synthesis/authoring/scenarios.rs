@@ -209,7 +209,7 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     };
     let mut lost: Vec<String> = Vec::new();
     for seed in 0..TRIES {
-        let world = OfflineApis::default().build(&family, seed)?;
+        let world = OfflineApis.build(&family, seed)?;
         match rehearse(&world, scenario, Ability::Call, seed) {
             Ok(_) => return Ok(Vec::new()),
             Err(error) => {

@@ -1,5 +1,4 @@
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::extract::Clock;
 
 use super::*;
@@ -175,7 +174,7 @@ fn other_wordings_pass_and_other_requests_fail() {
         let mut found = Found::default();
         for name in names_of(half) {
             let family = Family::new(&catalog_world(name), 99, &Shares::new(), &Ability::ALL).unwrap();
-            let world = OfflineApis { search: SearchVersion::V1 }.build(&family, 5).unwrap();
+            let world = OfflineApis.build(&family, 5).unwrap();
             found.look(&world, &ear);
         }
         let Found { wordings, first, others, others_with_values } = found;
