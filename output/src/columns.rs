@@ -127,7 +127,7 @@ pub const MESSAGE: [Column; 7] = [
     ),
     nullable("tool_call_id", Kind::Text, "In a tool message: the call it answers."),
     nullable("name", Kind::Text, "In a tool message: the API that replied."),
-    nullable("reasoning_content", Kind::Text, "What a model thought before it spoke; null offline."),
+    nullable("reasoning_content", Kind::Text, "What a model thought before it spoke; null without a model."),
     column(
         "train",
         Kind::Boolean,
@@ -173,7 +173,7 @@ pub(crate) fn element(item: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", item, false))
 }
 
-/// JSON Schema of a row as one JSON object (a line of `export --format jsonl`).
+/// JSON Schema of a row as one JSON object (a line of `dataset export --format jsonl`).
 #[must_use]
 pub fn json_schema() -> Json {
     let mut schema = object_schema(&COLUMNS);

@@ -88,7 +88,7 @@ pub struct Message {
     /// In a tool message: the API that replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What a model thought before it spoke; null offline.
+    /// What a model thought before it spoke; null without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
     /// Whether to learn from it; false for an assistant message with an avoidable error, and for all other roles.

@@ -35,7 +35,7 @@ use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
 use text::{openings_and_bigrams, words};
 
-/// What `diorama stats` reports.
+/// What `diorama dataset stats` reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Rows.

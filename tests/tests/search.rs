@@ -92,7 +92,7 @@ fn datasets_name_the_search_and_verify() {
     let asked = ["--dialogues", "60", "--seed", "5", "--ability", "retrieve_call"];
     let made = [&["--json", "generate", "--out", &out][..], &asked].concat();
     assert_eq!(ran(&made)["dialogues"], 60);
-    let verified = ran(&["--json", "verify", &out]);
+    let verified = ran(&["--json", "dataset", "verify", &out]);
     assert_eq!((&verified["rows"], &verified["failed"]), (&json!(60), &json!(0)), "{verified}");
     let opened = Folder::open(Path::new(&out)).unwrap();
     assert_eq!(opened.manifest().search_version, "toolsearch/3");
@@ -105,6 +105,6 @@ fn datasets_name_the_search_and_verify() {
 #[test]
 fn rows_of_the_first_version_of_the_search_verify() {
     let rows = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grading/dataset");
-    let verified = ran(&["--json", "verify", &rows.display().to_string()]);
+    let verified = ran(&["--json", "dataset", "verify", &rows.display().to_string()]);
     assert_eq!(verified["failed"], 0, "{verified}");
 }

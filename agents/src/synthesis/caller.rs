@@ -67,12 +67,12 @@ pub enum Unsolved {
 
 /// The caller agent without a model.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineCaller;
+pub struct ScenarioCaller;
 
 /// Tools that are visible at the start, at most.
 const MOST_TOOLS: usize = 128;
 
-impl CallerAgent for OfflineCaller {
+impl CallerAgent for ScenarioCaller {
     fn solve(
         &self,
         world: &UnitWorld,

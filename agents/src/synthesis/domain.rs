@@ -34,16 +34,16 @@ pub trait ApiAgent: Sync + Send {
 
 /// The domain agent without a model: families in turn.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineDomain<A> {
+pub struct ScenarioDomain<A> {
     /// The API agent.
     pub apis: A,
 }
 
 /// The API agent without a model: the catalog's APIs, records from the seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineApis;
+pub struct ScenarioApis;
 
-impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
+impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
     fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
         let families = recipe.families(unit.split);
         // Every tenth unit is of the other split, so neither numbering may skip families: the stream decides.
@@ -53,7 +53,7 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
     }
 }
 
-impl ApiAgent for OfflineApis {
+impl ApiAgent for ScenarioApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
         let made = family.source.run(seed)?;
         let base = Base::new(made.world)?;

@@ -83,7 +83,7 @@ impl Recipe {
             .collect();
         let mut config = BTreeMap::from([
             ("abilities".to_owned(), json!(abilities)),
-            ("backend".to_owned(), json!(if model.is_some() { "llm" } else { "offline" })),
+            ("backend".to_owned(), json!(if model.is_some() { "llm" } else { "scenarios" })),
             ("dialogues".to_owned(), json!(dialogues)),
             ("domains_per_world".to_owned(), json!(domains_per_world)),
             ("sources".to_owned(), Json::Array(hashes)),

@@ -1,4 +1,4 @@
-//! `diorama verify`
+//! `diorama dataset verify`
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::error::CliError;
-use super::{Done, Streams, terminal};
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::verify::{OF_OLDER_ROWS, replay};
 
