@@ -117,7 +117,7 @@ async fn make(
     dialogues: u64,
     start: Start,
 ) -> Result<(Ended, Summary), RunError> {
-    let sizes = PlanSizes { slots: dialogues, slots_per_unit: 20, units_per_file: 2 };
+    let sizes = PlanSizes { rows: dialogues, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&studio.recipe, folder, sizes, start);
     let goals = folder.join("goals");
     std::fs::create_dir_all(&goals).unwrap();
@@ -336,7 +336,7 @@ async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let budget = RunBudget::unlimited();
     let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let watch = Arc::clone(&studio);
-    let sizes = PlanSizes { slots: 200, slots_per_unit: 20, units_per_file: 2 };
+    let sizes = PlanSizes { rows: 200, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&recipe, folder.path(), sizes, Start::Fresh);
     let stop = |progress: diorama_agents::synthesis::model::run::Progress| {
         if progress.settled >= 10 {

@@ -1,7 +1,7 @@
 //! Reads datasets of schema version 1: their columns and JSON under the names of today.
 //!
-//! Only readers call it; nothing is written in the old form. Version 1 had the columns `tags`, `archetype` and
-//! `domain`, called goals goals, and named the gates `gold`, `no_op`, `damage` and `determined`.
+//! Only readers call it; nothing is written in the old form. Version 1 had the columns `phenomena`, `archetype` and
+//! `domain`, called goals stages, and named the gates `gold`, `no_op`, `damage` and `determined`.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ pub(crate) const OLDER_VERSION: u32 = 1;
 /// A path to objects (`*` is every item of a list), and the members that have other names there.
 type Renaming = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const STEPS: (&str, &str) = ("goals", "goals");
-const STEP: (&str, &str) = ("goal", "goal");
+const STAGES: (&str, &str) = ("stages", "goals");
+const STAGE: (&str, &str) = ("stage", "goal");
 
 /// The members of a JSON column that have other names today.
 fn renamings(column: &str) -> &'static [Renaming] {
     match column {
-        "gold_answer" => &[(&[], &[STEPS]), (&["claims", "*", "when"], &[STEP])],
-        "checks" => &[(&["variants", "*"], &[STEPS]), (&["variants", "*", "changes", "*"], &[STEP])],
+        "gold_answer" => &[(&[], &[STAGES]), (&["claims", "*", "when"], &[STAGE])],
+        "checks" => &[(&["variants", "*"], &[STAGES]), (&["variants", "*", "changes", "*"], &[STAGE])],
         "user_facts" => &[
-            (&[], &[STEPS]),
-            (&["goals", "*"], &[("withheld", "withheld")]),
-            (&["goals", "*", "when", "ended"], &[STEP]),
+            (&[], &[STAGES]),
+            (&["goals", "*"], &[("knows", "withheld")]),
+            (&["goals", "*", "when", "ended"], &[STAGE]),
         ],
         "gates" => &[(
             &[],
@@ -55,7 +55,7 @@ pub(crate) fn batch(old: &RecordBatch) -> Result<RecordBatch, ArrowError> {
     let columns: Result<Vec<ArrayRef>, ArrowError> = COLUMNS
         .iter()
         .map(|new| match new.field.name {
-            "tags" => column("tags"),
+            "tags" => column("phenomena"),
             "domains" => Ok(singletons(texts(&column("domain")?)?)),
             // Files before the column.
             "source" if old.column_by_name("source").is_none() => {
@@ -82,7 +82,7 @@ pub(crate) fn manifest(json: &mut Json) {
                 ("units_per_file", "batches_per_file"),
             ],
         ),
-        (&["counts"], &[("tags", "tags")]),
+        (&["counts"], &[("phenomena", "tags")]),
         (&["funnel"], &[("faults", "mutants")]),
     ];
     all.iter().for_each(|(path, names)| rename(json, path, names));
@@ -146,15 +146,15 @@ mod tests {
     #[test]
     fn members_are_renamed_at_their_places_alone() {
         let checks = json!({"version": 1, "variants": [{
-            "goals": [{"outcome": "done"}],
-            "changes": [{"resource": "application", "goal": 0, "fields": {"goal": {"equals": "sent"}, "goals": 1}}],
+            "stages": [{"outcome": "done"}],
+            "changes": [{"resource": "application", "stage": 0, "fields": {"stage": {"equals": "sent"}, "stages": 1}}],
         }]});
         let texts = StringArray::from(vec![Some(checks.to_string()), None]);
         let new = renamed(&texts, renamings("checks")).unwrap();
         let new = super::texts(&new).unwrap();
         let expected = json!({"version": 1, "variants": [{
             "goals": [{"outcome": "done"}],
-            "changes": [{"resource": "application", "goal": 0, "fields": {"goal": {"equals": "sent"}, "goals": 1}}],
+            "changes": [{"resource": "application", "goal": 0, "fields": {"stage": {"equals": "sent"}, "stages": 1}}],
         }]});
         assert_eq!(serde_json::from_str::<Json>(new.value(0)).unwrap(), expected);
         assert!(new.is_null(1));
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_manifest_has_the_names_of_today() {
         let mut old = json!({"plan": {"slots": 3, "slots_per_unit": 2, "units_per_file": 1},
-            "counts": {"tags": {"refusal": 1}, "archetypes": {"lending": 3}}, "funnel": {"faults": {}}});
+            "counts": {"phenomena": {"refusal": 1}, "archetypes": {"lending": 3}}, "funnel": {"faults": {}}});
         manifest(&mut old);
         assert_eq!(
             old,

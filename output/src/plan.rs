@@ -12,22 +12,22 @@ use serde::{Deserialize, Serialize};
 use crate::row::Split;
 
 /// Slots in a unit, unless told otherwise.
-pub const SLOTS_PER_UNIT: u32 = 50;
+pub const ROWS_PER_BATCH: u32 = 50;
 /// Units in a file, unless told otherwise.
-pub const UNITS_PER_FILE: u32 = 40;
+pub const BATCHES_PER_FILE: u32 = 40;
 /// Most slots of a plan; names have five digits for the file's number.
-pub const MAX_SLOTS: u64 = 100_000_000;
+pub const MAX_ROWS: u64 = 100_000_000;
 
 /// The sizes a plan is made from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanSizes {
     /// Dialogues asked for.
-    pub slots: u64,
+    pub rows: u64,
     /// Slots in a unit; the last one may have fewer.
-    pub slots_per_unit: u32,
+    pub rows_per_batch: u32,
     /// Units in a file; the last file of a split may have fewer.
-    pub units_per_file: u32,
+    pub batches_per_file: u32,
 }
 
 /// The layout of a dataset.
@@ -83,7 +83,7 @@ pub enum PlanError {
         most: u64,
     },
     /// A split would have too many files for its names.
-    #[error("found {0} files in a split, expected at most 100000; put more units in a file")]
+    #[error("found {0} files in a split, expected at most 100000; put more batches in a file")]
     TooManyFiles(usize),
     /// A shard is not one.
     #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K and K up to 10000")]
@@ -93,14 +93,14 @@ pub enum PlanError {
 impl PlanSizes {
     /// The usual sizes for so many dialogues.
     #[must_use]
-    pub const fn new(slots: u64) -> Self {
-        Self { slots, slots_per_unit: SLOTS_PER_UNIT, units_per_file: UNITS_PER_FILE }
+    pub const fn new(rows: u64) -> Self {
+        Self { rows, rows_per_batch: ROWS_PER_BATCH, batches_per_file: BATCHES_PER_FILE }
     }
 
     /// The number of units.
     #[must_use]
     pub fn units(&self) -> u64 {
-        self.slots.div_ceil(u64::from(self.slots_per_unit).max(1))
+        self.rows.div_ceil(u64::from(self.rows_per_batch).max(1))
     }
 }
 
@@ -113,15 +113,15 @@ impl Plan {
         let size = |what, found, most| {
             if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
         };
-        size("dialogues", sizes.slots, MAX_SLOTS)?;
-        size("slots per unit", sizes.slots_per_unit.into(), 1_000_000)?;
-        size("units per file", sizes.units_per_file.into(), 1_000_000)?;
-        let per_unit = u64::from(sizes.slots_per_unit);
+        size("dialogues", sizes.rows, MAX_ROWS)?;
+        size("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
+        size("batches per file", sizes.batches_per_file.into(), 1_000_000)?;
+        let per_unit = u64::from(sizes.rows_per_batch);
         let mut units: [Vec<Unit>; 2] = [Vec::new(), Vec::new()];
         let [train, test] = &mut units;
         for index in 0..sizes.units() {
             let start = index * per_unit;
-            let slots = start..(start + per_unit).min(sizes.slots);
+            let slots = start..(start + per_unit).min(sizes.rows);
             let split = split_of(index);
             let list = match split {
                 Split::Train => &mut *train,
@@ -131,7 +131,7 @@ impl Plan {
         }
         let mut files = Vec::new();
         for (split, units) in Split::ALL.into_iter().zip(units) {
-            let chunks = units.chunks(sizes.units_per_file as usize);
+            let chunks = units.chunks(sizes.batches_per_file as usize);
             let count = chunks.len();
             if count > 100_000 {
                 return Err(PlanError::TooManyFiles(count));
@@ -165,9 +165,9 @@ impl Plan {
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.sizes.slots.to_le_bytes());
-        hasher.update(&self.sizes.slots_per_unit.to_le_bytes());
-        hasher.update(&self.sizes.units_per_file.to_le_bytes());
+        hasher.update(&self.sizes.rows.to_le_bytes());
+        hasher.update(&self.sizes.rows_per_batch.to_le_bytes());
+        hasher.update(&self.sizes.batches_per_file.to_le_bytes());
         for file in &self.files {
             hasher.update(file.name.as_bytes());
             for unit in &file.units {
@@ -302,12 +302,12 @@ mod tests {
     fn sizes_out_of_range_are_refused() {
         let refuse = |sizes: PlanSizes| Plan::new(sizes, |_| Split::Train).unwrap_err().to_string();
         assert_eq!(refuse(PlanSizes::new(0)), "found 0 dialogues, expected between 1 and 100000000");
-        let sizes = PlanSizes { slots_per_unit: 0, ..PlanSizes::new(5) };
+        let sizes = PlanSizes { rows_per_batch: 0, ..PlanSizes::new(5) };
         assert_eq!(refuse(sizes), "found 0 slots per unit, expected between 1 and 1000000");
-        let sizes = PlanSizes { slots_per_unit: 1, units_per_file: 1, ..PlanSizes::new(200_000) };
+        let sizes = PlanSizes { rows_per_batch: 1, batches_per_file: 1, ..PlanSizes::new(200_000) };
         assert_eq!(
             refuse(sizes),
-            "found 200000 files in a split, expected at most 100000; put more units in a file"
+            "found 200000 files in a split, expected at most 100000; put more batches in a file"
         );
     }
 

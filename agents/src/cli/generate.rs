@@ -273,7 +273,7 @@ impl Generate {
         }
         if funnel.proposed > 0 && !summary.counts.splits.contains_key(Split::Test.as_str()) {
             text.push_str(
-                "            none is of the test split: every tenth 50 dialogues are, where there are two archetypes\n",
+                "            none is of the test split: every tenth 50 dialogues are, where there are two domains\n",
             );
         }
         let own = !self.inputs.is_empty();

@@ -33,8 +33,6 @@ pub struct Family {
     pub license: String,
     /// Its source; `unstated` where its document names none.
     pub origin: String,
-    /// The archetypes of its domains, in order, without duplicates.
-    pub archetypes: Vec<String>,
     /// The compiled source.
     pub source: Source,
     /// Words for its APIs and fields.
@@ -158,9 +156,6 @@ impl Family {
         let guide = Guide::new(doc, world);
         let mut survey = Survey::new(world);
         survey.leave_out(|api| guide.api(api).unasked);
-        let mut archetypes: Vec<String> =
-            world.domains.iter().map(|domain| domain.archetype.to_string()).collect();
-        archetypes.dedup();
         let (mut scenario_set, findings) = scenarios(doc, world);
         if !findings.is_empty() {
             return Err(Report { name: doc.name.clone(), findings });
@@ -171,7 +166,6 @@ impl Family {
             license,
             origin,
             name: world.name.to_string(),
-            archetypes,
             guide,
             survey,
             scenario_set,

@@ -110,9 +110,9 @@ impl RunRecord {
             .or_else(|| differ("seed", &found.seed, &other.seed))
             .or_else(|| config_difference(&found.config, &other.config))
             .or_else(|| differ("benchmark", &found.benchmark, &other.benchmark))
-            .or_else(|| differ("dialogues", &self.plan.slots, &expected.plan.slots))
-            .or_else(|| differ("slots per unit", &self.plan.slots_per_unit, &expected.plan.slots_per_unit))
-            .or_else(|| differ("units per file", &self.plan.units_per_file, &expected.plan.units_per_file))
+            .or_else(|| differ("dialogues", &self.plan.rows, &expected.plan.rows))
+            .or_else(|| differ("slots per unit", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
+            .or_else(|| differ("units per file", &self.plan.batches_per_file, &expected.plan.batches_per_file))
             .or_else(|| differ("split of the units", &self.plan_hash, &expected.plan_hash))
             .or_else(|| differ("config hash", &self.config_hash, &expected.config_hash))
     }

@@ -16,7 +16,7 @@ use crate::rows::samples::{sample, world_json};
 
 /// 43 units of 5 slots, 4 units to a file: 10 train files and 2 test files.
 fn plan() -> Plan {
-    let sizes = PlanSizes { slots: 212, slots_per_unit: 5, units_per_file: 4 };
+    let sizes = PlanSizes { rows: 212, rows_per_batch: 5, batches_per_file: 4 };
     Plan::new(sizes, |unit| if unit % 8 == 3 { Split::Test } else { Split::Train }).unwrap()
 }
 

@@ -32,7 +32,7 @@ impl Tally {
     /// Notes where a row stands: rows are in the order of their slots.
     pub fn place(&mut self, part: &Part, number: usize, row: &Dialogue) {
         let slot =
-            serde_json::from_str::<Provenance>(&row.provenance).map_or(0, |provenance| provenance.slot);
+            serde_json::from_str::<Provenance>(&row.provenance).map_or(0, |provenance| provenance.row);
         self.slots.entry(part.file.clone()).or_default().push(((part.group, number), slot));
     }
 
@@ -169,15 +169,15 @@ impl Folder {
                 wrong.push(format!("{what} is {found}, expected {expected}"));
             }
         };
-        same("the id", &row.id, &row_id(row.split, provenance.slot));
+        same("the id", &row.id, &row_id(row.split, provenance.row));
         same("`provenance.seed`", &provenance.seed, &manifest.seed);
         same("`provenance.version`", &provenance.version, &manifest.generator_version);
         if let Some(Json::String(backend)) = manifest.config.get("backend") {
             same("`provenance.backend`", &provenance.backend, backend);
         }
-        let slots = manifest.plan.slots;
-        if provenance.slot >= slots {
-            wrong.push(format!("`provenance.slot` is {}, expected one below {slots}", provenance.slot));
+        let slots = manifest.plan.rows;
+        if provenance.row >= slots {
+            wrong.push(format!("`provenance.row` is {}, expected one below {slots}", provenance.row));
         }
         wrong
     }
@@ -228,7 +228,7 @@ impl Folder {
         };
         let dropped: u64 = funnel.dropped.values().flat_map(BTreeMap::values).sum();
         same("funnel.proposed", funnel.proposed, dropped + tally.rows(), "those dropped and the rows");
-        same("plan.slots", plan.slots, tally.rows() + funnel.exhausted, "the rows and the slots without one");
+        same("plan.rows", plan.rows, tally.rows() + funnel.exhausted, "the rows and the slots without one");
         failures
     }
 

@@ -18,7 +18,7 @@ use crate::rows::samples::{sample, world_json};
 pub(crate) fn dataset() -> (TempDir, PathBuf) {
     let guard = TempDir::new().unwrap();
     let path = guard.path().join("dataset");
-    let sizes = PlanSizes { slots: 80, slots_per_unit: 10, units_per_file: 2 };
+    let sizes = PlanSizes { rows: 80, rows_per_batch: 10, batches_per_file: 2 };
     let plan = Plan::new(sizes, |unit| if unit % 4 == 3 { Split::Test } else { Split::Train }).unwrap();
     let versions = versions();
     let identity =

@@ -28,7 +28,7 @@ pub fn show(world: &World) -> String {
         let id = DomainId(position as u16);
         let _ = write!(out, "\n{} ({}", domain.title, domain.name);
         for (what, value) in
-            [("archetype", &domain.archetype), ("sector", &domain.sector), ("at", &domain.base_path)]
+            [("sector", &domain.sector), ("at", &domain.base_path)]
         {
             if !value.is_empty() {
                 let _ = write!(out, ", {what} {value}");

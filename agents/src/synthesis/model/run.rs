@@ -177,9 +177,9 @@ struct Flow<'a> {
 impl Flow<'_> {
     /// Starts conversations as long as there is room for them.
     fn start(&mut self, written: usize) {
-        let slots_per_unit =
+        let rows_per_batch =
             self.units.first().map_or(1, |unit| unit.slots.end - unit.slots.start).max(1) as usize;
-        let window = written + AHEAD * (self.concurrency.div_ceil(slots_per_unit) + 1);
+        let window = written + AHEAD * (self.concurrency.div_ceil(rows_per_batch) + 1);
         while self.tasks.len() < self.concurrency && !self.studio.stopping.load(Relaxed) {
             let Some((at, number)) = self.slots.get(self.started).copied().filter(|(at, _)| *at < window)
             else {
