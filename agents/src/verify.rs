@@ -137,7 +137,12 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World, is_older: bool) -> 
 }
 
 /// The domains are those of the calls; of a row without calls, one of the world's. Rows of schema version 1 name one of them.
-fn domains(row: &Dialogue, called: &[DomainId], world: &model::World, is_older: bool) -> Result<(), Unproven> {
+fn domains(
+    row: &Dialogue,
+    called: &[DomainId],
+    world: &model::World,
+    is_older: bool,
+) -> Result<(), Unproven> {
     let names = |ids: &[DomainId]| -> Vec<String> {
         ids.iter().map(|id| world.domains[id.index()].name.to_string()).collect()
     };
@@ -145,7 +150,9 @@ fn domains(row: &Dialogue, called: &[DomainId], world: &model::World, is_older: 
     let one_of = |names: &[String]| matches!(&*row.domains, [only] if names.contains(only));
     let (holds, expected) = match called {
         [] => (one_of(&names(&all)), format!("one of the world: {}", names(&all).join(", "))),
-        _ if is_older => (one_of(&names(called)), format!("one of those called: {}", names(called).join(", "))),
+        _ if is_older => {
+            (one_of(&names(called)), format!("one of those called: {}", names(called).join(", ")))
+        }
         _ => (row.domains == names(called), format!("{}, those of the calls", names(called).join(", "))),
     };
     let wrong = || column("domains", format!("found {}, expected {expected}", row.domains.join(", ")));

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use drive::{DriveError, Progress};
-pub use file::{FileWriter, UnitRows};
+pub use file::{BatchRows, FileWriter};
 pub use finish::Summary;
 pub(crate) use finish::{assemble, one_hash_per_world};
 pub use progress::{RunRecord, ShardRecord, Sidecar};
@@ -121,13 +121,13 @@ pub enum DatasetError {
         /// Why.
         source: WriteError,
     },
-    /// A unit's rows are not those of the plan.
-    #[error("unit {unit} of {file}: {what}")]
-    Unit {
+    /// A batch's rows are not those of the plan.
+    #[error("batch {batch} of {file}: {what}")]
+    Batch {
         /// The file.
         file: String,
-        /// The unit.
-        unit: u64,
+        /// The batch.
+        batch: u64,
         /// What is wrong.
         what: String,
     },

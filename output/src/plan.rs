@@ -1,7 +1,7 @@
-//! Which slots make which file, known before the first row.
+//! Which rows make which file, known before the first row.
 //!
-//! A dataset asked for N dialogues has slots 0..N. A unit is a fixed range of slots of one world family, so it
-//! belongs to one split. A file holds a fixed range of the units of its split. A shard takes whole files.
+//! A dataset asked for N dialogues has rows 0..N. A batch is a fixed range of rows of one world family, so it
+//! belongs to one split. A file holds a fixed range of the batches of its split. A shard takes whole files.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::Split;
 
-/// Slots in a unit, unless told otherwise.
+/// Rows in a batch, unless told otherwise.
 pub const ROWS_PER_BATCH: u32 = 50;
-/// Units in a file, unless told otherwise.
+/// Batches in a file, unless told otherwise.
 pub const BATCHES_PER_FILE: u32 = 40;
-/// Most slots of a plan; names have five digits for the file's number.
+/// Most rows of a plan; names have five digits for the file's number.
 pub const MAX_ROWS: u64 = 100_000_000;
 
 /// The sizes a plan is made from.
@@ -24,9 +24,9 @@ pub const MAX_ROWS: u64 = 100_000_000;
 pub struct PlanSizes {
     /// Dialogues asked for.
     pub rows: u64,
-    /// Slots in a unit; the last one may have fewer.
+    /// Rows in a batch; the last one may have fewer.
     pub rows_per_batch: u32,
-    /// Units in a file; the last file of a split may have fewer.
+    /// Batches in a file; the last file of a split may have fewer.
     pub batches_per_file: u32,
 }
 
@@ -44,21 +44,21 @@ pub struct FilePlan {
     pub index: usize,
     /// Its name below the dataset's folder, with `/`.
     pub name: String,
-    /// The split of all its units.
+    /// The split of all its batches.
     pub split: Split,
-    /// Its units, in slot order.
-    pub units: Vec<Unit>,
+    /// Its batches, in row order.
+    pub batches: Vec<Batch>,
 }
 
-/// A fixed range of slots of one world family.
+/// A fixed range of rows of one world family.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct Batch {
     /// Its number, from 0, over the whole dataset.
     pub index: u64,
     /// Its split.
     pub split: Split,
-    /// Its slots.
-    pub slots: Range<u64>,
+    /// Its rows.
+    pub row_indexes: Range<u64>,
 }
 
 /// A share of a dataset's files: file f belongs to shard f mod count.
@@ -97,15 +97,15 @@ impl PlanSizes {
         Self { rows, rows_per_batch: ROWS_PER_BATCH, batches_per_file: BATCHES_PER_FILE }
     }
 
-    /// The number of units.
+    /// The number of batches.
     #[must_use]
-    pub fn units(&self) -> u64 {
+    pub fn batches(&self) -> u64 {
         self.rows.div_ceil(u64::from(self.rows_per_batch).max(1))
     }
 }
 
 impl Plan {
-    /// Lays out a dataset. `split_of` gives the split of a unit from its number alone.
+    /// Lays out a dataset. `split_of` gives the split of a batch from its number alone.
     ///
     /// # Errors
     /// When a size is out of range.
@@ -116,29 +116,29 @@ impl Plan {
         size("dialogues", sizes.rows, MAX_ROWS)?;
         size("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
         size("batches per file", sizes.batches_per_file.into(), 1_000_000)?;
-        let per_unit = u64::from(sizes.rows_per_batch);
-        let mut units: [Vec<Unit>; 2] = [Vec::new(), Vec::new()];
-        let [train, test] = &mut units;
-        for index in 0..sizes.units() {
-            let start = index * per_unit;
-            let slots = start..(start + per_unit).min(sizes.rows);
+        let per_batch = u64::from(sizes.rows_per_batch);
+        let mut batches: [Vec<Batch>; 2] = [Vec::new(), Vec::new()];
+        let [train, test] = &mut batches;
+        for index in 0..sizes.batches() {
+            let start = index * per_batch;
+            let row_indexes = start..(start + per_batch).min(sizes.rows);
             let split = split_of(index);
             let list = match split {
                 Split::Train => &mut *train,
                 Split::Test => &mut *test,
             };
-            list.push(Unit { index, split, slots });
+            list.push(Batch { index, split, row_indexes });
         }
         let mut files = Vec::new();
-        for (split, units) in Split::ALL.into_iter().zip(units) {
-            let chunks = units.chunks(sizes.batches_per_file as usize);
+        for (split, batches) in Split::ALL.into_iter().zip(batches) {
+            let chunks = batches.chunks(sizes.batches_per_file as usize);
             let count = chunks.len();
             if count > 100_000 {
                 return Err(PlanError::TooManyFiles(count));
             }
-            for (number, units) in chunks.enumerate() {
+            for (number, batches) in chunks.enumerate() {
                 let name = format!("data/{split}-{number:05}-of-{count:05}.parquet");
-                files.push(FilePlan { index: files.len(), name, split, units: units.to_vec() });
+                files.push(FilePlan { index: files.len(), name, split, batches: batches.to_vec() });
             }
         }
         Ok(Self { sizes, files })
@@ -161,7 +161,7 @@ impl Plan {
         self.files.iter().filter(move |file| shard.has(file.index))
     }
 
-    /// BLAKE3 over sizes and the split of every unit: two plans with the same digest are the same.
+    /// BLAKE3 over sizes and the split of every batch: two plans with the same digest are the same.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -170,8 +170,8 @@ impl Plan {
         hasher.update(&self.sizes.batches_per_file.to_le_bytes());
         for file in &self.files {
             hasher.update(file.name.as_bytes());
-            for unit in &file.units {
-                hasher.update(&unit.index.to_le_bytes());
+            for batch in &file.batches {
+                hasher.update(&batch.index.to_le_bytes());
             }
         }
         hasher.finalize().to_hex().to_string()
@@ -179,10 +179,10 @@ impl Plan {
 }
 
 impl FilePlan {
-    /// The number of its slots: rows it has at most.
+    /// The number of its rows: rows it has at most.
     #[must_use]
-    pub fn slots(&self) -> u64 {
-        self.units.iter().map(|unit| unit.slots.end - unit.slots.start).sum()
+    pub fn row_count(&self) -> u64 {
+        self.batches.iter().map(|batch| batch.row_indexes.end - batch.row_indexes.start).sum()
     }
 }
 
@@ -245,9 +245,12 @@ mod tests {
     use super::{Plan, PlanSizes, Shard};
     use crate::row::Split;
 
-    fn plan(slots: u64) -> Plan {
-        Plan::new(PlanSizes::new(slots), |unit| if unit % 10 == 3 { Split::Test } else { Split::Train })
-            .unwrap()
+    fn plan(row_indexes: u64) -> Plan {
+        Plan::new(
+            PlanSizes::new(row_indexes),
+            |batch| if batch % 10 == 3 { Split::Test } else { Split::Train },
+        )
+        .unwrap()
     }
 
     #[test]
@@ -265,12 +268,18 @@ mod tests {
                 "data/test-00000-of-00001.parquet",
             ]
         );
-        let mut slots: Vec<u64> =
-            plan.files().iter().flat_map(|file| &file.units).flat_map(|unit| unit.slots.clone()).collect();
-        slots.sort_unstable();
-        assert_eq!(slots, (0..10_020).collect::<Vec<_>>());
-        assert_eq!(plan.files().iter().map(super::FilePlan::slots).sum::<u64>(), 10_020);
-        assert!(plan.files()[5].units.iter().all(|unit| unit.index % 10 == 3 && unit.split == Split::Test));
+        let mut row_indexes: Vec<u64> = plan
+            .files()
+            .iter()
+            .flat_map(|file| &file.batches)
+            .flat_map(|batch| batch.row_indexes.clone())
+            .collect();
+        row_indexes.sort_unstable();
+        assert_eq!(row_indexes, (0..10_020).collect::<Vec<_>>());
+        assert_eq!(plan.files().iter().map(super::FilePlan::row_count).sum::<u64>(), 10_020);
+        assert!(
+            plan.files()[5].batches.iter().all(|batch| batch.index % 10 == 3 && batch.split == Split::Test)
+        );
     }
 
     #[test]
@@ -278,7 +287,7 @@ mod tests {
         let plan = plan(1);
         assert_eq!(plan.files().len(), 1);
         assert_eq!(plan.files()[0].name, "data/train-00000-of-00001.parquet");
-        assert_eq!(plan.files()[0].units[0].slots, 0..1);
+        assert_eq!(plan.files()[0].batches[0].row_indexes, 0..1);
     }
 
     #[test]
@@ -303,7 +312,7 @@ mod tests {
         let refuse = |sizes: PlanSizes| Plan::new(sizes, |_| Split::Train).unwrap_err().to_string();
         assert_eq!(refuse(PlanSizes::new(0)), "found 0 dialogues, expected between 1 and 100000000");
         let sizes = PlanSizes { rows_per_batch: 0, ..PlanSizes::new(5) };
-        assert_eq!(refuse(sizes), "found 0 slots per unit, expected between 1 and 1000000");
+        assert_eq!(refuse(sizes), "found 0 rows per batch, expected between 1 and 1000000");
         let sizes = PlanSizes { rows_per_batch: 1, batches_per_file: 1, ..PlanSizes::new(200_000) };
         assert_eq!(
             refuse(sizes),

@@ -19,7 +19,7 @@ pub mod query;
 pub mod rewrite;
 pub mod run;
 pub mod searches;
-pub mod slot;
+pub mod row;
 pub mod steps;
 pub mod studio;
 pub mod transcript;

@@ -32,7 +32,7 @@ pub struct Recipe {
     config: BTreeMap<String, Json>,
 }
 
-/// One unit in ten is of the test split, so that both splits have rows early.
+/// One batch in ten is of the test split, so that both splits have rows early.
 const TEST_EVERY: u64 = 10;
 /// Characters of a world's name, at most.
 const MAX_NAME: usize = 64;
@@ -116,10 +116,10 @@ impl Recipe {
         ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
     }
 
-    /// The split of a unit, from its number alone.
+    /// The split of a batch, from its number alone.
     #[must_use]
-    pub fn split_of(&self, unit: u64) -> Split {
-        if !self.test.is_empty() && unit % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
+    pub fn split_of(&self, batch: u64) -> Split {
+        if !self.test.is_empty() && batch % TEST_EVERY == TEST_EVERY - 1 { Split::Test } else { Split::Train }
     }
 
     /// The families of a split.

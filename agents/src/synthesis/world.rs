@@ -1,7 +1,7 @@
 //! What the pipeline knows of a world before it asks anything of it: a family's sources, its words, and which
 //! API can find what.
 //!
-//! Owns [`Family`] (a compiled source world that units are materialised from) and [`UnitWorld`] (one materialised world
+//! Owns [`Family`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
 //! with its engine). Must not execute calls.
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,7 +25,7 @@ use super::row::RowWorld;
 use super::scenario::{Names, ScenarioSet, Shares};
 use super::text::Template;
 
-/// A source world from which the worlds of many units are made: same domains and APIs, other records.
+/// A source world from which the worlds of many batches are made: same domains and APIs, other records.
 pub struct Family {
     /// The world's name.
     pub name: String,
@@ -49,7 +49,7 @@ pub struct Family {
 }
 
 /// One materialised world of a family.
-pub struct UnitWorld {
+pub struct BatchWorld {
     /// The family.
     pub family: Arc<Family>,
     /// The engine's frozen base.
@@ -68,7 +68,7 @@ pub struct UnitWorld {
     pub(super) planned: Mutex<Memo>,
 }
 
-impl UnitWorld {
+impl BatchWorld {
     /// What candidates are held against.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {

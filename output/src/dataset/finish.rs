@@ -137,7 +137,7 @@ pub(crate) fn one_hash_per_world<'a>(
     Ok(())
 }
 
-/// A folder holds the worlds that rows name and no others. Worlds of units without rows are stored before it is known
+/// A folder holds the worlds that rows name and no others. Worlds of batches without rows are stored before it is known
 /// that none of their attempts passes.
 fn remove_unnamed_worlds(folder: &Path, summary: &Summary) -> Result<(), DatasetError> {
     let worlds = folder.join("worlds");

@@ -111,9 +111,11 @@ impl RunRecord {
             .or_else(|| config_difference(&found.config, &other.config))
             .or_else(|| differ("benchmark", &found.benchmark, &other.benchmark))
             .or_else(|| differ("dialogues", &self.plan.rows, &expected.plan.rows))
-            .or_else(|| differ("slots per unit", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
-            .or_else(|| differ("units per file", &self.plan.batches_per_file, &expected.plan.batches_per_file))
-            .or_else(|| differ("split of the units", &self.plan_hash, &expected.plan_hash))
+            .or_else(|| differ("rows per batch", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
+            .or_else(|| {
+                differ("batches per file", &self.plan.batches_per_file, &expected.plan.batches_per_file)
+            })
+            .or_else(|| differ("split of the batches", &self.plan_hash, &expected.plan_hash))
             .or_else(|| differ("config hash", &self.config_hash, &expected.config_hash))
     }
 }

@@ -15,7 +15,7 @@ use crate::synthesis::query::{ScenarioQuery, Shape, Wish};
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::row::{About, called, row};
 use crate::synthesis::tester::{SixGates, TesterAgent};
-use crate::synthesis::world::{Family, UnitWorld};
+use crate::synthesis::world::{BatchWorld, Family};
 
 const HARBOUR: &str = include_str!("tests/harbour.yaml");
 const SCENARIOS: &str = include_str!("tests/harbour.scenarios.yaml");
@@ -26,16 +26,16 @@ fn document(scenarios: &str) -> WorldDoc {
     doc
 }
 
-fn harbour(seed: u64) -> UnitWorld {
+fn harbour(seed: u64) -> BatchWorld {
     let family = Family::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
     ScenarioApis.build(&family, seed).unwrap()
 }
 
-fn scenario<'a>(world: &'a UnitWorld, name: &str) -> &'a Scenario {
+fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
     world.family.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
-fn played(world: &UnitWorld, name: &str, seed: u64) -> Candidate {
+fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     play(world, scenario(world, name), Ability::Call, seed, &mut rng).unwrap().candidate
 }
@@ -237,9 +237,9 @@ fn the_catalogs_scenarios_become_rows() {
         let name = &doc.name;
         let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
         assert!(family.scenario_set.scenarios().len() >= 25, "{name}");
-        let worlds: Vec<UnitWorld> = (0..4).map(|seed| ScenarioApis.build(&family, seed).unwrap()).collect();
+        let worlds: Vec<BatchWorld> = (0..4).map(|seed| ScenarioApis.build(&family, seed).unwrap()).collect();
         for scenario in family.scenario_set.scenarios() {
-            let passes = |(seed, world): (usize, &UnitWorld)| {
+            let passes = |(seed, world): (usize, &BatchWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
                 let played = play(world, scenario, Ability::Call, seed as u64, &mut rng).ok()?;
                 SixGates.test(world, played.candidate, &mut rng).ok()
