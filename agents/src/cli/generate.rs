@@ -179,8 +179,7 @@ impl Generate {
             tester: Box::new(SixGates),
         };
         let Some(asked) = asked else {
-            let bar =
-                terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
+            let bar = terminal::bar(writer.pending().iter().map(|file| file.row_count()).sum(), "dialogues");
             writer.drive(
                 threads,
                 |batch| pipeline::batch(&recipe, &agents, batch, &writer),

@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
-use super::{BatchRows, DatasetError, DatasetWriter};
+use super::error::DatasetError;
+use super::file::BatchRows;
+use super::writer::DatasetWriter;
 use crate::funnel::Funnel;
 use crate::plan::Batch;
 
@@ -93,10 +95,8 @@ impl DatasetWriter {
         mut report: impl FnMut(&Progress),
     ) -> Result<(), DriveError<E>> {
         let files = self.pending();
-        let mut progress = Progress {
-            slots_in_all: files.iter().map(|file| file.row_count()).sum(),
-            ..Progress::default()
-        };
+        let mut progress =
+            Progress { slots_in_all: files.iter().map(|file| file.row_count()).sum(), ..Progress::default() };
         for file in files {
             let mut writer = self.start_file(file)?;
             for _ in &file.batches {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parquet::errors::ParquetError;
 
-use super::{DatasetError, DatasetWriter, Sidecar};
+use super::error::DatasetError;
+use super::progress::Sidecar;
+use super::writer::DatasetWriter;
 use crate::columns::SCHEMA_VERSION;
 use crate::disk::{DiskError, PartFile};
 use crate::funnel::{Counts, Funnel};
@@ -108,7 +110,9 @@ impl FileWriter<'_> {
         let row_indexes = self.rows_of_batch(batch.batch);
         let written = batch.rows.len() as u64;
         if written > row_indexes {
-            return Err(self.refuse(batch.batch, &format!("found {written} rows, expected at most {row_indexes}")));
+            return Err(
+                self.refuse(batch.batch, &format!("found {written} rows, expected at most {row_indexes}"))
+            );
         }
         self.funnel.add(&Funnel { written, exhausted: row_indexes - written, ..batch.funnel });
         for row in batch.rows {

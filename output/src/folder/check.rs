@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use serde_json::Value as Json;
 
-use super::{Failure, Folder, Part, is_rows};
+use super::open::{Failure, Folder, Part, is_rows};
 use crate::disk;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, world_file};

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use super::asking::{Asker, Lost};
 use super::judge::{self, Calibration, Damage, Labelled};
 use super::plan::{self, Plan};
-use super::row::{RowJob, RowOutcome, opening, make_row};
+use super::row::{RowJob, RowOutcome, make_row, opening};
 use super::steps::StepLine;
 use super::studio::Studio;
 use crate::synthesis::pipeline::PipelineError;
