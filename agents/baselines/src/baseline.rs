@@ -1,16 +1,16 @@
 //! Owns the agents that ask a model: one agent, and the method by which it works.
 
-use crate::environment::{Agent, Environment, Soon};
+use crate::environment::{Agent, Environment, EnvironmentFuture};
 use crate::episode::Episode;
-use crate::mind::{Mind, Stop};
 use crate::note::Note;
 use crate::restgpt::{Parsing, Planning};
 use crate::reverse_chain::Completion;
+use crate::role_model::{RoleModel, Stop};
 use crate::{function_calling, planned, prompted, react, restgpt, reverse_chain};
 
 /// An agent that asks a model.
 pub struct Baseline {
-    model: Mind,
+    model: RoleModel,
     method: Method,
 }
 
@@ -43,13 +43,13 @@ pub enum Method {
 impl Baseline {
     /// Makes the agent of one episode.
     #[must_use]
-    pub const fn new(model: Mind, method: Method) -> Self {
+    pub const fn new(model: RoleModel, method: Method) -> Self {
         Self { model, method }
     }
 }
 
 impl Agent for Baseline {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()> {
         Box::pin(async move {
             let mut episode = Episode::new(&self.model, environment);
             match self.method.converse(&mut episode).await {

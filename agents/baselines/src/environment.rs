@@ -19,7 +19,7 @@ use crate::note::Note;
 pub use diorama_seeds::ending::{Answers, Finish};
 
 /// The result of an action, which takes time and may fail.
-pub type Soon<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
+pub type EnvironmentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
 
 /// A conversation that an agent is in.
 pub trait Environment: Send {
@@ -30,13 +30,13 @@ pub trait Environment: Send {
     fn budget(&self) -> Budget;
 
     /// Calls an API by name.
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply>;
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply>;
 
     /// Says something to the user, who may answer. Where answers are prose, a message that asks nothing ends the goal.
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer>;
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer>;
 
     /// Ends the open goal.
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer>;
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer>;
 
     /// The JSON Schema of a visible API's reply, where the environment knows it.
     fn reply_schema(&self, _api: &str) -> Option<Json> {
@@ -53,11 +53,11 @@ pub trait Environment: Send {
 /// An agent under test.
 pub trait Agent: Send + Sync {
     /// Acts until the conversation is over, or the agent gives up.
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()>;
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()>;
 }
 
 impl<A: Agent + ?Sized> Agent for Arc<A> {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()> {
         (**self).act(environment)
     }
 }
@@ -68,7 +68,7 @@ pub struct View {
     /// The system message.
     pub system: String,
     /// Messages and calls, oldest first; the user's opening is the first.
-    pub conversation: Vec<Said>,
+    pub conversation: Vec<ConversationEntry>,
     /// The tools that may be called, in OpenAI's function format. A search adds to them. Where answers are structured, one
     /// of them is `finish`, whose schema names the facts that the open goal asks for.
     pub tools: Vec<Json>,
@@ -78,7 +78,7 @@ pub struct View {
 
 /// A message, or a call with its reply.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
+pub enum ConversationEntry {
     /// Message of the user.
     User(String),
     /// Message of the agent.
@@ -126,7 +126,7 @@ pub enum EnvironmentError {
     #[error("the budget of {what} is used up")]
     Spent {
         /// The limit.
-        what: Spent,
+        what: BudgetLimit,
     },
     /// The conversation is over.
     #[error("the conversation is over")]
@@ -156,7 +156,7 @@ pub enum EnvironmentError {
 impl EnvironmentError {
     /// Returns true where a model or a server failed, so that the episode says nothing of the agent.
     #[must_use]
-    pub const fn is_want(&self) -> bool {
+    pub const fn is_outage(&self) -> bool {
         matches!(self, Self::Model { .. } | Self::Transport { .. })
     }
 }
@@ -164,7 +164,7 @@ impl EnvironmentError {
 /// A limit that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Spent {
+pub enum BudgetLimit {
     /// Calls and messages together.
     Steps,
     /// Calls alone.
@@ -175,7 +175,7 @@ pub enum Spent {
     Time,
 }
 
-impl std::fmt::Display for Spent {
+impl std::fmt::Display for BudgetLimit {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Steps => "steps",
@@ -204,13 +204,13 @@ impl Budget {
     pub fn take(&mut self, is_call: bool, used_ms: u64) -> Result<(), EnvironmentError> {
         let spent = |what| Err(EnvironmentError::Spent { what });
         if used_ms > self.time_ms {
-            return spent(Spent::Time);
+            return spent(BudgetLimit::Time);
         }
         if is_call {
-            let Some(left) = self.calls.checked_sub(1) else { return spent(Spent::Calls) };
+            let Some(left) = self.calls.checked_sub(1) else { return spent(BudgetLimit::Calls) };
             self.calls = left;
         }
-        let Some(left) = self.steps.checked_sub(1) else { return spent(Spent::Steps) };
+        let Some(left) = self.steps.checked_sub(1) else { return spent(BudgetLimit::Steps) };
         self.steps = left;
         Ok(())
     }
@@ -222,16 +222,18 @@ impl Budget {
     pub fn note(&mut self, note: &Note, used_ms: u64) -> Result<(), EnvironmentError> {
         let spent = |what| Err(EnvironmentError::Spent { what });
         if let Note::Asked(asked) = note {
-            let Some(left) = self.tokens.checked_sub(asked.tokens()) else { return spent(Spent::Tokens) };
+            let Some(left) = self.tokens.checked_sub(asked.tokens()) else {
+                return spent(BudgetLimit::Tokens);
+            };
             self.tokens = left;
         }
-        if used_ms > self.time_ms { spent(Spent::Time) } else { Ok(()) }
+        if used_ms > self.time_ms { spent(BudgetLimit::Time) } else { Ok(()) }
     }
 }
 
 impl View {
     /// Adds the tools in a search's reply.
-    pub fn found(&mut self, search: &Json) {
+    pub fn add_tools(&mut self, search: &Json) {
         for function in search.get("tools").and_then(Json::as_array).into_iter().flatten() {
             let tool = json!({"type": "function", "function": function});
             if !self.tools.contains(&tool) {
@@ -241,28 +243,28 @@ impl View {
     }
 
     /// Adds a call with its reply, and the tools that a search has found.
-    pub fn called(&mut self, call: &Call, reply: &Reply) {
+    pub fn add_call(&mut self, call: &Call, reply: &Reply) {
         if call.api == TOOL_SEARCHER {
-            self.found(&reply.body);
+            self.add_tools(&reply.body);
         }
-        self.conversation.push(Said::Call(call.clone(), reply.clone()));
+        self.conversation.push(ConversationEntry::Call(call.clone(), reply.clone()));
     }
 
     /// Adds a message of the agent, and the user's answer.
-    pub fn heard(&mut self, words: &str, answer: &Answer) {
-        self.conversation.push(Said::Agent(words.to_owned()));
-        self.conversation.extend(answer.words.clone().map(Said::User));
+    pub fn add_message(&mut self, words: &str, answer: &Answer) {
+        self.conversation.push(ConversationEntry::Agent(words.to_owned()));
+        self.conversation.extend(answer.words.clone().map(ConversationEntry::User));
         self.over = answer.over;
     }
 
     /// Returns true where a tool is visible.
     #[must_use]
-    pub fn shows(&self, name: &str) -> bool {
+    pub fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool["function"]["name"] == name)
     }
 
     /// Replaces the tool that ends the open goal.
-    pub fn ends_with(&mut self, finish: Option<Json>) {
+    pub fn replace_finish(&mut self, finish: Option<Json>) {
         self.tools.retain(|tool| tool["function"]["name"] != FINISH);
         self.tools.extend(finish);
     }
@@ -270,7 +272,7 @@ impl View {
     /// The user's turns so far.
     pub fn user_turns(&self) -> impl Iterator<Item = &str> {
         self.conversation.iter().filter_map(|said| match said {
-            Said::User(words) => Some(&**words),
+            ConversationEntry::User(words) => Some(&**words),
             _ => None,
         })
     }

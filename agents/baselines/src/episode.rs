@@ -9,9 +9,9 @@ use minijinja::{Value, context};
 use serde_json::Value as Json;
 
 use crate::environment::{Answer, Environment, EnvironmentError, Finish, Reply, View};
-use crate::mind::{Mind, ParseError, Stop};
 use crate::note::Note;
 use crate::prompts::{PromptError, render};
+use crate::role_model::{ParseError, RoleModel, Stop};
 use crate::toolbox::{Document, documents, finish_schema, retrieve, shorten, transcript};
 
 /// A role that the model plays.
@@ -32,7 +32,7 @@ const MAX_FINDING_CHARS: usize = 3_000;
 
 /// One episode of an agent that asks a model.
 pub(crate) struct Episode<'a> {
-    model: &'a Mind,
+    model: &'a RoleModel,
     environment: &'a mut dyn Environment,
     /// The calls with their replies, oldest first.
     findings: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Episode<'a> {
 }
 
 impl<'a> Episode<'a> {
-    pub(crate) fn new(model: &'a Mind, environment: &'a mut dyn Environment) -> Self {
+    pub(crate) fn new(model: &'a RoleModel, environment: &'a mut dyn Environment) -> Self {
         let (results, background) = (String::new(), String::new());
         Self { model, environment, findings: Vec::new(), goal_start: 0, results, background }
     }

@@ -8,10 +8,10 @@ use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json};
 
-use crate::environment::{Answer, Finish, Said, View};
+use crate::environment::{Answer, ConversationEntry, Finish, View};
 use crate::episode::Episode;
-use crate::mind::{ParseError, Stop};
 use crate::note::Note;
+use crate::role_model::{ParseError, Stop};
 
 const ROLE: &str = "function-calling";
 /// Malformed turns in a row after which the agent has given up: the first, and the one that repairs it.
@@ -106,9 +106,9 @@ fn opening(view: &View) -> Vec<Message> {
         messages.push(Message::system(&view.system));
     }
     messages.extend(view.conversation.iter().filter_map(|said| match said {
-        Said::User(words) => Some(Message::user(words)),
-        Said::Agent(words) => Some(Message::assistant(words)),
-        Said::Call(..) => None,
+        ConversationEntry::User(words) => Some(Message::user(words)),
+        ConversationEntry::Agent(words) => Some(Message::assistant(words)),
+        ConversationEntry::Call(..) => None,
     }));
     messages
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
     /// The agent asked a model.
-    Asked(Box<Asked>),
+    Asked(Box<ModelExchange>),
     /// A reply of the model is not of the form asked for; it is asked once more, with these words.
     Malformed {
         /// The role whose reply it is.
@@ -34,7 +34,7 @@ pub enum Note {
 
 /// A request to a model, and the reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ModelExchange {
     /// The role that the model plays.
     pub role: String,
     /// Number of leading messages that are those of the role's request before, which are not written again.
@@ -61,7 +61,7 @@ pub struct Asked {
     pub usage: Option<Usage>,
 }
 
-impl Asked {
+impl ModelExchange {
     /// Tokens that are taken from the budget: as the server reports them, else one for each four bytes.
     #[must_use]
     pub fn tokens(&self) -> u64 {

@@ -13,10 +13,10 @@ use serde_json::Map;
 
 use crate::environment::Reply;
 use crate::episode::Episode;
-use crate::mind::Stop;
+use crate::role_model::Stop;
 use crate::toolbox::{Document, only_value};
 
-pub use self::nested::{Filled, Plan};
+pub use self::nested::{Plan, PlanArgument};
 pub use self::read::parse;
 pub(crate) use self::read::{ApiSignature, find};
 
@@ -47,8 +47,8 @@ fn call<'a>(
         let mut arguments = Map::new();
         for (name, filled) in plan.named(&parameters) {
             let value = match filled {
-                Filled::Value(value) => Some(value.clone()),
-                Filled::Call(inner) => {
+                PlanArgument::Value(value) => Some(value.clone()),
+                PlanArgument::Call(inner) => {
                     let reply = call(episode, inner, documents, made).await?;
                     let value = only_value(&reply.body, name);
                     if value.is_none() {

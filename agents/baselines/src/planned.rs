@@ -7,10 +7,10 @@
 use minijinja::{Value, context};
 
 use crate::episode::{Episode, Role, parse_words};
-use crate::mind::{ParseError, Stop};
 use crate::restgpt::Parsing;
 use crate::restgpt::executor::Executor;
 use crate::restgpt::roles::{StepRecord, join_results};
+use crate::role_model::{ParseError, Stop};
 
 const OFFLINE_PLANNER: Role = same_name("offline/planner");
 const OFFLINE_ANSWER: Role = same_name("offline/answer");

@@ -7,8 +7,8 @@ use minijinja::context;
 use serde::Serialize;
 
 use crate::episode::{Episode, Role};
-use crate::mind::{ParseError, Stop};
 use crate::plan::{ApiSignature, carry_out, find};
+use crate::role_model::{ParseError, Stop};
 use crate::toolbox::Document;
 use crate::types::leaves;
 

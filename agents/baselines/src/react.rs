@@ -11,8 +11,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::environment::{Finish, View};
 use crate::episode::{Episode, Role};
-use crate::mind::{ParseError, Stop};
 use crate::prompts::PromptError;
+use crate::role_model::{ParseError, Stop};
 use crate::toolbox::shorten;
 
 const ROLE: Role = Role { name: "react", prompt: "react/agent" };

@@ -15,7 +15,7 @@ use self::executor::Executor;
 pub use self::executor::Parsing;
 use self::roles::{PLANNER, Plan, StepRecord, join_results, parse_plan};
 use crate::episode::Episode;
-use crate::mind::Stop;
+use crate::role_model::Stop;
 
 /// Steps of the planner for one goal.
 const MAX_STEPS: usize = 15;

@@ -18,7 +18,7 @@ use self::replies::{
 };
 use crate::environment::Reply;
 use crate::episode::{Episode, Role};
-use crate::mind::Stop;
+use crate::role_model::Stop;
 use crate::toolbox::{Document, only_value, shorten};
 use crate::types::can_supply;
 

@@ -6,7 +6,7 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use crate::environment::{Environment, EnvironmentError, Said, View};
+use crate::environment::{ConversationEntry, Environment, EnvironmentError, View};
 
 /// An API as its tool describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,7 +39,7 @@ pub fn documents(view: &View) -> Vec<Document> {
 /// # Errors
 /// When the environment refuses the search.
 pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
-    if !environment.view().shows(TOOL_SEARCHER) {
+    if !environment.view().has_tool(TOOL_SEARCHER) {
         return Ok(());
     }
     let arguments = Map::from_iter([("keywords".to_owned(), Json::from(keywords))]);
@@ -55,10 +55,10 @@ pub fn finish_schema(view: &View) -> Option<&Json> {
 
 /// The messages of user and agent, a line each.
 pub(crate) fn transcript(view: &View) -> String {
-    let line = |said: &Said| match said {
-        Said::User(words) => Some(format!("User: {words}")),
-        Said::Agent(words) if !words.is_empty() => Some(format!("Assistant: {words}")),
-        Said::Agent(_) | Said::Call(..) => None,
+    let line = |said: &ConversationEntry| match said {
+        ConversationEntry::User(words) => Some(format!("User: {words}")),
+        ConversationEntry::Agent(words) if !words.is_empty() => Some(format!("Assistant: {words}")),
+        ConversationEntry::Agent(_) | ConversationEntry::Call(..) => None,
     };
     view.conversation.iter().filter_map(line).collect::<Vec<_>>().join("\n")
 }

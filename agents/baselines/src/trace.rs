@@ -11,9 +11,11 @@ use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-pub use crate::note::{Asked, Note};
+pub use crate::note::{ModelExchange, Note};
 
-use crate::environment::{Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View};
+use crate::environment::{
+    Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
+};
 
 /// One step of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,7 +98,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Leaves out the messages that the role's request before had as well.
-    fn without_repeats(&mut self, mut asked: Asked) -> Asked {
+    fn without_repeats(&mut self, mut asked: ModelExchange) -> ModelExchange {
         let before = self.sent.insert(asked.role.clone(), asked.messages.clone()).unwrap_or_default();
         asked.same = before.iter().zip(&asked.messages).take_while(|(a, b)| a == b).count();
         asked.messages.drain(..asked.same);
@@ -113,7 +115,7 @@ impl Environment for Recording<'_> {
         self.inner.budget()
     }
 
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
         Box::pin(async move {
             let result = self.inner.call(call).await;
             self.record(result, None, |Reply { status, body }| Step::Called {
@@ -125,7 +127,7 @@ impl Environment for Recording<'_> {
         })
     }
 
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         Box::pin(async move {
             let result = self.inner.say(words).await;
             self.record(result, None, |answer| Step::Said {
@@ -136,7 +138,7 @@ impl Environment for Recording<'_> {
         })
     }
 
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         Box::pin(async move {
             let result = self.inner.finish(end).await;
             self.record(result, Some(end), |answer| Step::Finished {

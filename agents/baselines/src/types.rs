@@ -4,13 +4,13 @@ use serde_json::Value as Json;
 
 /// A type, as coarse as one value can stand in for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ValueType {
     /// A string without a format.
-    Text,
+    String,
     /// A string of a closed set (`enum`).
     Choice,
     /// An integer.
-    Whole,
+    Integer,
     /// A number.
     Number,
     /// A string of format `date`.
@@ -18,7 +18,7 @@ pub enum Kind {
     /// A string of format `time`, or with the pattern of one.
     Time,
     /// A string of format `date-time`.
-    Moment,
+    Timestamp,
     /// A boolean.
     Boolean,
     /// An array.
@@ -29,9 +29,9 @@ pub enum Kind {
 
 /// The type of a schema.
 #[must_use]
-pub fn kind(schema: &Json) -> Kind {
+pub fn value_type(schema: &Json) -> ValueType {
     if schema.get("enum").is_some() {
-        return Kind::Choice;
+        return ValueType::Choice;
     }
     let named = match schema.get("type") {
         Some(Json::Array(names)) => names.iter().find_map(Json::as_str).unwrap_or_default(),
@@ -39,36 +39,36 @@ pub fn kind(schema: &Json) -> Kind {
         _ => "",
     };
     match (named, schema.get("format").and_then(Json::as_str)) {
-        ("string", Some("date")) => Kind::Date,
-        ("string", Some("date-time")) => Kind::Moment,
-        ("string", Some("time")) => Kind::Time,
+        ("string", Some("date")) => ValueType::Date,
+        ("string", Some("date-time")) => ValueType::Timestamp,
+        ("string", Some("time")) => ValueType::Time,
         ("string", _) => match schema.get("pattern").and_then(Json::as_str) {
-            Some(pattern) if pattern.contains(":[0-5]") => Kind::Time,
-            _ => Kind::Text,
+            Some(pattern) if pattern.contains(":[0-5]") => ValueType::Time,
+            _ => ValueType::String,
         },
-        ("integer", _) => Kind::Whole,
-        ("number", _) => Kind::Number,
-        ("boolean", _) => Kind::Boolean,
-        ("array", _) => Kind::List,
-        _ => Kind::Other,
+        ("integer", _) => ValueType::Integer,
+        ("number", _) => ValueType::Number,
+        ("boolean", _) => ValueType::Boolean,
+        ("array", _) => ValueType::List,
+        _ => ValueType::Other,
     }
 }
 
 /// Returns true where a reply of the first schema holds a value for an argument of the second.
 pub(crate) fn can_supply(reply: &Json, argument: &Json) -> bool {
-    let wanted = kind(argument);
-    leaves(reply).iter().any(|(_, schema)| fits(kind(schema), wanted))
+    let wanted = value_type(argument);
+    leaves(reply).iter().any(|(_, schema)| fits(value_type(schema), wanted))
 }
 
-const fn fits(given: Kind, wanted: Kind) -> bool {
+const fn fits(given: ValueType, wanted: ValueType) -> bool {
     matches!(
         (given, wanted),
-        (Kind::Whole, Kind::Number)
-            | (Kind::Choice, Kind::Text)
-            | (Kind::Text, Kind::Choice)
-            | (Kind::Moment, Kind::Date | Kind::Time)
-            | (_, Kind::Other)
-            | (Kind::Other, _)
+        (ValueType::Integer, ValueType::Number)
+            | (ValueType::Choice, ValueType::String)
+            | (ValueType::String, ValueType::Choice)
+            | (ValueType::Timestamp, ValueType::Date | ValueType::Time)
+            | (_, ValueType::Other)
+            | (ValueType::Other, _)
     ) || given as u8 == wanted as u8
 }
 

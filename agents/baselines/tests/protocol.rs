@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use diorama_baselines::environment::{
-    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+    Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
-use diorama_baselines::mind::Mind;
+use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::trace::{Note, Recording, Step, act_again};
 use diorama_baselines::{Agent, Baseline, Completion, Method, Parsing, Planning};
 use diorama_llm::{
@@ -51,7 +51,7 @@ impl Clinic {
         ];
         let view = View {
             system: "You work at a clinic. It is 2026-03-02.".to_owned(),
-            conversation: vec![Said::User("What does Ana Reis owe as balance?".to_owned())],
+            conversation: vec![ConversationEntry::User("What does Ana Reis owe as balance?".to_owned())],
             tools,
             over: false,
         };
@@ -67,8 +67,8 @@ impl Clinic {
     }
 
     fn calls(&self) -> Vec<String> {
-        let call = |said: &Said| match said {
-            Said::Call(call, reply) => {
+        let call = |said: &ConversationEntry| match said {
+            ConversationEntry::Call(call, reply) => {
                 Some(format!("{}({}) {}", call.api, Json::Object(call.arguments.clone()), reply.status))
             }
             _ => None,
@@ -86,7 +86,7 @@ impl Environment for Clinic {
         self.budget
     }
 
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
         let taken = self.budget.take(true, 0);
         let found = Self::new().view.tools;
         let known = self.view.tools.iter().any(|tool| tool["function"]["name"] == *call.api);
@@ -101,26 +101,26 @@ impl Environment for Clinic {
             _ => (404, json!({"status": 404, "detail": "there is none"})),
         };
         let reply = Reply { status, body };
-        self.view.conversation.push(Said::Call(call.clone(), reply.clone()));
+        self.view.conversation.push(ConversationEntry::Call(call.clone(), reply.clone()));
         if call.api == "ToolSearcher" {
-            self.view.found(&reply.body);
+            self.view.add_tools(&reply.body);
         }
         Box::pin(std::future::ready(taken.map(|()| reply)))
     }
 
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         let taken = self.budget.take(false, 0);
         let answer = self
             .answers
             .pop_front()
             .unwrap_or(Answer { words: Some("Please go ahead.".into()), over: false });
-        self.view.conversation.push(Said::Agent(words.to_owned()));
-        self.view.conversation.extend(answer.words.clone().map(Said::User));
+        self.view.conversation.push(ConversationEntry::Agent(words.to_owned()));
+        self.view.conversation.extend(answer.words.clone().map(ConversationEntry::User));
         self.view.over = answer.over;
         Box::pin(std::future::ready(taken.map(|()| answer)))
     }
 
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         if let Some(name) = end.facts.keys().find(|name| *name != "balance") {
             let detail = format!("facts: found `{name}`, expected one of `balance`");
             return Box::pin(std::future::ready(Err(EnvironmentError::Refused { status: 422, detail })));
@@ -183,7 +183,7 @@ async fn run(clinic: Clinic, replies: Vec<ChatReply>, method: Method) -> Ran {
     let model = Arc::new(ScriptedModel::replies(replies));
     let origin = RequestOrigin { step: String::new(), row: 3, attempt: 1 };
     let sampling = Sampling { temperature: Some(0.0), ..Sampling::up_to(256) };
-    let agent = Baseline::new(Mind::new(model.clone(), sampling, origin), method);
+    let agent = Baseline::new(RoleModel::new(model.clone(), sampling, origin), method);
     let mut clinic = clinic;
     let mut recording = Recording::new(&mut clinic);
     let acted = agent.act(&mut recording).await;

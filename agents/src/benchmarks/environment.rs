@@ -1,7 +1,7 @@
 //! The environment in which an agent works on a benchmark: one without a judge, whose calls and user somebody else answers.
 
 use diorama_baselines::environment::{
-    Answer, Budget, Environment, EnvironmentError, Finish, Reply, Soon, View,
+    Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
@@ -48,14 +48,14 @@ impl<C: Counterpart> BenchmarkEnvironment<C> {
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.meter.take(&self.view, true)?;
         let reply = self.counterpart.call(call)?;
-        self.view.called(call, &reply);
+        self.view.add_call(call, &reply);
         Ok(reply)
     }
 
     fn hear(&mut self, words: &str) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
         let answer = self.counterpart.say(words);
-        self.view.heard(words, &answer);
+        self.view.add_message(words, &answer);
         Ok(answer)
     }
 }
@@ -69,15 +69,15 @@ impl<C: Counterpart> Environment for BenchmarkEnvironment<C> {
         self.meter.left()
     }
 
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
         Box::pin(std::future::ready(self.make(call)))
     }
 
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         Box::pin(std::future::ready(self.hear(words)))
     }
 
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         Box::pin(std::future::ready(self.hear(&end.message)))
     }
 

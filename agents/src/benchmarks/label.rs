@@ -4,7 +4,7 @@
 //! number, a day or a time is written make no difference. What an argument is not given in the label, it must not be given in
 //! the plan. Days and times are read by the grader's extractor.
 
-use diorama_baselines::plan::{Filled, Plan};
+use diorama_baselines::plan::{Plan, PlanArgument};
 use diorama_seeds::value::{Date, Zone};
 use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, Mention, What};
@@ -58,17 +58,17 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
     for (name, filled) in &wanted {
         let other = given.iter().find(|(own, _)| folded(own) == folded(name)).map(|(_, other)| *other);
         match (filled, other) {
-            (Filled::Call(inner), Some(Filled::Call(other))) if inner.api == other.api => {
+            (PlanArgument::Call(inner), Some(PlanArgument::Call(other))) if inner.api == other.api => {
                 if let Some(verdict) = inside(inner, other, places) {
                     found(verdict);
                 }
             }
-            (Filled::Call(_), _) | (Filled::Value(_), Some(Filled::Call(_))) => {
+            (PlanArgument::Call(_), _) | (PlanArgument::Value(_), Some(PlanArgument::Call(_))) => {
                 found(Verdict::WrongArgumentApi)
             }
-            (Filled::Value(value), Some(Filled::Value(other))) if is_same(value, other) => {}
-            (Filled::Value(value), None) if is_empty(value) => {}
-            (Filled::Value(_), _) => found(Verdict::WrongArgumentValue),
+            (PlanArgument::Value(value), Some(PlanArgument::Value(other))) if is_same(value, other) => {}
+            (PlanArgument::Value(value), None) if is_empty(value) => {}
+            (PlanArgument::Value(_), _) => found(Verdict::WrongArgumentValue),
         }
     }
     for (name, filled) in &given {
@@ -76,9 +76,9 @@ fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Op
             continue;
         }
         match filled {
-            Filled::Call(_) => found(Verdict::WrongArgumentApi),
-            Filled::Value(value) if is_empty(value) => {}
-            Filled::Value(_) => found(Verdict::WrongArgumentValue),
+            PlanArgument::Call(_) => found(Verdict::WrongArgumentApi),
+            PlanArgument::Value(value) if is_empty(value) => {}
+            PlanArgument::Value(_) => found(Verdict::WrongArgumentValue),
         }
     }
     worst

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use diorama_baselines::Agent;
-use diorama_baselines::environment::{Budget, EnvironmentError, Said, View};
+use diorama_baselines::environment::{Budget, ConversationEntry, EnvironmentError, View};
 use diorama_baselines::plan::{Plan, parse};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -218,7 +218,7 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         system:
             "You plan which functions carry out a request. Nothing is known of the user but what they say."
                 .to_owned(),
-        conversation: vec![Said::User(instance.query.clone())],
+        conversation: vec![ConversationEntry::User(instance.query.clone())],
         tools: apis.iter().map(plan_only::tool).collect(),
         over: false,
     };
@@ -243,7 +243,7 @@ pub async fn attempt(agent: &dyn Agent, instance: &Instance, apis: Vec<Api>, bud
         }
     };
     outcome.level = Some(label.depth().saturating_sub(1).clamp(1, 3));
-    if let Some(error) = stopped.filter(EnvironmentError::is_want) {
+    if let Some(error) = stopped.filter(EnvironmentError::is_outage) {
         outcome.because = Some(error.to_string());
         return outcome;
     }

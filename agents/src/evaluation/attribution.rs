@@ -41,7 +41,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
         return None;
     }
     let faulty = judged.log.iter().any(|entry| entry.is_environments_fault());
-    if faulty || judged.stopped.as_ref().is_some_and(EnvironmentError::is_want) {
+    if faulty || judged.stopped.as_ref().is_some_and(EnvironmentError::is_outage) {
         return Some(Attribution::Environment);
     }
     let task = judge.task();

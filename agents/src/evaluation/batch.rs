@@ -61,7 +61,7 @@ impl Episode {
     /// Returns true where it came to no end for want of a model or a server, and says nothing of the agent.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
-        self.stopped.as_ref().is_some_and(EnvironmentError::is_want)
+        self.stopped.as_ref().is_some_and(EnvironmentError::is_outage)
     }
 
     /// Returns true where it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.

@@ -18,7 +18,8 @@ use serde_json::Value as Json;
 use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
 use diorama_baselines::environment::{
-    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+    Answer, Answers, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish,
+    Reply, View,
 };
 
 /// Holds a task and judges episodes of it.
@@ -101,7 +102,7 @@ impl Judge {
             conversation: Conversation::new(answers),
             view: View {
                 system: self.task.system.clone(),
-                conversation: vec![Said::User(self.task.script.opening().to_owned())],
+                conversation: vec![ConversationEntry::User(self.task.script.opening().to_owned())],
                 tools: self.task.tools(&self.world)?,
                 over: false,
             },
@@ -187,7 +188,7 @@ impl LocalEnvironment<'_> {
     fn show_finish(&mut self) {
         let over = self.view.over || self.conversation.answers() == Answers::Prose;
         let goal = self.conversation.progress().goal as usize;
-        self.view.ends_with((!over).then(|| ending::tool(&self.judge.task.checks, goal)));
+        self.view.replace_finish((!over).then(|| ending::tool(&self.judge.task.checks, goal)));
     }
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
@@ -208,7 +209,7 @@ impl LocalEnvironment<'_> {
         self.meter.charge(entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0));
         let zone = &self.judge.world.base.world().zone;
         let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };
-        self.view.called(call, &reply);
+        self.view.add_call(call, &reply);
         Ok(reply)
     }
 
@@ -218,7 +219,7 @@ impl LocalEnvironment<'_> {
         let script = &self.judge.task.script;
         let exchange = self.conversation.hear(script, words, given, &log, &self.judge.world.base);
         let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over };
-        self.view.heard(words, &answer);
+        self.view.add_message(words, &answer);
         let ends = exchange.ends;
         self.conversation.push(exchange);
         if ends {
@@ -237,21 +238,21 @@ impl Environment for LocalEnvironment<'_> {
         self.meter.left()
     }
 
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
         Box::pin(std::future::ready(self.make(call)))
     }
 
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         Box::pin(std::future::ready(self.hear(words, Given::default())))
     }
 
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         Box::pin(std::future::ready(self.end(end)))
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
         let world = self.judge.world.base.world();
-        let api = world.api_named(api).filter(|_| self.view.shows(api))?;
+        let api = world.api_named(api).filter(|_| self.view.has_tool(api))?;
         let api = world.api(api);
         (!api.shows_nothing()).then(|| reply_schema(world, api))
     }

@@ -8,7 +8,7 @@ mod ends;
 mod oracle;
 
 use diorama_baselines::Agent;
-use diorama_baselines::environment::{Environment, EnvironmentError, Soon};
+use diorama_baselines::environment::{Environment, EnvironmentError, EnvironmentFuture};
 use diorama_baselines::toolbox::{documents, finish_schema, retrieve};
 use diorama_seeds::task::Call;
 use rand::SeedableRng;
@@ -159,7 +159,7 @@ struct Scripted<'a> {
 }
 
 impl Agent for Scripted<'_> {
-    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> Soon<'a, ()> {
+    fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()> {
         Box::pin(async move {
             let Policy { calls, end, .. } = *self.policy;
             match (calls, self.privileged) {

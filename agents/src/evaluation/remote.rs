@@ -17,7 +17,8 @@ use serde_json::{Value as Json, json};
 
 use super::meter::Meter;
 use diorama_baselines::environment::{
-    Answer, Answers, Budget, Environment, EnvironmentError, Finish, Reply, Said, Soon, View,
+    Answer, Answers, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish,
+    Reply, View,
 };
 
 /// A server of sessions, as its admin reaches it.
@@ -171,7 +172,7 @@ impl RemoteEnvironment {
         let task: Task = answer(http.get(format!("{session}/task")).send().await).await?;
         let view = View {
             system: task.system,
-            conversation: vec![Said::User(task.user)],
+            conversation: vec![ConversationEntry::User(task.user)],
             tools: task.tools,
             over: false,
         };
@@ -188,7 +189,7 @@ impl RemoteEnvironment {
         if call.api == TOOL_SEARCHER {
             self.schemas = schemas(&self.http, &self.document).await?;
         }
-        self.view.called(call, &reply);
+        self.view.add_call(call, &reply);
         Ok(reply)
     }
 
@@ -196,10 +197,10 @@ impl RemoteEnvironment {
         self.meter.take(&self.view, false)?;
         let reply: MessageReply = self.post(path, body).await?;
         let answer = Answer { words: reply.content, over: reply.done };
-        self.view.heard(words, &answer);
+        self.view.add_message(words, &answer);
         // Another goal asks for other facts; an answer within a goal leaves `finish` as it is.
         if reply.done || reply.finish.is_some() {
-            self.view.ends_with(reply.finish);
+            self.view.replace_finish(reply.finish);
         }
         Ok(answer)
     }
@@ -218,15 +219,15 @@ impl Environment for RemoteEnvironment {
         self.meter.left()
     }
 
-    fn call<'a>(&'a mut self, call: &'a Call) -> Soon<'a, Reply> {
+    fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply> {
         Box::pin(self.make(call))
     }
 
-    fn say<'a>(&'a mut self, words: &'a str) -> Soon<'a, Answer> {
+    fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         Box::pin(async move { self.hear(words, "messages", &json!({"content": words})).await })
     }
 
-    fn finish<'a>(&'a mut self, end: &'a Finish) -> Soon<'a, Answer> {
+    fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         Box::pin(async move {
             let body = serde_json::to_value(end).unwrap_or_default();
             self.hear(&end.message, "finish", &body).await
@@ -234,7 +235,7 @@ impl Environment for RemoteEnvironment {
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {
-        self.view.shows(api).then(|| self.schemas.get(api).cloned())?
+        self.view.has_tool(api).then(|| self.schemas.get(api).cloned())?
     }
 
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError> {

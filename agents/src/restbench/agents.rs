@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use diorama_baselines::Agent;
-use diorama_baselines::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
+use diorama_baselines::environment::{Answer, Budget, ConversationEntry, EnvironmentError, Reply, View};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::Base;
@@ -204,7 +204,7 @@ impl Field {
         let today = self.doc.clock.split('T').next().unwrap_or_default();
         let view = View {
             system: format!("You answer a user's question by calling a web service's APIs. It is {today}."),
-            conversation: vec![Said::User(query.query.trim().to_owned())],
+            conversation: vec![ConversationEntry::User(query.query.trim().to_owned())],
             tools,
             over: false,
         };
@@ -216,7 +216,7 @@ impl Field {
         };
         let mut environment = BenchmarkEnvironment::new(view, live, budget);
         let stopped = agent.act(&mut environment).await.err();
-        let unfinished = stopped.filter(EnvironmentError::is_want);
+        let unfinished = stopped.filter(EnvironmentError::is_outage);
         let done = &environment.counterpart;
         let calls: Vec<(String, u16)> =
             done.made.iter().map(|(call, status)| (self.filled(call), *status)).collect();

@@ -10,12 +10,12 @@ pub struct Plan {
     /// The API.
     pub api: String,
     /// Its arguments; one without a name is positional.
-    pub arguments: Vec<(Option<String>, Filled)>,
+    pub arguments: Vec<(Option<String>, PlanArgument)>,
 }
 
 /// The value of an argument, or the call that gives it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Filled {
+pub enum PlanArgument {
     /// A value.
     Value(Json),
     /// A value from another call's reply.
@@ -32,8 +32,8 @@ impl Plan {
     /// The calls that give its arguments.
     pub fn inner(&self) -> impl Iterator<Item = &Self> {
         self.arguments.iter().filter_map(|(_, filled)| match filled {
-            Filled::Call(plan) => Some(plan),
-            Filled::Value(_) => None,
+            PlanArgument::Call(plan) => Some(plan),
+            PlanArgument::Value(_) => None,
         })
     }
 
@@ -44,7 +44,7 @@ impl Plan {
     }
 
     /// Its arguments with names. `parameters` are the API's, in the order of positional arguments.
-    pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(&'a str, &'a Filled)> {
+    pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(&'a str, &'a PlanArgument)> {
         let named: Vec<&str> = self.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
         let mut places = parameters.iter().filter(|name| !named.contains(name)).copied();
         self.arguments
@@ -64,9 +64,9 @@ impl fmt::Display for Plan {
                 write!(formatter, "{name}=")?;
             }
             match filled {
-                Filled::Value(Json::String(text)) => write!(formatter, "'{text}'")?,
-                Filled::Value(value) => write!(formatter, "{value}")?,
-                Filled::Call(plan) => plan.fmt(formatter)?,
+                PlanArgument::Value(Json::String(text)) => write!(formatter, "'{text}'")?,
+                PlanArgument::Value(value) => write!(formatter, "{value}")?,
+                PlanArgument::Call(plan) => plan.fmt(formatter)?,
             }
         }
         formatter.write_str(")")

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::nested::{Filled, Plan};
-use crate::mind::ParseError;
+use super::nested::{Plan, PlanArgument};
+use crate::role_model::ParseError;
 
 /// Calls and lists inside each other.
 const MAX_DEPTH: u32 = 24;
@@ -174,33 +174,33 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn filled(&mut self, depth: u32) -> Option<Filled> {
+    fn filled(&mut self, depth: u32) -> Option<PlanArgument> {
         match self.peek()? {
             quote @ ('\'' | '"' | '‘' | '“') => {
                 let text = self.quoted(quote)?;
                 let named = self.bound.iter().rev().find(|(name, _)| *name == text);
                 Some(named.map_or_else(
-                    || Filled::Value(Json::from(text.as_str())),
-                    |(_, plan)| Filled::Call(plan.clone()),
+                    || PlanArgument::Value(Json::from(text.as_str())),
+                    |(_, plan)| PlanArgument::Call(plan.clone()),
                 ))
             }
-            '[' | '{' => self.json(depth).map(Filled::Value),
+            '[' | '{' => self.json(depth).map(PlanArgument::Value),
             _ => {
                 let start = self.at;
                 if let Some(name) = self.name() {
                     self.space();
                     if self.peek() == Some('(') {
-                        return self.call(name, depth + 1).map(Filled::Call);
+                        return self.call(name, depth + 1).map(PlanArgument::Call);
                     }
                     let names = self.bound.iter().chain(&self.outputs);
                     if let Some((_, plan)) = names.rev().find(|(known, _)| *known == name) {
                         let plan = plan.clone();
                         self.members();
-                        return Some(Filled::Call(plan));
+                        return Some(PlanArgument::Call(plan));
                     }
                 }
                 self.at = start;
-                self.bare().map(Filled::Value)
+                self.bare().map(PlanArgument::Value)
             }
         }
     }

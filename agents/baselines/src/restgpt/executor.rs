@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::parser;
 use super::roles::{CALLER, CallerTurn, SELECTOR, Selection, parse_caller_turn, parse_selection};
 use crate::episode::Episode;
-use crate::mind::Stop;
+use crate::role_model::Stop;
 use crate::toolbox::{Document, shorten};
 
 /// Turns of the caller for one selection beyond one for each planned API: a retry, and the result.

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::episode::{Episode, Role, parse_words};
 use crate::jq::Program;
-use crate::mind::{ParseError, Stop};
+use crate::role_model::{ParseError, Stop};
 use crate::toolbox::shorten;
 
 const FROM_SCHEMA: Role = Role { name: "parser", prompt: "restgpt/parser" };

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::episode::Role;
-use crate::mind::ParseError;
+use crate::role_model::ParseError;
 use crate::toolbox::Document;
 
 /// Says one step in natural language at a time, or the end.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::episode::parse_json;
-use crate::mind::ParseError;
+use crate::role_model::ParseError;
 use crate::toolbox::Document;
 
 /// The APIs that can give an argument.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use diorama_baselines::Agent;
-use diorama_baselines::environment::{Answer, Budget, EnvironmentError, Reply, Said, View};
+use diorama_baselines::environment::{Answer, Budget, ConversationEntry, EnvironmentError, Reply, View};
 use diorama_seeds::task::Call;
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::http::openapi::reply_schema;
@@ -135,7 +135,7 @@ pub async fn run(
     });
     let conversation = match turn {
         Some(turn) => dialogue.turns.iter().take(turn).map(said).collect(),
-        None => users.next().map(Said::User).into_iter().collect(),
+        None => users.next().map(ConversationEntry::User).into_iter().collect(),
     };
     let counterpart = Recorded {
         world: world.clone(),
@@ -149,7 +149,7 @@ pub async fn run(
     let view = View { system: system(world), conversation, tools: tools(world, dialogue, turn), over: false };
     let mut environment = BenchmarkEnvironment::new(view, counterpart, budget);
     let stopped = agent.act(&mut environment).await.err();
-    let failed = stopped.is_some_and(|error| error.is_want());
+    let failed = stopped.is_some_and(|error| error.is_outage());
     let done = &environment.counterpart;
     let measured = match (mode, turn.and_then(|turn| dialogue.turns.get(turn))) {
         (Mode::Call(_), Some(Turn::Call(gold))) => {
@@ -191,15 +191,15 @@ fn system(world: &BankWorld) -> String {
     )
 }
 
-fn said(turn: &Turn) -> Said {
+fn said(turn: &Turn) -> ConversationEntry {
     match turn {
-        Turn::User(words) => Said::User(words.clone()),
-        Turn::Assistant(words) => Said::Agent(words.clone()),
+        Turn::User(words) => ConversationEntry::User(words.clone()),
+        Turn::Assistant(words) => ConversationEntry::Agent(words.clone()),
         // Agents read a conversation that they were not in: what was called is told in words.
         Turn::Call(gold) => {
             let arguments = Json::Object(gold.arguments.clone());
             let gave = gold.exception.clone().unwrap_or_else(|| gold.output.to_string());
-            Said::Agent(format!("(I called {} with {arguments}. It gave: {gave})", gold.api))
+            ConversationEntry::Agent(format!("(I called {} with {arguments}. It gave: {gave})", gold.api))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls that are planned and not made: each is answered by stand-ins for what it would give.
 
 use diorama_baselines::environment::{Answer, EnvironmentError, Reply};
-use diorama_baselines::plan::{Filled, Plan};
+use diorama_baselines::plan::{Plan, PlanArgument};
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json, json};
 
@@ -30,7 +30,7 @@ impl PlanOnly {
         self.made.iter()
     }
 
-    fn filled(&self, value: &Json) -> Filled {
+    fn filled(&self, value: &Json) -> PlanArgument {
         // A list of one stand-in is that stand-in.
         let single = match value {
             Json::Array(items) if items.len() == 1 => items.first().unwrap_or(value),
@@ -39,8 +39,8 @@ impl PlanOnly {
         let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let known = self.stands_for.iter().find(|(stand_in, _)| text(stand_in) == text(single));
         match known.and_then(|(_, call)| self.made.get(*call)) {
-            Some(plan) => Filled::Call(plan.clone()),
-            None => Filled::Value(value.clone()),
+            Some(plan) => PlanArgument::Call(plan.clone()),
+            None => PlanArgument::Value(value.clone()),
         }
     }
 }

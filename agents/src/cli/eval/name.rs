@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
-use diorama_baselines::mind::Mind;
+use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::{Agent, Baseline, Completion, Method, Parsing, Planning};
 use diorama_llm::{RequestOrigin, Sampling};
 
@@ -143,7 +143,7 @@ impl Contender {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),
             Self::Model(name, without, model, sampling) => {
-                let mind = Mind::new(Arc::clone(model), sampling.clone(), origin);
+                let mind = RoleModel::new(Arc::clone(model), sampling.clone(), origin);
                 Box::new(Baseline::new(mind, method(*name, *without)))
             }
         }

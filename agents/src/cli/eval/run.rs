@@ -164,7 +164,7 @@ async fn row_of(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome,
     for trial in 0..plan.trials {
         for arena in &plan.arenas {
             let (episode, judged) = episode_of(plan, row, &judge, trial, arena).await?;
-            if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_want()) {
+            if let Some(error) = episode.stopped.as_ref().filter(|error| error.is_outage()) {
                 outcome.first_unfinished.get_or_insert_with(|| error.to_string());
             }
             let measured = Measured::of(row, &judge, &episode, &judged);

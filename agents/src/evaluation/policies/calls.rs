@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use diorama_baselines::environment::{Environment, EnvironmentError, Said, View};
+use diorama_baselines::environment::{ConversationEntry, Environment, EnvironmentError, View};
 use diorama_baselines::toolbox::{Document, documents, retrieve};
 use diorama_proof::survey::{reads, refers_to};
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
@@ -132,7 +132,7 @@ fn arguments_from_replies(world: &World, api: &Api, view: &View, request: &str) 
     let mut found: Vec<&Value> = Vec::new();
     let mut shown: Vec<&Json> = Vec::new();
     for said in &view.conversation {
-        if let Said::Call(_, reply) = said {
+        if let ConversationEntry::Call(_, reply) = said {
             leaves(&reply.body, &mut shown);
         }
     }

@@ -1,8 +1,8 @@
 //! The ends of goals that scripted policies make up, and the values that they pick from replies.
 
-use diorama_baselines::environment::{Finish, Said, View};
+use diorama_baselines::environment::{ConversationEntry, Finish, View};
 use diorama_baselines::toolbox::finish_schema;
-use diorama_baselines::types::{Kind, kind};
+use diorama_baselines::types::{ValueType, value_type};
 use diorama_seeds::task::{Outcome, RefusalClass};
 use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use rand::seq::IndexedRandom;
@@ -77,7 +77,7 @@ impl End {
             .conversation
             .iter()
             .filter_map(|said| match said {
-                Said::Call(call, reply) if call.api != TOOL_SEARCHER => Some(&reply.body),
+                ConversationEntry::Call(call, reply) if call.api != TOOL_SEARCHER => Some(&reply.body),
                 _ => None,
             })
             .collect();
@@ -123,7 +123,7 @@ impl End {
             Self::EveryValue => {
                 let mut words = String::new();
                 for said in &view.conversation {
-                    if let Said::Call(_, reply) = said {
+                    if let ConversationEntry::Call(_, reply) = said {
                         list_values(&reply.body, "", &mut words);
                     }
                 }
@@ -204,13 +204,13 @@ pub(super) fn seen(view: &View) -> Vec<Json> {
     let mut found = Vec::new();
     for said in &view.conversation {
         match said {
-            Said::Call(_, reply) => {
+            ConversationEntry::Call(_, reply) => {
                 let mut values = Vec::new();
                 leaves(&reply.body, &mut values);
                 found.extend(values.into_iter().cloned());
             }
-            Said::User(words) => found.extend(words.split_whitespace().map(Json::from)),
-            Said::Agent(_) => {}
+            ConversationEntry::User(words) => found.extend(words.split_whitespace().map(Json::from)),
+            ConversationEntry::Agent(_) => {}
         }
     }
     found
@@ -220,20 +220,24 @@ pub(super) fn seen(view: &View) -> Vec<Json> {
 pub(super) fn value(schema: &Json, seen: &[Json], rng: &mut ChaCha8Rng) -> Json {
     let of = |test: fn(&Json) -> bool| seen.iter().filter(|value| test(value)).collect::<Vec<_>>();
     let choice = |values: Vec<&Json>, rng: &mut ChaCha8Rng| values.choose(rng).map(|value| (*value).clone());
-    match kind(schema) {
-        Kind::Choice => {
+    match value_type(schema) {
+        ValueType::Choice => {
             let values = schema.get("enum").and_then(Json::as_array);
             values.and_then(|values| values.choose(rng)).cloned().unwrap_or_default()
         }
-        Kind::Whole => choice(of(Json::is_i64), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100))),
-        Kind::Number => {
+        ValueType::Integer => {
+            choice(of(Json::is_i64), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100)))
+        }
+        ValueType::Number => {
             choice(of(Json::is_number), rng).unwrap_or_else(|| Json::from(rng.random_range(1..100)))
         }
-        Kind::Boolean => Json::Bool(rng.random_bool(0.5)),
-        Kind::Date => Json::from("2026-06-01"),
-        Kind::Time => Json::from("10:00"),
-        Kind::Moment => Json::from("2026-06-01T10:00"),
-        Kind::List => Json::Array(Vec::new()),
-        Kind::Text | Kind::Other => choice(of(Json::is_string), rng).unwrap_or_else(|| Json::from("x")),
+        ValueType::Boolean => Json::Bool(rng.random_bool(0.5)),
+        ValueType::Date => Json::from("2026-06-01"),
+        ValueType::Time => Json::from("10:00"),
+        ValueType::Timestamp => Json::from("2026-06-01T10:00"),
+        ValueType::List => Json::Array(Vec::new()),
+        ValueType::String | ValueType::Other => {
+            choice(of(Json::is_string), rng).unwrap_or_else(|| Json::from("x"))
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use diorama_baselines::environment::{Answer, Environment, EnvironmentError, Finish, Reply, Said};
+use diorama_baselines::environment::{
+    Answer, ConversationEntry, Environment, EnvironmentError, Finish, Reply,
+};
 use diorama_proof::binding::{bind, say_answer};
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
@@ -23,7 +25,7 @@ pub(super) async fn solve(
 ) -> Result<(), EnvironmentError> {
     let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) else { return Ok(()) };
     for said in &environment.view().conversation {
-        if let Said::Call(call, _) = said {
+        if let ConversationEntry::Call(call, _) = said {
             mirror.call(call);
         }
     }

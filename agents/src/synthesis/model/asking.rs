@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use diorama_baselines::mind::ParseError;
 use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
 use diorama_llm::{
     BoxFuture, ChatError, ChatModel, ChatReply, ChatRequest, Identity, Message, OutputSchema, ReplySource,
     RequestOrigin, Sampling, ask_and_repair,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use diorama_baselines::environment::{Answers, Budget};
-use diorama_baselines::mind::Mind;
+use diorama_baselines::role_model::RoleModel;
 use diorama_baselines::trace::{Note, Recording, Step};
 use diorama_baselines::{Agent, Baseline, Method};
 use diorama_output::row::Dialogue;
@@ -62,7 +62,7 @@ pub async fn solve(
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;
     let environment = judge.open(planned.seed, Answers::Prose, BUDGET);
     let mut environment = environment.map_err(|error| broken(error.to_string()))?;
-    let mind = Mind::new(asker.as_model(STEP), asker.sampling().clone(), asker.origin(STEP, number));
+    let mind = RoleModel::new(asker.as_model(STEP), asker.sampling().clone(), asker.origin(STEP, number));
     let method = match protocol {
         Protocol::Tools => Method::FunctionCalling,
         Protocol::Text => Method::ReAct,

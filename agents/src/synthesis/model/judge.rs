@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use diorama_baselines::mind::ParseError;
 use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;

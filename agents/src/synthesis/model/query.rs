@@ -1,7 +1,7 @@
 //! The query agent: what a user says for a chain of calls that has run.
 
-use diorama_baselines::mind::ParseError;
 use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
 use serde_json::{Value as Json, json};
 

@@ -1,7 +1,7 @@
 //! The rewriter: the lines of a conversation in other words, one request a line, while the plan stays.
 
-use diorama_baselines::mind::ParseError;
 use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
 use diorama_simulator::grade::extract::Clock;
 use diorama_simulator::grade::extract::prose::Prose;

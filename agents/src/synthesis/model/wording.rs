@@ -1,7 +1,7 @@
 //! The words of the assistant for calls that were made without a model: questions, and what is told in the end.
 
-use diorama_baselines::mind::ParseError;
 use diorama_baselines::prompts::PromptError;
+use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
 use diorama_proof::answer::Asked;
 use diorama_proof::binding::each;

@@ -8,12 +8,12 @@ use diorama_llm::{
 };
 
 use crate::environment::{Environment, EnvironmentError};
-use crate::note::{Asked, Note};
+use crate::note::{ModelExchange, Note};
 use crate::prompts::PromptError;
 
 /// A chat model as one episode's agent asks it.
 #[derive(Clone)]
-pub struct Mind {
+pub struct RoleModel {
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
     origin: RequestOrigin,
@@ -54,7 +54,7 @@ impl ParseError {
     }
 }
 
-impl Mind {
+impl RoleModel {
     /// Makes the model of one episode. `origin` keeps its recorded replies apart from those of others.
     pub fn new(model: Arc<dyn ChatModel>, sampling: Sampling, origin: RequestOrigin) -> Self {
         Self { model, sampling, origin }
@@ -80,7 +80,7 @@ impl Mind {
         };
         let reply = self.model.chat(&request).await;
         let reply = reply.map_err(|error| EnvironmentError::Model { what: error.to_string() })?;
-        let asked = Asked {
+        let asked = ModelExchange {
             role: role.to_owned(),
             same: 0,
             messages: request.messages,
@@ -99,7 +99,7 @@ impl Mind {
     /// Asks in a role and parses the text of the reply; a malformed reply gets one more turn, with the error.
     ///
     /// # Errors
-    /// As [`Mind::ask`], and when the second reply is malformed as well.
+    /// As [`RoleModel::ask`], and when the second reply is malformed as well.
     pub(crate) async fn ask_and_parse<T>(
         &self,
         environment: &mut dyn Environment,
@@ -107,7 +107,7 @@ impl Mind {
         mut messages: Vec<Message>,
         parse: impl Fn(&str) -> Result<T, ParseError> + Send,
     ) -> Result<T, Stop> {
-        let mut source = RoleSource { mind: self, environment, role };
+        let mut source = RoleSource { model: self, environment, role };
         let parse = move |reply: &ChatReply| parse(&reply.spoken()).map_err(|error| error.to_string());
         let parsed = ask_and_repair(&mut source, &mut messages, parse).await?;
         parsed.map_err(|what| Stop::Malformed { role: role.to_owned(), what })
@@ -116,7 +116,7 @@ impl Mind {
 
 /// A model in a role, on the account of an episode.
 struct RoleSource<'a> {
-    mind: &'a Mind,
+    model: &'a RoleModel,
     environment: &'a mut dyn Environment,
     role: &'a str,
 }
@@ -125,7 +125,7 @@ impl ReplySource for RoleSource<'_> {
     type Error = Stop;
 
     fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Stop>> {
-        Box::pin(async move { Ok(self.mind.ask(self.environment, self.role, messages, &[]).await?) })
+        Box::pin(async move { Ok(self.model.ask(self.environment, self.role, messages, &[]).await?) })
     }
 
     fn note_malformed(&mut self, problem: &str) -> Result<(), Stop> {
