@@ -3,6 +3,7 @@
 //! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
 
 mod behaviour;
+pub(crate) mod ids;
 mod reply;
 mod security;
 
@@ -19,44 +20,9 @@ pub use behaviour::{
     Behaviour, BehaviourKind, Change, Each, Effect, Filter, FilterTest, Measure, Page, Query, Require,
     Setter, Sort, Which,
 };
+pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
 pub use reply::{Many, Member, Reply, Shape, Source};
 pub use security::{Need, SecurityKind, SecurityScheme};
-
-macro_rules! position {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub struct $name(pub u16);
-        impl $name {
-            /// The position as an index.
-            #[must_use]
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-position!(
-    /// Position of a domain in [`World::domains`].
-    DomainId
-);
-position!(
-    /// Position of a resource in [`World::resources`].
-    ResourceId
-);
-position!(
-    /// Position of a field in [`Resource::fields`], and of its value in a record.
-    FieldId
-);
-position!(
-    /// Position of an API in [`World::apis`].
-    ApiId
-);
-position!(
-    /// Position of a parameter in [`Api::parameters`], and of its value among a call's arguments.
-    ParameterId
-);
 
 /// A world, checked.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::ResourceId;
+use crate::model::ids::ResourceId;
 use crate::value::{Date, Decimal, Str, Time, Value, Zone};
 
 /// The declared type of a field, a parameter or an item, with its limits.

@@ -1,6 +1,7 @@
 //! What an expression can name: resources, arguments, records and variables, with their types.
 
-use crate::expr::{ExprError, ExprType, Slot};
+use crate::expr::error::ExprError;
+use crate::expr::node::{ExprType, Slot};
 use crate::model::{DomainId, FieldId, Parameter, Resource, ResourceId};
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Zone};

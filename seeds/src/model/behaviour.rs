@@ -1,7 +1,8 @@
 //! What calls do: kinds of behaviour, what they look through, check and change.
 
-use super::{Comparison, FieldId, PageStyle, ParameterId, ResourceId};
-use crate::expr::{Expr, Slot};
+use super::ids::{FieldId, ParameterId, ResourceId};
+use crate::doc::{Comparison, PageStyle};
+use crate::expr::node::{Expr, Slot};
 use crate::value::Str;
 
 /// What a call does: bindings, then the kind's look-ups, then checks, then changes, then the reply.

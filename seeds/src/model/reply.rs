@@ -1,7 +1,9 @@
 //! What replies show.
 
-use super::{FieldId, PagingMember, ResourceId, Sort};
-use crate::expr::Expr;
+use super::behaviour::Sort;
+use super::ids::{FieldId, ResourceId};
+use crate::doc::PagingMember;
+use crate::expr::node::Expr;
 use crate::value::{Str, Value};
 
 /// What a reply shows.

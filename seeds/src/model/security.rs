@@ -1,6 +1,6 @@
 //! How HTTP callers prove who they are, checked.
 
-use super::KeyPlace;
+use crate::doc::KeyPlace;
 use crate::value::Str;
 
 /// A way to prove who one is.

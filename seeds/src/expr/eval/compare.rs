@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::expr::Operator;
+use crate::expr::operator::Operator;
 use crate::value::{Decimal, Value};
 
 /// Whether a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
