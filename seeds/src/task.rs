@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::ending::Ask;
+use crate::ask::Ask;
 
 /// Version of the checks' format. Version 1 had one stage, whose members stood in the variant; it is still read.
 pub const CHECKS_VERSION: u32 = 2;

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::{Schemas, fits_format};
+use super::format::fits as fits_format;
+use super::schemas::Schemas;
 
 /// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
 const MAX_DEPTH: u32 = 64;
