@@ -20,10 +20,11 @@ mod parse;
 mod scope;
 pub mod units;
 
-pub use check::{compile, compile_condition, compile_value};
+pub use check::compile;
+pub(crate) use check::{compile_condition, compile_value};
 pub use error::ExprError;
 pub use functions::Function;
 pub use index::index_of;
-pub use node::{Expr, ExprType, Fold, FoldKind, Node, SharedExpr, Slot};
+pub use node::{Expr, ExprType, Fold, FoldKind, Node, Slot};
 pub use operator::{Cast, Operator};
 pub use scope::Scope;

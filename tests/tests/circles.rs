@@ -10,7 +10,7 @@ const ALLOWED: [(&str, usize); 11] = [
     ("agents/llm/server", 0),
     ("agents/baselines", 3),
     ("output", 4),
-    ("seeds", 9),
+    ("seeds", 0),
     ("seeds/catalog", 0),
     ("seeds/openapi", 9),
     ("simulator", 10),

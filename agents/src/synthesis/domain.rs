@@ -59,7 +59,7 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
 
 impl ApiAgent for OfflineApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
-        let made = family.source.run(seed)?;
+        let made = family.source.materialise(seed)?;
         let base = Base::with_search(made.world, self.search)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));

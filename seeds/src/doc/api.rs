@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Comparison, FieldDoc, Method, PageStyle, PagingMember, is_false, wire};
+use super::field::FieldDoc;
+use super::wire::{self, is_false};
+use super::words::{Comparison, Method, PageStyle, PagingMember};
 use crate::casing::Casing;
 
 /// One API.

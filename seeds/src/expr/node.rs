@@ -1,7 +1,5 @@
 //! The typed form of expressions.
 
-use std::sync::Arc;
-
 use super::functions::Function;
 use super::operator::{Cast, Operator};
 use crate::model::ids::{FieldId, ParameterId, ResourceId};
@@ -170,6 +168,3 @@ pub enum FoldKind {
     /// The record with the least key for which it holds, or null.
     First,
 }
-
-/// A compiled expression, shared between the copies of a model.
-pub type SharedExpr = Arc<Expr>;

@@ -7,14 +7,15 @@ use serde_json::Value as Json;
 
 use super::cast::group_of;
 use super::derive;
-use super::maker::{self, Fault, Maker, Place};
+use super::maker::options::of_field;
+use super::maker::{Fault, Maker, Place};
 use super::moment::{Clock, relative};
 use super::tables::{Country, countries, country_of_zone};
 use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Field, Resource, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
-use crate::world::{Finding, Report};
+use crate::world::report::{Finding, Report};
 
 /// A source world, ready to be materialised.
 pub(super) struct Plan {
@@ -157,7 +158,7 @@ impl ResourcePlan {
             let field_doc = doc.fields.get(&*field.name);
             let place = Place { world, resource: id, name: &field.name };
             let unlike = if field.unique { count } else { 0 };
-            let maker = maker::of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
+            let maker = of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
                 |Fault { message, fix }| {
                     findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
                     Maker::Constant(Value::Null)
@@ -247,13 +248,8 @@ fn a_country(name: &str) -> Option<&'static Country> {
 fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
     let plain =
         doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
-    match doc.and_then(|doc| doc.fake.as_ref()) {
-        None => plain,
-        Some(fake) => {
-            let provider = fake.as_str().or_else(|| fake.get("provider").and_then(Json::as_str));
-            plain && matches!(provider, Some("code" | "uuid")) && plan.is_some()
-        }
-    }
+    let by_format = || matches!(doc.and_then(FieldDoc::provider), Some("code" | "uuid")) && plan.is_some();
+    plain && (doc.is_none_or(|doc| doc.fake.is_none()) || by_format())
 }
 
 /// The key first where it can be, then every field after those it is made from, else in the written order.

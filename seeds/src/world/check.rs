@@ -8,8 +8,9 @@ mod uses;
 
 use std::collections::HashSet;
 
-use super::compile::{Part, compile};
+use super::compile::compile;
 use super::findings::Findings;
+use super::part::Part;
 use super::path::Path;
 use super::read::read;
 use super::report::{Finding, Report};

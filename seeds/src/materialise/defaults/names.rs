@@ -84,7 +84,7 @@ fn ends_like(words: &[String], name: &[&str]) -> bool {
 /// Whether there is a provider behind a name of the table, for the tests.
 #[cfg(test)]
 pub(super) fn unknown_providers() -> Vec<&'static str> {
-    use super::super::text::Provider;
+    use super::super::provider::Provider;
     let rows = NAMES.fields.iter().chain(&NAMES.resources).map(|row| row.provider);
     rows.filter(|provider| Provider::named(provider).is_none()).collect()
 }

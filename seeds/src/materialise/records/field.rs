@@ -6,7 +6,6 @@ use super::super::draw::Streams;
 use super::super::maker::{Fault, Maker};
 use super::super::plan::ResourcePlan;
 use super::super::value::{Making, missing, varies_alone};
-use super::about;
 use crate::model::Resource;
 use crate::value::Value;
 
@@ -121,5 +120,14 @@ impl FieldContext<'_> {
             return false;
         }
         plan.share >= 1.0 || first_round || self.presence.draw(making.n, 0).chance(plan.share)
+    }
+}
+
+/// How many different ones are possible, where that is known.
+pub(super) fn about(possible: u64, what: &str) -> String {
+    if possible == u64::MAX {
+        String::new()
+    } else {
+        format!("; about {possible} different {what} are possible")
     }
 }
