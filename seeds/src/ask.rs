@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A fact that a request asks for: what it is, and of which kind, without its value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ask {
-    /// What it is, for people.
+    /// The subject of the question, for people.
     pub about: String,
     /// Its kind.
     pub kind: Kind,

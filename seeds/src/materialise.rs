@@ -118,7 +118,7 @@ impl Source {
     /// Compiles a document and reads its providers.
     ///
     /// # Errors
-    /// What is wrong with the document, with places.
+    /// Faults of the document, with places.
     pub fn new(doc: WorldDoc) -> Result<Self, Report> {
         let world = compile(&checkable(&doc))?;
         Self::compiled(doc, world)
@@ -127,7 +127,7 @@ impl Source {
     /// As [`Source::new`], for a document that is compiled already.
     ///
     /// # Errors
-    /// What is wrong with the providers and given records, with places.
+    /// Faults of the providers and given records, with places.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
         let plan = match doc.materialised {
             Some(_) => None,
@@ -158,7 +158,7 @@ impl Source {
     /// Makes the records of a seed. Those of a document that is materialised already stay as they are.
     ///
     /// # Errors
-    /// What could not be made up: a unique field with too few possible values, a reference to nothing.
+    /// Values that could not be made up: a unique field with too few possible values, a reference to nothing.
     pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
         let mut world = self.recorded(seed)?;
         let canonical = self.form.write(&world, Some(self.doc.materialised.unwrap_or(seed)));
@@ -188,7 +188,7 @@ impl Source {
         Ok(world)
     }
 
-    /// What a few draws leave no room for (pairs that must differ) another start often finds.
+    /// The records of one seed. Where a few draws leave no room (pairs that must differ), another start often succeeds.
     fn made(&self, plan: &plan::Plan, seed: u64) -> Result<Vec<Vec<Record>>, Report> {
         let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let make = |start| records::Run::make(&self.written, plan, start);
@@ -265,7 +265,7 @@ pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     })
 }
 
-/// So many patterns are kept as they were read.
+/// The cache of parsed patterns has at most this many.
 const MOST_PATTERNS: usize = 1_000;
 
 #[cfg(test)]

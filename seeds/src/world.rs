@@ -35,7 +35,7 @@ use crate::model::World;
 /// Reads and compiles a text, with lines in what it finds.
 ///
 /// # Errors
-/// What [`read`] or [`compile`] finds.
+/// Findings of [`read`] or [`compile`].
 pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
     let doc = read(name, text)?;
     let world = compile(&doc).map_err(|report| report.located(name, text))?;
@@ -61,7 +61,7 @@ pub fn json_schema() -> serde_json::Value {
     if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
         name["enum"] = plain_providers().into_iter().collect();
     }
-    // What the document is comes first.
+    // The title and version come first.
     let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
         .into_iter()
         .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");

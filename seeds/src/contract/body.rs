@@ -10,7 +10,7 @@ use super::check::Side;
 use super::schemas::Schemas;
 use crate::model::ids::ParameterId;
 
-/// What an API promises of its bodies.
+/// Promises of an API about its bodies.
 #[derive(Clone, Debug)]
 pub struct Contract {
     /// The schemas that those below refer to.
@@ -46,7 +46,7 @@ impl Schemas {
 }
 
 impl Contract {
-    /// Whether a body must have members, whichever they are.
+    /// True when a body must have members, whichever they are.
     #[must_use]
     pub fn needs_members(&self) -> bool {
         let schema = self.request.as_ref().map(|schema| self.schemas.resolve(schema));

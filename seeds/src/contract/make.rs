@@ -103,7 +103,7 @@ impl Maker<'_> {
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
-        // What is known fits one of them best, or shows most in it; null comes after others, and what would stand inside
+        // The best alternative fits known values, or shows most of them; null comes after others, and what would stand inside
         // itself last.
         ways.sort_by_cached_key(|way| {
             let fits = place.found.is_some_and(|found| self.fits(way, found));
@@ -143,7 +143,7 @@ impl Maker<'_> {
         properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
     }
 
-    /// Whether a schema is being made already, so that it would stand inside itself.
+    /// True when a schema is being made already, so that it would stand inside itself.
     pub(super) fn is_open(&self, schema: &Json) -> bool {
         reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
     }

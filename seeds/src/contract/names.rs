@@ -1,4 +1,4 @@
-//! What the names of members, resources and states mean.
+//! Meanings of the names of members, resources and states.
 
 use crate::english::{singular, split_identifier, stem};
 
@@ -26,7 +26,7 @@ pub fn first_state<'v>(values: impl Iterator<Item = &'v str> + Clone, beside: &[
     values.clone().find(|value| !later.contains(&stem(value))).or_else(|| values.clone().next())
 }
 
-/// Whether a member or a value tells that something is no longer there: `deleted_at`, `isTrashed`, `purged`.
+/// True when a member or a value tells that something is no longer there: `deleted_at`, `isTrashed`, `purged`.
 #[must_use]
 pub fn is_gone(name: &str) -> bool {
     // Most names need no closer look.
@@ -40,13 +40,13 @@ pub fn is_gone(name: &str) -> bool {
 const REMOVING: [&str; 8] =
     ["delete", "remove", "trash", "purge", "erase", "destroy", "discard", "terminate"];
 
-/// Whether a value is a state that passes by itself: `pending`, `initializing`.
+/// True when a value is a state that passes by itself: `pending`, `initializing`.
 #[must_use]
 pub fn is_passing(value: &str) -> bool {
     split_identifier(value).first().is_some_and(|word| word.len() > 5 && word.ends_with("ing"))
 }
 
-/// Whether a value is a state in which nothing more happens: `failed`, `expired`.
+/// True when a value is a state in which nothing more happens: `failed`, `expired`.
 #[must_use]
 pub fn is_over(value: &str) -> bool {
     const OVER: [&str; 11] = [
@@ -65,7 +65,7 @@ pub fn is_over(value: &str) -> bool {
     OVER.contains(&value)
 }
 
-/// Whether a member tells what went wrong.
+/// True when a member tells what went wrong.
 #[must_use]
 pub fn tells_error(name: &str) -> bool {
     // Most names need no closer look.

@@ -27,7 +27,7 @@ impl Schemas {
         &Json::Bool(true)
     }
 
-    /// What a schema that is only a reference refers to.
+    /// The target of a schema that is only a reference.
     pub(crate) fn target<'s>(&'s self, schema: &Json) -> Option<&'s Json> {
         const ANYTHING: &Json = &Json::Bool(true);
         let reference = reference(schema)?;

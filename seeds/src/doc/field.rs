@@ -90,7 +90,7 @@ pub struct FieldDoc {
     /// Parameters only: taken and checked, and of no effect, as other people's documents have them.
     #[serde(default, skip_serializing_if = "is_false")]
     pub ignored: bool,
-    /// What it means, for callers.
+    /// The meaning, for callers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// A noun for people; default: the name with spaces.

@@ -30,7 +30,7 @@ pub struct WorldDoc {
     /// One line for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the world is for.
+    /// The purpose of the world.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The moment the world starts at, in its zone: `2026-03-02T09:00`.
@@ -41,7 +41,7 @@ pub struct WorldDoc {
     /// Licence of the records and texts: an SPDX expression, else a name or an address. Left out: unstated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub license: Option<String>,
-    /// What the world was made from: `azure.com, ServiceBusManagementClient, version 2017-04-01`. Left out: unstated.
+    /// The source of the world: `azure.com, ServiceBusManagementClient, version 2017-04-01`. Left out: unstated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// True for worlds that stand for a public benchmark: `generate` refuses them for training rows.
@@ -62,7 +62,7 @@ pub struct WorldDoc {
     /// The single domain's scenarios (short form).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioDoc>,
-    /// What operators tell their assistants of who they are. Not part of a materialised world.
+    /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
     /// The domains (long form).
@@ -70,7 +70,7 @@ pub struct WorldDoc {
     pub domains: Vec<DomainDoc>,
 }
 
-/// What a domain is, apart from its resources and APIs.
+/// The description of a domain, apart from its resources and APIs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DomainHead {
@@ -79,7 +79,7 @@ pub struct DomainHead {
     /// One line for people, such as `Dental clinic`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the domain covers, in a sentence.
+    /// A sentence that says what the domain covers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The field of the economy or of life, such as `health`.
@@ -121,7 +121,7 @@ pub struct DomainDoc {
     /// Conversations written whole. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioDoc>,
-    /// What operators tell their assistants of who they are. Not part of a materialised world.
+    /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
 }
@@ -159,7 +159,7 @@ pub struct ResourceDoc {
     /// The field by which people call a record (`name`, `title`); default: the first unique string field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display: Option<String>,
-    /// What a record is.
+    /// A sentence that says what a record is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The field that holds the key of the owning user, for resources of the signed-in user.
@@ -216,7 +216,7 @@ pub enum RecordsDoc {
     Given(Vec<IndexMap<String, Json>>),
 }
 
-/// What stands for a licence or a source that nothing states.
+/// The licence or source of a world that states none.
 pub const UNSTATED: &str = "unstated";
 
 impl WorldDoc {
@@ -226,7 +226,7 @@ impl WorldDoc {
         stated(self.license.as_deref())
     }
 
-    /// What the world was made from.
+    /// The source of the world.
     #[must_use]
     pub fn source(&self) -> &str {
         stated(self.source.as_deref())

@@ -19,7 +19,7 @@ pub(super) fn make_room(doc: &mut WorldDoc, of: &str, name: &str) -> bool {
     true
 }
 
-/// Whether records are counted inside their parent: made one by one for it, with their position as a field.
+/// True when records are counted inside their parent: made one by one for it, with their position as a field.
 fn numbered(resource: &ResourceDoc) -> bool {
     !resource.each.is_empty() && resource.fields.values().any(|field| field.provider() == Some("position"))
 }

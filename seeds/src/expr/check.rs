@@ -35,7 +35,7 @@ pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
 ///
 /// # Errors
 /// As [`compile`], and when the expression is of another type.
-pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
+pub(crate) fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| {
         checker.expect_boolean(&typed, "a condition")?;
         Ok(typed)
@@ -47,7 +47,7 @@ pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, Ex
 ///
 /// # Errors
 /// As [`compile`], and when the value cannot fit the schema.
-pub fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
+pub(crate) fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| checker.fit(typed, schema))
 }
 

@@ -1,12 +1,12 @@
 //! Errors of expressions: of their text, and of their evaluation.
 
-/// What is wrong with an expression, and where.
+/// A fault of an expression, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {offset} of the expression: {message}")]
 pub struct ExprError {
     /// Byte offset inside the expression's text.
     pub offset: usize,
-    /// What was found, what was expected, what to do.
+    /// The text that was found, the expected one, and what to do.
     pub message: String,
 }
 

@@ -38,10 +38,10 @@ pub trait Records {
     ) -> bool;
 }
 
-/// What a slot holds, and what an evaluation gives.
+/// The content of a slot, and the result of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub enum Bound {
-    /// Nothing was put there; reads as null.
+    /// Empty; reads as null.
     #[default]
     Empty,
     /// A value.
@@ -50,7 +50,7 @@ pub enum Bound {
     Record(Record),
 }
 
-/// What an evaluation may still take: steps, one for each node and each record visited, and bytes of the texts and
+/// The rest of an evaluation's bounds: steps, one for each node and each record visited, and bytes of the texts and
 /// lists that it makes or reads through. One budget serves all expressions of a call.
 #[derive(Debug)]
 pub struct Budget {
@@ -67,7 +67,7 @@ const STEP_BYTES: u64 = 80;
 /// Bytes that an item of a list counts for beside its own.
 const ITEM_BYTES: u64 = 16;
 
-/// What an evaluation reads.
+/// The inputs of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Env<'e> {
     /// Values of the call's arguments, by parameter; absent when not given and without default.
@@ -176,7 +176,7 @@ impl<'e> Env<'e> {
         self.run(node, None)?.into_value("a value")
     }
 
-    /// Whether a condition holds; null and absent count as false.
+    /// True when a condition holds; null and absent count as false.
     ///
     /// # Errors
     /// As [`Env::evaluate`].
@@ -184,7 +184,7 @@ impl<'e> Env<'e> {
         self.truth(node, None)
     }
 
-    /// Whether a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
+    /// True when a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
     /// to test many records.
     ///
     /// # Errors
@@ -371,7 +371,7 @@ struct Frame<'v> {
     slot: Slot,
     record: &'v Record,
     outer: Option<&'v Frame<'v>>,
-    /// What the fold's records have in common; none for a record under test.
+    /// Values that are the same for all records of the fold; none for a record under test.
     known: Option<&'v folds::Known>,
 }
 

@@ -125,7 +125,7 @@ fn class_of(kind: &ExprType, scope: &Scope<'_>) -> Option<Class> {
     })
 }
 
-/// Whether a node reads a slot.
+/// True when a node reads a slot.
 pub(super) fn mentions(node: &Node, slot: Slot) -> bool {
     let any = |nodes: &[&Node]| nodes.iter().any(|node| mentions(node, slot));
     match node {

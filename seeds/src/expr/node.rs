@@ -106,7 +106,7 @@ pub enum Node {
     Item(Box<Node>, Box<Node>),
     /// The record with this key, or null: `doctor.get(args.doctor_id)`.
     Get(ResourceId, Box<Node>),
-    /// Whether a record has this key: `doctor.exists(args.doctor_id)`.
+    /// True when a record has this key: `doctor.exists(args.doctor_id)`.
     Exists(ResourceId, Box<Node>),
     /// A fold over the records of a resource.
     Fold(Box<Fold>),
@@ -118,7 +118,7 @@ pub enum Node {
     Binary(Operator, Box<Node>, Box<Node>),
     /// `condition ? a : b`
     Conditional(Box<Node>, Box<Node>, Box<Node>),
-    /// Whether the whole text matches the pattern: `s.matches('[A-Z]{3}')`.
+    /// True when the whole text matches the pattern: `s.matches('[A-Z]{3}')`.
     Matches(Box<Node>, Pattern),
     /// The number as another numeric type, so that it fits a field.
     Cast(Box<Node>, Cast),
@@ -131,7 +131,7 @@ pub enum Node {
 /// A fold: `appointment.any(a, condition)`, `order.sum(o, condition, o.total)`.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// What is computed.
+    /// The computation.
     pub kind: FoldKind,
     /// Over which records.
     pub resource: ResourceId,
@@ -148,12 +148,12 @@ pub struct Fold {
     pub zero: Value,
 }
 
-/// What a fold computes.
+/// The computation of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldKind {
-    /// Whether the condition holds for one.
+    /// True when the condition holds for one.
     Any,
-    /// Whether it holds for all.
+    /// True when it holds for all.
     All,
     /// For how many it holds.
     Count,

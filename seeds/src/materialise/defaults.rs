@@ -1,4 +1,4 @@
-//! What to make up for a field that does not say: by its type, its format, its name and the resource it is of.
+//! Makers of fields without `fake`: by type, format, name and resource.
 
 pub(super) mod names;
 mod prose;
@@ -286,7 +286,7 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
         from,
         to,
         weekdays: Vec::new(),
-        // What was written down happened at any minute of the day, what is planned begins on the half hour.
+        // Past events happened at any minute of the day, planned ones begin on the half hour.
         hours: Some(if past { (Time(6 * 3600), Time(23 * 3600)) } else { (Time(8 * 3600), Time(20 * 3600)) }),
         step: if past { 60 } else { 1_800 },
     };

@@ -38,7 +38,7 @@ enum Piece {
     Number { low: i64, high: i64, width: usize },
 }
 
-/// What is done to an expansion where it stands.
+/// The form of an expansion where it stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dress {
     Bare,

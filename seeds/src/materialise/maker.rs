@@ -125,7 +125,7 @@ pub(super) struct Place<'a> {
     pub(super) name: &'a str,
 }
 
-/// What is wrong with a `fake`, and what to do.
+/// A fault of a `fake`, and what to do.
 pub(super) struct Fault {
     pub(super) message: String,
     pub(super) fix: String,
@@ -153,7 +153,7 @@ impl Maker {
         }
     }
 
-    /// Whether the maker itself decides that there is no value.
+    /// True when the maker itself decides that there is no value.
     pub(super) fn decides_presence(&self) -> bool {
         match self {
             Self::Chance { .. } | Self::Expr(_) | Self::Through { .. } => true,
@@ -162,7 +162,7 @@ impl Maker {
         }
     }
 
-    /// Whether the values are about the record's place.
+    /// True when the values are about the record's place.
     pub(super) fn is_local(&self) -> bool {
         match self {
             Self::Text(provider) => provider.is_local() && *provider != Provider::Phone,
@@ -174,7 +174,7 @@ impl Maker {
         }
     }
 
-    /// Whether this is the rule of that name.
+    /// True when this is the rule of that name.
     pub(super) fn same_rule(&self, name: &str) -> bool {
         matches!((self, RuleId::named(name)), (Self::Text(Provider::Rule(rule)), Some(named)) if *rule == named)
     }

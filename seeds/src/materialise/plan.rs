@@ -1,4 +1,4 @@
-//! What a source world asks for, read once: a maker for each field, the order of fields and resources, given records.
+//! Plans of source worlds, read once: a maker for each field, the order of fields and resources, given records.
 //!
 //! A plan holds no random value; any number of seeds can be materialised from it.
 
@@ -47,7 +47,7 @@ pub(super) struct ResourcePlan {
     pub(super) count: u32,
     /// Records for each record of a parent.
     pub(super) each: Vec<EachPlan>,
-    /// Whether keys come from the key format alone, so that they are known before any record is.
+    /// True when keys come from the key format alone, so that they are known before any record is.
     pub(super) keys_first: bool,
     /// For each group of `unique_together`: what is made anew when its values are taken, in order.
     pub(super) redo: Vec<Vec<usize>>,
@@ -62,7 +62,7 @@ pub(super) struct FieldPlan {
     pub(super) group: usize,
     /// Earlier reference fields to the same resource, from which a draw keeps away.
     pub(super) avoid: Vec<usize>,
-    /// Whether the field refers to its own resource and may lack a value: then only earlier records are drawn, so
+    /// True when the field refers to its own resource and may lack a value: then only earlier records are drawn, so
     /// that the records make a forest.
     pub(super) earlier_only: bool,
 }

@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
     /// Makes all records, by resource, sorted by key.
     ///
     /// # Errors
-    /// What could not be made, with its place.
+    /// A value that could not be made, with its place.
     pub(super) fn make(world: &'a World, plan: &'a Plan, seed: u64) -> Result<Vec<Vec<Record>>, Finding> {
         let resources = world.resources.len();
         let mut run = Self {
@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
         Ok(records)
     }
 
-    /// What the given records take already, so that no made value comes before a given one that equals it.
+    /// The unique values of given records, so that no made value comes before a given one that equals it.
     fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
         let (resource, plan) = self.parts(index);
         // References count too, as far as what they refer to is made.

@@ -34,12 +34,12 @@ impl Provider {
         Self::names().chain(RuleId::names())
     }
 
-    /// Whether the text is about the record's person.
+    /// True when the text is about the record's person.
     pub(super) const fn is_personal(self) -> bool {
         matches!(self, Self::PersonName | Self::FirstName | Self::LastName | Self::Username | Self::Email)
     }
 
-    /// Whether the text is about the record's place.
+    /// True when the text is about the record's place.
     pub(super) const fn is_local(self) -> bool {
         matches!(
             self,

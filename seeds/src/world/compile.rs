@@ -108,7 +108,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let sound = findings.errors();
     resolve_auth(&parts, &names, &resources, &mut domains, findings);
     if findings.errors() > sound {
-        // What owners and APIs of signed-in users lack then is this one mistake again.
+        // Findings about owners and APIs of signed-in users would repeat this one.
         return None;
     }
     resource::check_owners(&parts, &domains, &resources, findings);

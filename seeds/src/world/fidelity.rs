@@ -113,5 +113,5 @@ pub fn fidelity(world: &World) -> String {
     out
 }
 
-/// So many APIs are named below the table.
+/// At most this many APIs are named below the table.
 const MOST_NAMED: usize = 40;

@@ -99,7 +99,7 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
     }
 }
 
-/// What stopped a JSON text, and whether it may be another format.
+/// The fault that stopped a JSON text, and a sign that it may be another format.
 struct JsonProblem {
     syntax: bool,
     finding: Finding,

@@ -114,7 +114,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What can be opened shows its key.
+    /// Items that a path opens show their key.
     pub(super) fn show_key(&self, item: &Json, known: &Known, value: &mut Json) {
         let Json::Object(members) = value else { return };
         let inner = members.values().filter_map(Json::as_object).flat_map(Map::values);

@@ -1,4 +1,4 @@
-//! What a reply is made from.
+//! Facts that replies are made from.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::contract::names::{KEYS, key_name};
 
-/// What is known of a record, for the members of a reply.
+/// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// Where made-up members come from: the same seed, the same values.
@@ -64,7 +64,7 @@ pub struct Named {
 pub struct List {
     /// The name of the member that holds it; empty where the body is the list.
     pub name: String,
-    /// What is known of its items.
+    /// Known values of its items.
     pub items: Vec<Rc<Known>>,
 }
 
@@ -86,7 +86,7 @@ pub trait Lookup {
     fn caller(&self) -> Option<Known>;
 }
 
-/// What a reply is made from.
+/// Facts that a reply is made from.
 pub struct Facts<'a> {
     /// The record that it shows; for a list what stands around it.
     pub known: Rc<Known>,
@@ -113,7 +113,7 @@ impl Known {
         self.meant(stem)
     }
 
-    /// What a noun of members means: a role before what records are.
+    /// The reference that a noun means: by its role, else by the kind of the record.
     pub(super) fn meant(&self, noun: &str) -> Option<&Named> {
         let by = |of: fn(&Named) -> &String| self.named.iter().find(|named| of(named) == noun);
         by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())

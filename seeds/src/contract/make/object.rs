@@ -15,7 +15,7 @@ use crate::contract::sample;
 const MAX_PARTS: usize = 100;
 /// Members that hold whoever made a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
-/// What callers call the entries of maps.
+/// Names of made-up entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 /// Names under which replies put what they show.
 const WRAPPERS: [&str; 14] = [
@@ -73,7 +73,7 @@ impl Maker<'_> {
         let are_objects: Vec<bool> =
             properties.into_iter().flatten().map(|(_, part)| self.is_object(part)).collect();
         let objects = are_objects.iter().filter(|is_object| **is_object).count();
-        // What there is nothing else beside is there.
+        // An only member is there.
         let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
         // A record that shows its key is not shown by an object inside it.
         let keyed = matches!(&scope, Scope::Record(known) if properties.into_iter().flatten().any(|(name, _)| {
@@ -84,7 +84,7 @@ impl Maker<'_> {
         let mut out = Map::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
-            // What went wrong is told where something did.
+            // Members about errors are shown only where there is one.
             let error = tells_error(name);
             let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error);
             if (unneeded || error) && !self.is_found(name, &scope) {
@@ -194,7 +194,7 @@ impl Maker<'_> {
     ) -> Option<Json> {
         let name = plain(here.name);
         let known = scope.known();
-        // What stands in an object that was sent is told by it alone.
+        // Members of an object that was sent come from it alone.
         let named = known
             .named(&name, here.inside)
             .filter(|_| holds == Holds::NoObject && !matches!(scope, Scope::Found(..)));
@@ -225,12 +225,12 @@ impl Maker<'_> {
                 return Some(value);
             }
         }
-        // What is known to be nothing is left out, or empty where it may not be.
+        // Members known to be null are left out, or empty where they must be there.
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
             return must.then(|| if self.fits(part, &empty) { empty } else { self.value(part, here, scope) });
         }
-        // What is shown is there.
+        // Shown records are not deleted.
         if told.is_none() && list.is_none() && is_gone(here.name) {
             let nothing = [Json::Bool(false), Json::Null].into_iter().find(|none| self.fits(part, none));
             if nothing.is_some() || !must {
@@ -291,7 +291,7 @@ impl Maker<'_> {
             Some(list) => Some(
                 list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
             ),
-            // What a record has none of, what it stands below may have.
+            // A value that the record lacks may be that of the record above it.
             None => self.facts.lookup.parts(meant, known).or_else(|| {
                 known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
                     let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
@@ -387,7 +387,7 @@ impl Maker<'_> {
             }
         }
         if let Some(named) = named {
-            // What a record stands below is shown as itself.
+            // The record above is shown as itself.
             let record = self.facts.lookup.at(named.of, &named.noun, &named.key);
             return record
                 .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));

@@ -20,11 +20,11 @@ pub(super) enum Scope<'f> {
     Record(Rc<Known>),
     /// The members of an object that is known.
     Found(&'f Map<String, Json>, Rc<Known>),
-    /// Nothing is known but whose it is.
+    /// Only the owner is known.
     Made(Rc<Known>),
 }
 
-/// Whether a member of an object holds another.
+/// True when a member of an object holds another.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     NoObject,
@@ -42,7 +42,7 @@ pub(super) struct Place<'p> {
     pub(super) inside: &'p str,
     pub(super) seed: u64,
     pub(super) depth: u32,
-    /// What is known to stand there.
+    /// The known value of this place.
     pub(super) found: Option<&'p Json>,
     /// The members of the object that it is in.
     pub(super) beside: Option<&'p Map<String, Json>>,
@@ -76,7 +76,7 @@ impl<'f> Scope<'f> {
         }
     }
 
-    /// Whether somebody has said all that there is to say: of a new record, and of an object that was sent.
+    /// True when somebody has said all that there is to say: of a new record, and of an object that was sent.
     pub(super) fn is_said(&self) -> bool {
         matches!(self, Self::Found(..)) || self.known().is_new
     }

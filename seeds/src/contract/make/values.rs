@@ -29,7 +29,7 @@ pub(super) fn one_of(
         return first_state(real.iter().filter_map(|value| value.as_str()), &beside)
             .map_or(Json::Null, Json::from);
     }
-    // What is shown is there.
+    // Shown records are not deleted.
     let there: Vec<&Json> =
         real.iter().copied().filter(|value| !value.as_str().is_some_and(is_gone)).collect();
     let real = if there.is_empty() { real } else { there };
@@ -76,7 +76,7 @@ pub(super) fn coerced(kind: &str, found: &Json) -> Option<Json> {
     }
 }
 
-/// Whether a value says what is known, if in another type or case.
+/// True when a value says what is known, if in another type or case.
 pub(super) fn alike(value: &Json, found: &Json) -> bool {
     same(value, found) || spelt(value) == spelt(found)
 }

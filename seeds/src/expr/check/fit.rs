@@ -1,4 +1,4 @@
-//! Whether a value fits a field or parameter.
+//! True when a value fits a field or parameter.
 
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::{Checker, Typed, error};

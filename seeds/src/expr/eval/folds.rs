@@ -11,7 +11,7 @@ use crate::expr::operator::Operator;
 use crate::model::Record;
 use crate::value::Value;
 
-/// What a fold has gathered so far.
+/// The state of a fold.
 struct Gathered<'r> {
     count: i64,
     value: Value,

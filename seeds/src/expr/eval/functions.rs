@@ -68,7 +68,7 @@ impl<'e> Env<'e> {
             let condition = function.gives == Kind::Boolean;
             return Ok(if condition { Out::Own(Value::Bool(false)) } else { Out::NULL });
         }
-        // What is made of a text or list is about as long as it is.
+        // The result of a text or list is about as long as it is.
         for out in &outs[..first.len()] {
             self.budget.take_bytes_of(out.scalar(function.name)?)?;
         }

@@ -322,7 +322,7 @@ fn conditions() -> impl Strategy<Value = String> {
     })
 }
 
-/// Whether a value is one of the type that the checker promised.
+/// True when a value is one of the type that the checker promised.
 fn keeps_promise(kind: &ExprType, value: &Value) -> bool {
     match (kind, value) {
         (ExprType::Any, _) | (_, Value::Null | Value::Absent) => true,

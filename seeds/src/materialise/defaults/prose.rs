@@ -50,7 +50,7 @@ fn review(place: &Place<'_>, rule: &str) -> Option<Maker> {
     Some(Maker::Review { rating, rules: [low?, middle?, high?] })
 }
 
-/// Whether the resource's name or its references name one of these.
+/// True when the resource's name or its references name one of these.
 fn refers_to(place: &Place<'_>, names: &str) -> bool {
     let resource = place.world.resource(place.resource);
     let inside =

@@ -1,4 +1,4 @@
-//! What the names of fields say of their values, from the embedded table.
+//! Ranges, codes and sentences by the names of fields, from the embedded table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -453,7 +453,7 @@ fn known_providers() -> String {
     )
 }
 
-/// Whether values of the maker can be of the type at all, so that a slip is found when the world is read.
+/// True when values of the maker can be of the type at all, so that a slip is found when the world is read.
 fn fits(maker: &Maker, schema: &Schema, provider: &str) -> Result<(), Fault> {
     let good = match maker {
         Maker::Text(_)
