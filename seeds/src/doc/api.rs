@@ -9,6 +9,7 @@ use super::field::FieldDoc;
 use super::wire::{self, is_false};
 use super::words::{Comparison, Method, PageStyle, PagingMember};
 use crate::casing::Casing;
+use crate::value::nfc;
 
 /// One API.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +46,7 @@ pub struct ApiDoc {
     /// The shape of the reply; default: the whole record.
     #[serde(default, skip_serializing_if = "ReplyDoc::is_default")]
     pub reply: ReplyDoc,
-    /// How people ask for it, for the offline query agent. Not part of a materialised world.
+    /// How people ask for it, for the offline query agent. Only `search` is part of a materialised world.
     #[serde(default, skip_serializing_if = "PhrasesDoc::is_empty")]
     pub phrases: PhrasesDoc,
 }
@@ -417,7 +418,7 @@ pub struct PhrasesDoc {
     /// The assistant's words when it is done; `{parameter}` and `{reply:path.to.leaf}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// People's words for what it does, for searches by those who have not read its description: `extend a loan`.
+    /// People's words for what it does, for searches inside a session: `extend a loan`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<String>,
     /// It is neither asked for nor used for look-ups: it is there for callers that still use it.
@@ -444,6 +445,13 @@ impl PhrasesDoc {
             search: self.search.clone(),
             unasked: self.unasked,
         }
+    }
+
+    /// What is part of a materialised world: sessions search by what people call an API.
+    #[must_use]
+    pub(crate) fn kept(&self) -> Self {
+        let search = self.search.iter().map(|phrase| nfc(phrase).to_string()).collect();
+        Self { search, ..Self::default() }
     }
 
     fn is_empty(&self) -> bool {

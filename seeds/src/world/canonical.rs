@@ -1,15 +1,15 @@
 //! One spelling for each materialised world, and its hash.
 //!
 //! The canonical form is itself a world document (`world` first, then every key in order, no white space) and is
-//! read back as the same world. Left out is what only serves the making of data: phrases, scenarios, `ask`, `say`, `fake`
-//! (apart from the format of keys, which new records need), `examples`, `each`.
+//! read back as the same world. Left out is what only serves the making of data: phrases but for those of searches,
+//! scenarios, `ask`, `say`, `fake` (apart from the format of keys, which new records need), `examples`, `each`.
 
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::part::Part;
 use crate::doc::{
-    ApiDoc, Comparison, DomainDoc, DomainHead, FieldDoc, FilterDoc, PhrasesDoc, RecordsDoc, ResourceDoc,
+    ApiDoc, Comparison, DomainDoc, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc,
     WorldDoc,
 };
 use crate::model::{Api, KeyFormat, Resource, World};
@@ -188,7 +188,7 @@ fn api(doc: &ApiDoc, model: &Api, zone: &Zone) -> ApiDoc {
     let parameters = parameters.map(|((name, doc), model)| {
         (name.clone(), spelled(doc, &model.schema, model.default.as_ref(), zone))
     });
-    let mut bare = ApiDoc { phrases: PhrasesDoc::default(), parameters: parameters.collect(), ..doc.clone() };
+    let mut bare = ApiDoc { phrases: doc.phrases.kept(), parameters: parameters.collect(), ..doc.clone() };
     for filter in bare.behaviour.filters.values_mut() {
         if let FilterDoc::Compare(compare) = filter
             && compare.op == Comparison::Equal
