@@ -9,8 +9,7 @@ use serde_json::{Value as Json, json};
 
 use super::part::Part;
 use crate::doc::{
-    ApiDoc, Comparison, DomainDoc, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc,
-    WorldDoc,
+    ApiDoc, Comparison, DomainDoc, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc,
 };
 use crate::model::{Api, KeyFormat, Resource, World};
 use crate::schema::{Schema, Type};
