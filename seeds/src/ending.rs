@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
+pub use crate::ask::{Ask, Kind};
 use crate::english;
 use crate::task::{AnswerCheck, Checks, Fact, GoalCheck, Outcome, RefusalClass};
 
@@ -45,50 +46,6 @@ pub struct Finish {
     /// What is said to the user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-}
-
-/// A fact that a request asks for: what it is, and of which kind, without its value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ask {
-    /// What it is, for people.
-    pub about: String,
-    /// Its kind.
-    pub kind: Kind,
-}
-
-/// The kind of a fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A number, in this unit where it has one.
-    Number {
-        /// Such as `km`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        unit: Option<String>,
-    },
-    /// An amount of this currency.
-    Money {
-        /// ISO 4217 code.
-        currency: String,
-    },
-    /// How many.
-    Count,
-    /// A day.
-    Date,
-    /// A time of day.
-    Time,
-    /// A moment.
-    DateTime,
-    /// A name, code, or other short text.
-    Text,
-    /// Yes or no.
-    Boolean,
-    /// The id, number or code of a new record.
-    Made,
-    /// Several of a kind, in any order.
-    List(Box<Kind>),
-    /// Several of a kind, each under the name or the id of the item that it belongs to.
-    Map(Box<Kind>),
 }
 
 impl Kind {

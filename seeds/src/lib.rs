@@ -5,6 +5,7 @@
 //! draw an unseeded random number.
 
 pub mod answer;
+mod ask;
 pub mod casing;
 pub mod compose;
 pub mod contract;

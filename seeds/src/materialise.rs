@@ -13,24 +13,26 @@ mod maker;
 mod moment;
 mod pattern;
 mod plan;
+mod provider;
 mod records;
 mod tables;
 mod text;
 mod value;
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use self::defaults::names;
-use crate::doc::{FieldDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
+use crate::doc::{RecordsDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
-use crate::value::{Str, Value, Zone};
-use crate::world::{self, Report};
+use crate::value::Str;
+use crate::world::canonical::{self, Form};
+use crate::world::compile::compile;
+use crate::world::report::{Finding, Report};
 
 /// The provider of made-up values that the name of a field stands for, whole or by its last words.
 ///
@@ -60,11 +62,15 @@ pub fn provider_of_name(resource: &str) -> &'static str {
     }
 }
 
-/// A materialised world in all its forms.
+/// The providers that need no options, in order.
+pub(crate) fn plain_providers() -> BTreeSet<&'static str> {
+    let made = ["boolean", "date", "date_time", "decimal", "integer", "list", "number", "position", "time"];
+    provider::Provider::all_names().chain(made).collect()
+}
+
+/// A materialised world.
 #[derive(Clone, Debug)]
 pub struct Materialised {
-    /// The document: all records written out, without phrases (but those of searches), scenarios and providers.
-    pub doc: WorldDoc,
     /// The model that runs.
     pub world: World,
     /// The canonical JSON, which is hashed and stored with datasets.
@@ -97,61 +103,44 @@ pub struct Materialised {
 /// ```
 pub struct Source {
     doc: WorldDoc,
-    /// The document in canonical order, without what only makers of requests and records need.
-    bare: WorldDoc,
-    /// The model of `bare`.
+    form: Form,
+    /// The model of `form`: in canonical order and without records.
     world: World,
+    /// The model in the order of the document as it was written, in which fields may build on earlier ones.
+    written: World,
     /// None for a document that is materialised already.
-    maker: Option<Maker>,
-}
-
-/// Makes records in the order of the document as it was written, in which fields may build on earlier ones.
-struct Maker {
-    world: World,
-    plan: plan::Plan,
-    /// For each resource of the canonical order, its place in `world` and the places of its fields there.
+    plan: Option<plan::Plan>,
+    /// For each resource of `world`, its place in `written` and the places of its fields there.
     places: Vec<(usize, Vec<usize>)>,
-}
-
-/// A world to run, without its document.
-#[derive(Clone, Debug)]
-pub struct Running {
-    /// The model that runs.
-    pub world: World,
-    /// The canonical JSON.
-    pub canonical: String,
-    /// BLAKE3 of the canonical JSON, in lower-case hexadecimal.
-    pub hash: Str,
 }
 
 impl Source {
     /// Compiles a document and reads its providers.
     ///
     /// # Errors
-    /// What is wrong with the document, with places.
+    /// Faults of the document, with places.
     pub fn new(doc: WorldDoc) -> Result<Self, Report> {
-        let world = world::compile(&checkable(&doc))?;
+        let world = compile(&checkable(&doc))?;
         Self::compiled(doc, world)
     }
 
     /// As [`Source::new`], for a document that is compiled already.
     ///
     /// # Errors
-    /// What is wrong with the providers and given records, with places.
+    /// Faults of the providers and given records, with places.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
-        let mut bare = bare(&doc);
-        name_displays(&mut bare, &written);
-        bare.sort_keys();
-        let world = world::compile(&bare)?;
-        let maker = match doc.materialised {
+        let plan = match doc.materialised {
             Some(_) => None,
-            None => Some(Maker {
-                plan: plan::Plan::new(&doc, &written)?,
-                places: places(&world, &written),
-                world: written,
-            }),
+            None => Some(plan::Plan::new(&doc, &written)?),
         };
-        Ok(Self { doc, bare, world, maker })
+        let form = Form::new(&doc, &written);
+        let ordered = form.doc().map_err(|error| {
+            let finding =
+                Finding::error("", error.to_string(), "write keys and values as the format has them");
+            Report::one(&doc.name, finding)
+        })?;
+        let world = compile(&ordered)?;
+        Ok(Self { places: places(&world, &written), doc, form, world, written, plan })
     }
 
     /// The source document, with its phrases.
@@ -166,74 +155,51 @@ impl Source {
         &self.world
     }
 
-    /// Makes the records of a seed. A document that is materialised already is given back as it is.
+    /// Makes the records of a seed. Those of a document that is materialised already stay as they are.
     ///
     /// # Errors
-    /// What could not be made up: a unique field with too few possible values, a reference to nothing.
+    /// Values that could not be made up: a unique field with too few possible values, a reference to nothing.
     pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
-        let Running { world, canonical, hash } = self.run(seed)?;
-        let mut doc = self.bare.clone();
-        if self.maker.is_some() {
-            doc.materialised = Some(seed);
-            write_records(&mut doc, &world);
-        }
-        Ok(Materialised { doc, world, canonical, hash })
-    }
-
-    /// As [`Source::materialise`], without the document: what mass production needs of it.
-    ///
-    /// # Errors
-    /// As [`Source::materialise`].
-    pub fn run(&self, seed: u64) -> Result<Running, Report> {
         let mut world = self.recorded(seed)?;
-        let mut head = self.bare.clone();
-        head.materialised = head.materialised.or_else(|| self.maker.as_ref().map(|_| seed));
-        let canonical = world::canonical_json(&head, &world);
-        let hash: Str = world::hash(&canonical).into();
+        let canonical = self.form.write(&world, Some(self.doc.materialised.unwrap_or(seed)));
+        let hash: Str = canonical::hash(&canonical).into();
         world.hash = Some(hash.clone());
-        Ok(Running { world, canonical, hash })
+        Ok(Materialised { world, canonical, hash })
     }
 
-    /// As [`Source::run`], without the canonical form and so without a hash: for those who only look at records.
+    /// As [`Source::materialise`], without the canonical form and so without a hash: for those who only look at records.
     ///
     /// # Errors
     /// As [`Source::materialise`].
     pub fn recorded(&self, seed: u64) -> Result<World, Report> {
         let mut world = self.world.clone();
-        if let Some(maker) = &self.maker {
-            // What a few draws leave no room for (pairs that must differ) another start often finds.
-            let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            let first = records::Run::make(&maker.world, &maker.plan, seed);
-            let made = starts
-                .fold(first, |made, start| {
-                    made.or_else(|first| {
-                        records::Run::make(&maker.world, &maker.plan, start).map_err(|_| first)
-                    })
-                })
-                .map_err(|finding| Report::one(&self.doc.name, finding))?;
-            for (resource, (from, fields)) in world.resources.iter_mut().zip(&maker.places) {
-                let records = made.get(*from).map(Vec::as_slice).unwrap_or_default();
-                let moved = |record: &Record| -> Record {
-                    fields.iter().map(|field| record.get(*field).cloned().unwrap_or_default()).collect()
-                };
-                resource.records = records.iter().map(moved).collect();
-            }
-            world.materialised = true;
+        let made = self.plan.as_ref().map(|plan| self.made(plan, seed)).transpose()?;
+        for (resource, (from, fields)) in world.resources.iter_mut().zip(&self.places) {
+            let records = match &made {
+                Some(made) => made.get(*from),
+                None => self.written.resources.get(*from).map(|resource| &resource.records),
+            };
+            let moved = |record: &Record| -> Record {
+                fields.iter().map(|field| record.get(*field).cloned().unwrap_or_default()).collect()
+            };
+            resource.records = records.into_iter().flatten().map(moved).collect();
         }
+        world.materialised = true;
         Ok(world)
+    }
+
+    /// The records of one seed. Where a few draws leave no room (pairs that must differ), another start often succeeds.
+    fn made(&self, plan: &plan::Plan, seed: u64) -> Result<Vec<Vec<Record>>, Report> {
+        let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let make = |start| records::Run::make(&self.written, plan, start);
+        starts
+            .fold(make(seed), |made, start| made.or_else(|first| make(start).map_err(|_| first)))
+            .map_err(|finding| Report::one(&self.doc.name, finding))
     }
 }
 
 /// How often the records of a seed are begun before they are given up.
 const REDRAWS: u64 = 6;
-
-/// Writes the display fields out: the default is the first of some fields, and the order is about to change.
-fn name_displays(doc: &mut WorldDoc, world: &World) {
-    let long = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
-    for (written, resource) in doc.resources.values_mut().chain(long).zip(&world.resources) {
-        written.display = resource.display.map(|field| resource.field(field).name.to_string());
-    }
-}
 
 /// Where the resources and fields of one order are in the other.
 fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
@@ -247,14 +213,6 @@ fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
         (from, fields.collect())
     };
     ordered.resources.iter().map(place).collect()
-}
-
-/// Writes out all records of a source world: `materialised: seed`, without phrases (but those of searches), providers and examples.
-///
-/// # Errors
-/// As [`Source::materialise`].
-pub fn materialise(doc: &WorldDoc, world: &World, seed: u64) -> Result<WorldDoc, Report> {
-    Ok(Source::compiled(doc.clone(), world.clone())?.materialise(seed)?.doc)
 }
 
 /// Compiles and materialises a document at once.
@@ -290,70 +248,6 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
     doc
 }
 
-/// The document without what only the makers of requests and records need.
-fn bare(doc: &WorldDoc) -> WorldDoc {
-    let mut doc = doc.without_scenarios();
-    let given = doc.materialised.is_some();
-    let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
-    for resource in doc.resources.values_mut().chain(resources) {
-        resource.examples.clear();
-        resource.each.clear();
-        if !given {
-            resource.records = RecordsDoc::Given(Vec::new());
-        }
-        // New records need the format of keys.
-        let key = resource.fields.get(&resource.key).and_then(|key| key.fake.clone());
-        bare_fields(&mut resource.fields);
-        let formats = ["code", "uuid"];
-        let gives_format = |fake: &Json| {
-            let provider = fake.get("provider").unwrap_or(fake).as_str();
-            provider.is_some_and(|provider| formats.contains(&provider))
-        };
-        if let Some(fake) = key.filter(gives_format)
-            && let Some(key) = resource.fields.get_mut(&resource.key)
-        {
-            key.fake = Some(fake);
-        }
-    }
-    for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
-        api.phrases = api.phrases.kept();
-        bare_fields(&mut api.parameters);
-    }
-    doc
-}
-
-fn bare_fields(fields: &mut IndexMap<String, FieldDoc>) {
-    for field in fields.values_mut() {
-        field.fake = None;
-        field.ask.clear();
-        field.say.clear();
-        if let Some(items) = &mut field.items {
-            items.fake = None;
-            bare_fields(&mut items.fields);
-        }
-        bare_fields(&mut field.fields);
-    }
-}
-
-fn write_records(doc: &mut WorldDoc, world: &World) {
-    let mut resources = world.resources.iter();
-    let short = doc.resources.values_mut();
-    let long = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
-    // The model has its resources in the document's order.
-    for (written, resource) in short.chain(long).zip(&mut resources) {
-        write_resource(written, resource, &world.zone);
-    }
-}
-
-fn write_resource(doc: &mut ResourceDoc, resource: &Resource, zone: &Zone) {
-    let write = |record: &Record| {
-        let present =
-            resource.fields.iter().zip(record.iter()).filter(|(_, value)| !matches!(value, Value::Absent));
-        present.map(|(field, value)| (field.name.to_string(), value.to_json(zone))).collect()
-    };
-    doc.records = RecordsDoc::Given(resource.records.iter().map(write).collect());
-}
-
 /// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
 pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     thread_local! {
@@ -371,7 +265,7 @@ pub(crate) fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     })
 }
 
-/// So many patterns are kept as they were read.
+/// The cache of parsed patterns has at most this many.
 const MOST_PATTERNS: usize = 1_000;
 
 #[cfg(test)]

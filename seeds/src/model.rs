@@ -3,6 +3,7 @@
 //! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
 
 mod behaviour;
+pub(crate) mod ids;
 mod reply;
 mod security;
 
@@ -19,44 +20,9 @@ pub use behaviour::{
     Behaviour, BehaviourKind, Change, Each, Effect, Filter, FilterTest, Measure, Page, Query, Require,
     Setter, Sort, Which,
 };
+pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
 pub use reply::{Many, Member, Reply, Shape, Source};
 pub use security::{Need, SecurityKind, SecurityScheme};
-
-macro_rules! position {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub struct $name(pub u16);
-        impl $name {
-            /// The position as an index.
-            #[must_use]
-            pub const fn index(self) -> usize {
-                self.0 as usize
-            }
-        }
-    };
-}
-
-position!(
-    /// Position of a domain in [`World::domains`].
-    DomainId
-);
-position!(
-    /// Position of a resource in [`World::resources`].
-    ResourceId
-);
-position!(
-    /// Position of a field in [`Resource::fields`], and of its value in a record.
-    FieldId
-);
-position!(
-    /// Position of an API in [`World::apis`].
-    ApiId
-);
-position!(
-    /// Position of a parameter in [`Api::parameters`], and of its value among a call's arguments.
-    ParameterId
-);
 
 /// A world, checked.
 #[derive(Clone, Debug)]
@@ -69,9 +35,9 @@ pub struct World {
     pub clock: Instant,
     /// The one zone.
     pub zone: Zone,
-    /// Whether it stands for a public benchmark.
+    /// True when it stands for a public benchmark.
     pub benchmark: bool,
-    /// Whether all records are written out.
+    /// True when all records are written out.
     pub materialised: bool,
     /// Domains.
     pub domains: Vec<Domain>,
@@ -133,7 +99,7 @@ pub struct Resource {
     pub label: Str,
     /// Plural noun.
     pub plural: Str,
-    /// What a record is.
+    /// A sentence that says what a record is.
     pub description: Str,
     /// The key field.
     pub key: FieldId,
@@ -195,7 +161,7 @@ pub struct Field {
     pub description: Str,
     /// A noun for people.
     pub label: Str,
-    /// What people say for enum values.
+    /// People's words for enum values.
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
@@ -210,7 +176,7 @@ pub struct Api {
     pub method: Method,
     /// Path below the domain's base path, with `{parameter}` segments.
     pub path: Str,
-    /// What it does.
+    /// A sentence that says what it does.
     pub description: Str,
     /// What people call what it does, for searches.
     pub search: Vec<Str>,
@@ -220,13 +186,13 @@ pub struct Api {
     pub token: Option<ParameterId>,
     /// JSON Schemas of error bodies over HTTP, by status; without a status, of all others.
     pub errors: Vec<(Option<u16>, Arc<serde_json::Value>)>,
-    /// What an HTTP caller must show: one of these sets of schemes. Nothing is needed when there is none.
+    /// Credentials of HTTP callers: one of these sets of schemes. None are needed when there is no set.
     pub security: Vec<Vec<Need>>,
-    /// What a document promises of its bodies.
+    /// Promises of a document about its bodies.
     pub contract: Option<Arc<crate::contract::Contract>>,
-    /// What a call does.
+    /// The effect of a call.
     pub behaviour: Behaviour,
-    /// What a reply shows.
+    /// The shape of a reply.
     pub reply: Reply,
     /// Slots that an evaluation of any of its expressions needs.
     pub slots: u16,
@@ -239,7 +205,7 @@ pub struct Parameter {
     pub name: Str,
     /// Its type.
     pub schema: Schema,
-    /// Whether it must be given.
+    /// True when it must be given.
     pub required: bool,
     /// Documented value when it is not given.
     pub default: Option<Value>,
@@ -253,7 +219,7 @@ pub struct Parameter {
     pub free_text: bool,
     /// The field it is about, when `like`, its name or a filter says so.
     pub field: Option<(ResourceId, FieldId)>,
-    /// What people say for enum values.
+    /// People's words for enum values.
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
@@ -267,7 +233,7 @@ impl Api {
             .map(|index| ParameterId(index as u16))
     }
 
-    /// Whether a call can change records.
+    /// True when a call can change records.
     #[must_use]
     pub fn writes(&self) -> bool {
         !self.behaviour.also.is_empty()
@@ -283,7 +249,7 @@ impl Api {
             || self.behaviour.keep.is_some()
     }
 
-    /// What a list or an aggregate looks through; none for other behaviours.
+    /// The records of a list or an aggregate; none for other behaviours.
     #[must_use]
     pub const fn query(&self) -> Option<&Query> {
         match &self.behaviour.kind {
@@ -294,7 +260,7 @@ impl Api {
         }
     }
 
-    /// Whether a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
+    /// True when a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
     #[must_use]
     pub fn chooses_view(&self, id: ParameterId) -> bool {
         let Some(query) = self.query() else { return false };
@@ -307,7 +273,7 @@ impl Api {
         pages || sorts || searches
     }
 
-    /// Whether a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
+    /// True when a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
     /// reply is 204 without a body.
     #[must_use]
     pub fn shows_nothing(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::model::ResourceId;
+use crate::model::ids::ResourceId;
 use crate::value::{Date, Decimal, Str, Time, Value, Zone};
 
 /// The declared type of a field, a parameter or an item, with its limits.
@@ -12,7 +12,7 @@ pub struct Schema {
     pub kind: Type,
     /// The limits.
     pub limits: Limits,
-    /// Whether null is a value of it.
+    /// True when null is a value of it.
     pub nullable: bool,
     /// Unit of a number (`km`), for people, graders and unit conversion.
     pub unit: Option<Str>,
@@ -77,7 +77,7 @@ pub struct ObjectField {
     pub name: Str,
     /// Its type.
     pub schema: Schema,
-    /// Whether it may be left out.
+    /// True when it may be left out.
     pub optional: bool,
 }
 
@@ -92,7 +92,7 @@ pub struct Limits {
     pub min_length: Option<u32>,
     /// Greatest length, in characters or items.
     pub max_length: Option<u32>,
-    /// What the whole string must match.
+    /// The pattern of the whole string.
     pub pattern: Option<Pattern>,
 }
 
@@ -107,9 +107,9 @@ pub struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct Mismatch {
-    /// What the type asks for, as a phrase: `an integer of at least 1`.
+    /// The demand of the type, as a phrase: `an integer of at least 1`.
     pub expected: String,
-    /// What was there: `the string "abc"`.
+    /// The value that was found: `the string "abc"`.
     pub found: String,
     /// Where inside a list or object, such as `[2].name`; empty at the top.
     pub at: String,
@@ -241,7 +241,7 @@ impl Schema {
         Ok(Value::object(parsed))
     }
 
-    /// What the type asks for, as a phrase for messages: `an integer of at least 1`.
+    /// The demand of the type, as a phrase for messages: `an integer of at least 1`.
     #[must_use]
     pub fn expected(&self) -> String {
         let mut phrase = match &self.kind {
@@ -269,7 +269,7 @@ impl Schema {
         Mismatch { expected: self.expected(), found: describe(json), at: String::new() }
     }
 
-    /// Whether a value that has this type already also keeps its limits (a computed value, a default).
+    /// True when a value that has this type already also keeps its limits (a computed value, a default).
     #[must_use]
     pub fn allows(&self, value: &Value) -> bool {
         match value {
@@ -341,7 +341,7 @@ impl Pattern {
         &self.source
     }
 
-    /// Whether the whole text matches.
+    /// True when the whole text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)

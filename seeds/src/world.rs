@@ -6,14 +6,15 @@
 #[macro_use]
 mod findings;
 
-mod canonical;
+pub(crate) mod canonical;
 mod check;
-mod compile;
+pub(crate) mod compile;
 mod fidelity;
 mod locate;
+mod part;
 mod path;
 mod read;
-mod report;
+pub(crate) mod report;
 mod show;
 
 pub use canonical::{canonical_json, hash};
@@ -21,19 +22,20 @@ pub use check::{check, examine, never_succeeds};
 pub use compile::compile;
 pub use compile::path as api_path;
 pub use compile::{is_member_name, is_path};
-pub use fidelity::{Level, fidelity, level};
+pub use fidelity::fidelity;
 pub use read::options as yaml_options;
-pub use read::{MAX_BYTES, MAX_DEPTH, add_scenarios, read};
+pub use read::{add_scenarios, read};
 pub use report::{Finding, Report, Severity};
 pub use show::show;
 
 use crate::doc::WorldDoc;
+use crate::materialise::plain_providers;
 use crate::model::World;
 
 /// Reads and compiles a text, with lines in what it finds.
 ///
 /// # Errors
-/// What [`read`] or [`compile`] finds.
+/// Findings of [`read`] or [`compile`].
 pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
     let doc = read(name, text)?;
     let world = compile(&doc).map_err(|report| report.located(name, text))?;
@@ -55,8 +57,11 @@ pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
 #[must_use]
 pub fn json_schema() -> serde_json::Value {
     let schema = schemars::schema_for!(WorldDoc).to_value();
-    let serde_json::Value::Object(members) = schema else { return schema };
-    // What the document is comes first.
+    let serde_json::Value::Object(mut members) = schema else { return schema };
+    if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
+        name["enum"] = plain_providers().into_iter().collect();
+    }
+    // The title and version come first.
     let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
         .into_iter()
         .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");

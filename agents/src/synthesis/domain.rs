@@ -55,7 +55,7 @@ impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
 
 impl ApiAgent for ScenarioApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<BatchWorld, PipelineError> {
-        let made = family.source.run(seed)?;
+        let made = family.source.materialise(seed)?;
         let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));

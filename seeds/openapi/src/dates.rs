@@ -310,7 +310,9 @@ mod tests {
         let doc = import("stays", source.as_bytes(), &ImportOptions::default()).unwrap().doc;
         let world = materialised(&doc, seed).unwrap();
         let written = serde_json::to_string(&doc.resources["stay"].fields).unwrap();
-        let diorama_seeds::doc::RecordsDoc::Given(records) = &world.doc.resources["stay"].records else {
+        let world = diorama_seeds::world::read("made.json", world.canonical.as_bytes()).unwrap();
+        let diorama_seeds::doc::RecordsDoc::Given(records) = &world.domains[0].resources["stay"].records
+        else {
             panic!()
         };
         (written, records.clone())

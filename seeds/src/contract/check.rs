@@ -1,11 +1,12 @@
-//! Whether a value is valid by a schema.
+//! True when a value is valid by a schema.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::{Schemas, fits_format};
+use super::format::fits as fits_format;
+use super::schemas::Schemas;
 
 /// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
 const MAX_DEPTH: u32 = 64;
@@ -22,14 +23,14 @@ pub enum Side {
     Reply,
 }
 
-/// What is wrong with a value.
+/// A fault of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// Where: `address.city`, `items[2]`; empty at the top.
     pub at: String,
-    /// What the schema asks for, as a phrase.
+    /// The schema's demand, as a phrase.
     pub expected: String,
-    /// What was there.
+    /// The value that was found.
     pub found: String,
 }
 
@@ -60,7 +61,7 @@ impl<'c> At<'c> {
 type Verdict = Result<(), Wrong>;
 
 impl Schemas {
-    /// Whether a value is valid by a schema.
+    /// True when a value is valid by a schema.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -73,7 +74,7 @@ impl Schemas {
         self.check_at(schema, value, At::top(Side::Reply, steps)).is_ok()
     }
 
-    /// Whether a value is valid by a schema that is put together, without the alternatives it had.
+    /// True when a value is valid by a schema that is put together, without the alternatives it had.
     pub(super) fn fits_members(&self, members: &Map<String, Json>, value: &Json) -> bool {
         self.check_members(members, value, At::top(Side::Reply, &Cell::new(0))).is_ok()
     }
@@ -190,7 +191,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// Whether a required member is one that only the other side sends.
+    /// True when a required member is one that only the other side sends.
     pub(super) fn owed_by_other(&self, schema: &Json, side: Side) -> bool {
         let flag = if side == Side::Request { "readOnly" } else { "writeOnly" };
         let set = |schema: &Json| {
@@ -264,7 +265,7 @@ fn with_article(kind: &str) -> String {
     if kind == "null" { kind.to_owned() } else { format!("{article} {kind}") }
 }
 
-/// Whether a value is of a type.
+/// True when a value is of a type.
 pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
     match (kind, value) {
         ("null", Json::Null)
@@ -281,7 +282,7 @@ pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
     }
 }
 
-/// Whether two values are the same by JSON Schema: 1 is 1.0.
+/// True when two values are the same by JSON Schema: 1 is 1.0.
 pub(super) fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
@@ -332,7 +333,7 @@ fn check_number(members: &Map<String, Json>, value: f64, found: &Json) -> Verdic
     }
 }
 
-/// What a schema says under a word. It says little: to look at each word is faster than to hash one.
+/// The value of a schema's keyword. Schemas have few keywords: to look at each is faster than to hash one.
 pub(super) fn word<'m>(members: &'m Map<String, Json>, word: &str) -> Option<&'m Json> {
     members.iter().find(|(known, _)| *known == word).map(|(_, said)| said)
 }
@@ -345,7 +346,7 @@ pub(super) fn list<'m>(members: &'m Map<String, Json>, key: &str) -> &'m [Json] 
     word(members, key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether a text has a part that a pattern describes. A pattern that cannot be read allows everything.
+/// True when a text has a part that a pattern describes. A pattern that cannot be read allows everything.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     thread_local! {
         static READ: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::new(HashMap::new());

@@ -2,8 +2,10 @@
 
 use serde_json::Value as Json;
 
+use super::body::Contract;
 use super::check::{Side, list};
-use super::{Contract, plain, sample};
+use super::names::plain;
+use super::sample;
 
 impl Contract {
     /// The declared headers of a success with that body, each with its value: the member of its name (`X-Total-Count` is

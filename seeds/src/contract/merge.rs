@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json, json};
 
 use super::check::list;
-use super::{Schemas, reference};
+use super::schemas::{Schemas, reference};
 
 /// A schema put together, and the alternatives that are left to choose from.
 #[derive(Clone, Debug, Default)]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::check::{number, word};
-use super::{key_name, plain};
+use super::names::{key_name, plain};
 use crate::materialise::matching_text;
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value, Zone};
@@ -53,7 +53,7 @@ pub(super) fn scalar(
     }
 }
 
-/// What a number or a moment of something new begins with.
+/// The first value of a number or timestamp of a new record.
 pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i64) -> Option<Json> {
     match (kind, word(members, "format").and_then(Json::as_str)) {
         ("integer" | "number", _) if is_moment(name) => Some(Json::from(now)),
@@ -66,7 +66,7 @@ pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i6
     }
 }
 
-/// Whether a number of this name counts seconds from 1970.
+/// True when a number of this name counts seconds from 1970.
 fn is_moment(name: &str) -> bool {
     let plain = plain(name);
     ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end))

@@ -5,7 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Comparison, FieldDoc, Method, PageStyle, PagingMember, is_false, wire};
+use super::field::FieldDoc;
+use super::wire::{self, is_false};
+use super::words::{Comparison, Method, PageStyle, PagingMember};
 use crate::casing::Casing;
 use crate::value::nfc;
 
@@ -19,7 +21,7 @@ pub struct ApiDoc {
     pub method: Method,
     /// Path with `{parameter}` segments, below the domain's base path.
     pub path: String,
-    /// What it does, in a sentence, for callers.
+    /// A sentence for callers that says what it does.
     #[serde(default)]
     pub description: String,
     /// Parameters by name, in the order in which callers see them.
@@ -28,7 +30,7 @@ pub struct ApiDoc {
     /// Needs a token from the domain's sign-in.
     #[serde(default, skip_serializing_if = "is_false")]
     pub auth: bool,
-    /// What an HTTP caller must show: one of these, each a set of the domain's security schemes with the scopes that
+    /// Credentials of HTTP callers: one of these, each a set of the domain's security schemes with the scopes that
     /// the token must have. An empty set lets callers without any in. Tool calls need none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub security: Vec<IndexMap<String, Vec<String>>>,
@@ -36,12 +38,12 @@ pub struct ApiDoc {
     /// the members of a problem document added where it allows more; without one it is a problem document.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub errors: IndexMap<String, Json>,
-    /// What a document promises of its bodies: requests are held to it, and replies are made valid by it.
+    /// Promises of a document about its bodies: requests are checked by it, and replies are made valid by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<ContractDoc>,
-    /// What the call does.
+    /// The effect of a call.
     pub behaviour: BehaviourDoc,
-    /// What the reply shows; default: the whole record.
+    /// The shape of the reply; default: the whole record.
     #[serde(default, skip_serializing_if = "ReplyDoc::is_default")]
     pub reply: ReplyDoc,
     /// How people ask for it, for the offline query agent. Only `search` is part of a materialised world.
@@ -74,7 +76,7 @@ pub struct ContractDoc {
     pub refusal: Option<u16>,
 }
 
-/// What a call does: exactly one of the kinds, with its options. Strings marked *expression* are in the
+/// The effect of a call: exactly one of the kinds, with its options. Strings marked *expression* are in the
 /// expression language of `docs/world-format.md`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -250,7 +252,7 @@ pub struct EffectDoc {
     pub name: Option<String>,
 }
 
-/// What a list parameter filters by: a field (equality), or more.
+/// The filter of a list parameter: a field (equality), or more.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum FilterDoc {
@@ -316,14 +318,14 @@ pub struct PageDoc {
     pub limit: Option<String>,
 }
 
-/// What a reply shows.
+/// The shape of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReplyDoc {
     /// HTTP status of success; default 200, 201 for create, 204 is never used (callers see a body).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// What each record shows; default: every field.
+    /// The members of each record; default: every field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<Vec<ReplyFieldDoc>>,
     /// Lists: the array's name; default: the resource's plural. An empty string makes the array the whole body.
@@ -413,13 +415,13 @@ pub struct PhrasesDoc {
     /// Lists and aggregates: a noun phrase, plural: `dermatologists[ in {city}]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub noun: Vec<String>,
-    /// What the assistant says when it is done; `{parameter}` and `{reply:path.to.leaf}`.
+    /// The assistant's words when it is done; `{parameter}` and `{reply:path.to.leaf}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// What people call what it does, for searches inside a session: `extend a loan`.
+    /// People's words for what it does, for searches inside a session: `extend a loan`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<String>,
-    /// Nobody asks for it, and nothing is looked up with it: it is there for callers that still use it.
+    /// It is neither asked for nor used for look-ups: it is there for callers that still use it.
     #[serde(skip_serializing_if = "is_false")]
     pub unasked: bool,
 }

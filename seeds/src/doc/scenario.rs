@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{is_false, wire};
+use super::wire::{self, is_false};
 use crate::task::{Outcome, RefusalClass};
 
 /// A conversation written whole by a person of the trade, with places for values. Strings marked *words* are

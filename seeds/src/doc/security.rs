@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{KeyPlace, wire};
+use super::wire;
+use super::words::KeyPlace;
 use indexmap::IndexMap;
 
 /// A way to prove who one is over HTTP. Tool calls inside a session need none.

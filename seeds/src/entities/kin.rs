@@ -45,12 +45,12 @@ pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<Str
     }
 }
 
-/// Whether a field's value follows from others. A chance only says how often there is one.
+/// True when a field's value follows from others. A chance only says how often there is one.
 fn follows(field: &FieldDoc) -> bool {
-    field.fake.as_ref().is_some_and(|fake| fake.get("provider").and_then(Json::as_str) != Some("chance"))
+    field.fake.is_some() && field.provider() != Some("chance")
 }
 
-/// Whether a field refers to one record or to several, and of which resource.
+/// True when a field refers to one record or to several, and of which resource.
 fn reference(field: &FieldDoc) -> Option<(bool, String)> {
     match (&field.reference, &field.items) {
         (Some(target), _) => Some((false, target.clone())),

@@ -19,8 +19,7 @@ pub(super) fn make_room(doc: &mut WorldDoc, of: &str, name: &str) -> bool {
     true
 }
 
-/// Whether records are counted inside their parent: made one by one for it, with their position as a field.
+/// True when records are counted inside their parent: made one by one for it, with their position as a field.
 fn numbered(resource: &ResourceDoc) -> bool {
-    let positions = resource.fields.values().filter_map(|field| field.fake.as_ref()?.get("provider"));
-    !resource.each.is_empty() && positions.into_iter().any(|provider| provider.as_str() == Some("position"))
+    !resource.each.is_empty() && resource.fields.values().any(|field| field.provider() == Some("position"))
 }

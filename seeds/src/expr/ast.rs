@@ -1,6 +1,6 @@
 //! The syntax tree of an expression, as its text has it: names are not resolved, types not known.
 
-use crate::expr::Operator;
+use crate::expr::operator::Operator;
 use crate::value::Value;
 
 /// A node, and the byte of the text that messages about it point at: of an operator, a member access or an index its sign,

@@ -1,9 +1,12 @@
 //! From syntax tree to typed expression: names, types, and what they mean together.
 
 use crate::expr::ast::{Ast, AstKind};
+use crate::expr::error::ExprError;
+use crate::expr::index::index_of;
+use crate::expr::node::{Expr, ExprType, Node, Slot};
 use crate::expr::parse::parse;
+use crate::expr::scope::Scope;
 use crate::expr::scope::kind_of_schema;
-use crate::expr::{Expr, ExprType, Node, Scope, Slot, index_of};
 use crate::model::ParameterId;
 use crate::schema::{Schema, Type};
 use crate::value::Value;
@@ -16,16 +19,6 @@ mod operators;
 mod records;
 
 use near::suggest;
-
-/// What is wrong with an expression, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at byte {offset} of the expression: {message}")]
-pub struct ExprError {
-    /// Byte offset inside the expression's text.
-    pub offset: usize,
-    /// What was found, what was expected, what to do.
-    pub message: String,
-}
 
 /// Deepest tree, also of operator chains: what keeps the evaluator's recursion small.
 const MAX_DEPTH: usize = 64;
@@ -42,7 +35,7 @@ pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
 ///
 /// # Errors
 /// As [`compile`], and when the expression is of another type.
-pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
+pub(crate) fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| {
         checker.expect_boolean(&typed, "a condition")?;
         Ok(typed)
@@ -54,7 +47,7 @@ pub fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, Ex
 ///
 /// # Errors
 /// As [`compile`], and when the value cannot fit the schema.
-pub fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
+pub(crate) fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| checker.fit(typed, schema))
 }
 

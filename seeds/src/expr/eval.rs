@@ -6,11 +6,13 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use crate::expr::{Cast, Expr, Node, Operator, Slot};
+pub use crate::expr::error::EvalError;
+use crate::expr::node::{Expr, Node, Slot};
+use crate::expr::operator::{Cast, Operator};
 use crate::model::{FieldId, Record, ResourceId};
 use crate::value::{Instant, Value, Zone};
 
-mod arithmetic;
+pub(super) mod arithmetic;
 mod compare;
 mod folds;
 mod functions;
@@ -36,10 +38,10 @@ pub trait Records {
     ) -> bool;
 }
 
-/// What a slot holds, and what an evaluation gives.
+/// The content of a slot, and the result of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub enum Bound {
-    /// Nothing was put there; reads as null.
+    /// Empty; reads as null.
     #[default]
     Empty,
     /// A value.
@@ -48,7 +50,7 @@ pub enum Bound {
     Record(Record),
 }
 
-/// What an evaluation may still take: steps, one for each node and each record visited, and bytes of the texts and
+/// The rest of an evaluation's bounds: steps, one for each node and each record visited, and bytes of the texts and
 /// lists that it makes or reads through. One budget serves all expressions of a call.
 #[derive(Debug)]
 pub struct Budget {
@@ -65,7 +67,7 @@ const STEP_BYTES: u64 = 80;
 /// Bytes that an item of a list counts for beside its own.
 const ITEM_BYTES: u64 = 16;
 
-/// What an evaluation reads.
+/// The inputs of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Env<'e> {
     /// Values of the call's arguments, by parameter; absent when not given and without default.
@@ -81,34 +83,6 @@ pub struct Env<'e> {
     pub records: &'e dyn Records,
     /// The steps left.
     pub budget: &'e Budget,
-}
-
-/// Why an evaluation has no result: an error of the world (500), not of the call.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EvalError {
-    /// The steps are used up.
-    #[error("the expression takes too many steps; narrow its folds with an equality on a field")]
-    Budget,
-    /// The bytes are used up.
-    #[error("the expression makes or reads too many bytes of text; shorten what it joins or repeats")]
-    Bytes,
-    /// An integer, decimal, date or instant is out of range.
-    #[error("the result of `{0}` is out of range")]
-    Overflow(&'static str),
-    /// Division by zero.
-    #[error("division by zero; guard it with a condition")]
-    DivisionByZero,
-    /// A number is not finite.
-    #[error("the result of `{0}` is not a finite number")]
-    NotFinite(&'static str),
-    /// An operand has a type that the operation does not take.
-    #[error("`{operation}` does not take {found}")]
-    Type {
-        /// The operator or function.
-        operation: &'static str,
-        /// The operand's kind.
-        found: &'static str,
-    },
 }
 
 impl Default for Budget {
@@ -202,7 +176,7 @@ impl<'e> Env<'e> {
         self.run(node, None)?.into_value("a value")
     }
 
-    /// Whether a condition holds; null and absent count as false.
+    /// True when a condition holds; null and absent count as false.
     ///
     /// # Errors
     /// As [`Env::evaluate`].
@@ -210,7 +184,7 @@ impl<'e> Env<'e> {
         self.truth(node, None)
     }
 
-    /// Whether a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
+    /// True when a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
     /// to test many records.
     ///
     /// # Errors
@@ -281,7 +255,8 @@ impl<'e> Env<'e> {
                     for operand in [&left, &right] {
                         operand.value().map_or(Ok(()), |value| self.budget.take_bytes_of(value))?;
                     }
-                    Out::Own(arithmetic::apply(*operator, &left, &right)?)
+                    let sign = operator.sign();
+                    Out::Own(arithmetic::apply(*operator, left.scalar(sign)?, right.scalar(sign)?)?)
                 }
                 // The step of this node is counted already.
                 _ => Out::Own(Value::Bool(self.test(node, frame)?)),
@@ -289,7 +264,7 @@ impl<'e> Env<'e> {
             Node::Exists(..) | Node::Not(_) | Node::Matches(..) => {
                 Out::Own(Value::Bool(self.test(node, frame)?))
             }
-            Node::Call(function, arguments) => self.call(*function, arguments, frame)?,
+            Node::Call(function, arguments) => self.call(function, arguments, frame)?,
             Node::List(nodes) => {
                 let items: Result<Vec<Value>, EvalError> =
                     nodes.iter().map(|node| self.run(node, frame)?.into_value("a list")).collect();
@@ -396,7 +371,7 @@ struct Frame<'v> {
     slot: Slot,
     record: &'v Record,
     outer: Option<&'v Frame<'v>>,
-    /// What the fold's records have in common; none for a record under test.
+    /// Values that are the same for all records of the fold; none for a record under test.
     known: Option<&'v folds::Known>,
 }
 

@@ -1,6 +1,8 @@
 //! Which index narrows a condition.
 
-use crate::expr::{ExprType, Function, Node, Operator, Scope, Slot};
+use crate::expr::node::{ExprType, Node, Slot};
+use crate::expr::operator::Operator;
+use crate::expr::scope::{Scope, kind_of_schema};
 use crate::model::FieldId;
 use crate::schema::{KeyKind, Type};
 use crate::value::Value;
@@ -74,7 +76,7 @@ fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
             Value::String(_) => Some(ExprType::String),
             _ => None,
         },
-        Node::Argument(id) => Some(super::scope::kind_of_schema(&scope.parameters.get(id.index())?.schema)),
+        Node::Argument(id) => Some(kind_of_schema(&scope.parameters.get(id.index())?.schema)),
         Node::Variable(slot) => scope.slot_kind(*slot),
         Node::Now => Some(ExprType::DateTime),
         Node::Today => Some(ExprType::Date),
@@ -83,10 +85,12 @@ fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
             _ => None,
         },
         Node::Get(resource, key) => kind_of(key, scope).map(|_| ExprType::Record(*resource)),
-        Node::Call(Function::Date, arguments) => match kind_of(arguments.first()?, scope)? {
-            ExprType::DateTime | ExprType::Date => Some(ExprType::Date),
-            _ => None,
-        },
+        Node::Call(function, arguments) if function.name == "date" => {
+            match kind_of(arguments.first()?, scope)? {
+                ExprType::DateTime | ExprType::Date => Some(ExprType::Date),
+                _ => None,
+            }
+        }
         _ => None,
     }
 }
@@ -121,7 +125,7 @@ fn class_of(kind: &ExprType, scope: &Scope<'_>) -> Option<Class> {
     })
 }
 
-/// Whether a node reads a slot.
+/// True when a node reads a slot.
 pub(super) fn mentions(node: &Node, slot: Slot) -> bool {
     let any = |nodes: &[&Node]| nodes.iter().any(|node| mentions(node, slot));
     match node {

@@ -1,7 +1,8 @@
 //! From text to tokens, within bounds: brackets match and are not nested deeply, strings end, and each construct of CEL that the
 //! language does not have is refused by name.
 
-use crate::expr::{ExprError, Operator};
+use crate::expr::error::ExprError;
+use crate::expr::operator::Operator;
 use crate::value::Value;
 
 /// Longest text, in bytes.

@@ -1,8 +1,9 @@
 //! From tokens to a syntax tree, by operator precedence (as in CEL).
 
 use crate::expr::ast::{Ast, AstKind};
+use crate::expr::error::ExprError;
 use crate::expr::lexer::{Placed, Token, tokens};
-use crate::expr::{ExprError, Operator};
+use crate::expr::operator::Operator;
 use crate::value::Value;
 
 /// Deepest recursion: brackets, and the right sides of conditionals.

@@ -1,6 +1,7 @@
-//! What an expression can name: resources, arguments, records and variables, with their types.
+//! Names that an expression can use: resources, arguments, records and variables, with their types.
 
-use crate::expr::{ExprError, ExprType, Slot};
+use crate::expr::error::ExprError;
+use crate::expr::node::{ExprType, Slot};
 use crate::model::{DomainId, FieldId, Parameter, Resource, ResourceId};
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Zone};
@@ -195,7 +196,7 @@ impl<'a> Scope<'a> {
         self.names.truncate(mark);
     }
 
-    /// Whether a name may be given to something new.
+    /// True when a name may be given to something new.
     pub(super) fn check_new_name(&self, name: &str) -> Result<(), String> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !starts_well || !name.chars().all(|each| each.is_ascii_alphanumeric() || each == '_') {

@@ -1,17 +1,17 @@
-//! What to make up for a field that does not say: by its type, its format, its name and the resource it is of.
+//! Makers of fields without `fake`: by type, format, name and resource.
 
 pub(super) mod names;
 mod prose;
-mod ranges;
+mod rows;
 
 use self::names::ends;
-use self::prose::PROSE;
 pub(super) use self::prose::sentence;
-use self::ranges::{ENDS, INTEGERS, PRICES, REALS, SPANS};
-use super::maker::{Maker, Place, day_span, range};
+use self::rows::{numbers, rows, value};
+use super::maker::options::{day_span, range, read};
+use super::maker::{Maker, Place};
 use super::moment::{Bound, Clock, Span};
 use super::pattern::Generator;
-use super::text::Provider;
+use super::provider::Provider;
 use crate::doc::FieldDoc;
 use crate::english::{singular, split_identifier};
 use crate::keys::Code;
@@ -47,7 +47,7 @@ fn maker_at(schema: &Schema, doc: Option<&FieldDoc>, place: &Place<'_>, name: &s
             let member = |member: &crate::schema::ObjectField| {
                 let of = doc.and_then(|doc| doc.fields.get(&*member.name));
                 let made = match of.and_then(|of| of.fake.as_ref()) {
-                    Some(fake) => super::maker::read(fake, &member.schema, place).ok(),
+                    Some(fake) => read(fake, &member.schema, place).ok(),
                     None => None,
                 };
                 let made =
@@ -130,7 +130,7 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
         }
         .unwrap_or_else(|| sentence(place, false));
     }
-    if ends(words, &PROSE) || schema.limits.max_length.is_some_and(|length| length > 200) {
+    if value("prose", words).is_some() || schema.limits.max_length.is_some_and(|length| length > 200) {
         return sentence(place, false);
     }
     match names::of_field(words) {
@@ -173,75 +173,16 @@ fn has_personal_fields(place: &Place<'_>) -> bool {
 
 /// Forms of codes by the field's name.
 fn code(words: &[String]) -> Option<&'static str> {
-    const CODES: &[(&[&str], &str)] = &[
-        (&["sku"], "{AAA}-####"),
-        (&["pin", "passcode"], "####"),
-        (&["isrc"], "{AA}-{AAA}-##-#####"),
-        (&["vin"], "{AAA}#{AA}##{A}#######"),
-        (&["tracking_number", "tracking_code", "tracking"], "{AA}#########"),
-        (&["flight_number", "flight"], "{AA}###"),
-        (&["gate"], "{A}##"),
-        (&["seat", "seat_number"], "##{A}"),
-        (&["room_number", "room_no"], "###"),
-        (&["card_number"], "#### #### #### ####"),
-        (&["account_number"], "########"),
-        (&["serial_number", "serial"], "SN-######{AA}"),
-        (&["invoice_number"], "INV-#####"),
-        (&["order_number"], "ORD-######"),
-        (&["ticket_number"], "T-######"),
-        (&["policy_number"], "PL-######"),
-        (&["version"], "#.#.#"),
-        (&["confirmation_code", "confirmation", "booking_code", "booking_reference", "pnr"], "{AAA}###"),
-        (&["barcode", "ean"], "#############"),
-        (&["commit", "sha", "hash", "checksum"], "{xxxxxxxxxxxx}"),
-        (&["token", "api_key"], "{xxxxxxxxxxxxxxxxxxxx}"),
-        (&["code"], "{AA}-####"),
-        (&["reference", "reference_number", "ref"], "REF-#####"),
-        (&["number"], "######"),
-        (&["symbol", "ticker"], "{AAAA}"),
-        (&["id", "external_id"], "{xxxxxxxx}"),
-    ];
-    // These have providers of their own.
-    const OTHERS: [&str; 12] = [
-        "country", "currency", "language", "zip", "postal", "phone", "promo", "discount", "iata", "airport",
-        "coupon", "plate",
-    ];
-    if words.iter().any(|word| OTHERS.contains(&word.as_str())) {
-        return None;
-    }
-    CODES.iter().find(|(names, _)| ends(words, names)).map(|(_, code)| *code)
+    let others = |word: &String| rows("no codes").iter().any(|row| row.names.contains(&word.as_str()));
+    value("codes", words).filter(|_| !words.iter().any(others))
 }
 
 /// Things that mostly hold are true in three of four records.
 fn booleans(words: &[String]) -> Vec<Value> {
-    let mostly = [
-        "active",
-        "available",
-        "enabled",
-        "verified",
-        "open",
-        "visible",
-        "in_stock",
-        "published",
-        "subscribed",
-    ];
-    let seldom = [
-        "deleted",
-        "archived",
-        "blocked",
-        "banned",
-        "suspended",
-        "cancelled",
-        "hidden",
-        "expired",
-        "overdue",
-    ];
-    let shares: &[bool] = if ends(words, &mostly) {
-        &[true, true, true, false]
-    } else if ends(words, &seldom) {
-        &[false, false, false, true]
-    } else {
-        &[true, true, false, false]
+    let shares: &[bool] = match value("booleans", words) {
+        Some("3") => &[true, true, true, false],
+        Some(_) => &[false, false, false, true],
+        None => &[true, true, false, false],
     };
     shares.iter().map(|value| Value::Bool(*value)).collect()
 }
@@ -254,18 +195,12 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
     if coordinate && !integer {
         return Maker::Coordinate { latitude: ends(words, &["latitude", "lat"]) };
     }
-    let by_name = if integer {
-        let found = INTEGERS.iter().find(|(names, ..)| ends(words, names));
-        found.map(|(_, min, max, step)| (*min as f64, *max as f64, Some(*step as f64)))
-    } else {
-        let found = REALS.iter().find(|(names, ..)| ends(words, names));
-        found.map(|(_, min, max, step)| (*min, *max, Some(*step)))
-    };
+    let by_name = numbers(if integer { "integers" } else { "reals" }, words);
     // The present year bounds years of the past.
-    let by_name = by_name.map(|(min, max, step)| {
+    let by_name = by_name.map(|[min, max, step]| {
         let year = ends(words, &["year", "release_year", "founded", "model_year"]);
         let now = f64::from(place.world.zone.civil(place.world.clock).year());
-        if year { (min.min(now), now, step) } else { (min, max, step) }
+        if year { (min.min(now), now, Some(step)) } else { (min, max, Some(step)) }
     });
     let money = matches!(&schema.kind, Type::Decimal { currency: Some(_), .. });
     let (min, max, step) = by_name.unwrap_or(if integer {
@@ -287,7 +222,7 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
     };
     if let Type::Decimal { scale: scale @ 1..=4, .. } = schema.kind
         && kept
-        && (ends(words, &PRICES) || (money && by_name.is_none()))
+        && (value("prices", words).is_some() || (money && by_name.is_none()))
         && let (Some(min), Some(max)) = (Decimal::round(low, scale), Decimal::round(high, scale))
     {
         return Maker::Price { min: min.minor, max: max.minor, scale };
@@ -310,7 +245,7 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
             _ => Maker::After { field, least: 1, most: 6, step: 1_800 },
         };
     }
-    let by_name = SPANS.iter().find(|(names, ..)| ends(words, names)).map(|(_, from, to)| (*from, *to));
+    let by_name = numbers("spans", words).map(|[from, to]| (from as i64, to as i64));
     let past = by_name.is_some_and(|(_, to)| to <= 0);
     let (from, to) = by_name.unwrap_or_else(|| match words.last().map(String::as_str) {
         Some("at" | "on" | "start" | "time" | "departure" | "date" | "from" | "day") => (1, 30),
@@ -351,7 +286,7 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
         from,
         to,
         weekdays: Vec::new(),
-        // What was written down happened at any minute of the day, what is planned begins on the half hour.
+        // Past events happened at any minute of the day, planned ones begin on the half hour.
         hours: Some(if past { (Time(6 * 3600), Time(23 * 3600)) } else { (Time(8 * 3600), Time(20 * 3600)) }),
         step: if past { 60 } else { 1_800 },
     };
@@ -362,7 +297,8 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
 fn start_of(schema: &Schema, place: &Place<'_>, name: &str) -> Option<usize> {
     let fields = &place.world.resource(place.resource).fields;
     let here = fields.iter().position(|field| *field.name == *name)?;
-    ENDS.iter().find_map(|(end, start)| {
+    rows("ends").iter().find_map(|row| {
+        let (end, start) = (row.names.first()?, row.value);
         let begins = name.starts_with(end) && name[end.len()..].starts_with(['_', 's']) || name == *end;
         let finishes = name.ends_with(end) && name[..name.len() - end.len()].ends_with('_');
         if !begins && !finishes {
@@ -383,6 +319,7 @@ mod tests {
     fn every_provider_that_the_tables_name_exists() {
         assert_eq!(names::unknown_providers(), Vec::<&str>::new());
         assert_eq!(prose::unknown_rules(), Vec::<&str>::new());
+        assert_eq!(rows::unreadable(), Vec::<&str>::new());
     }
 
     #[test]

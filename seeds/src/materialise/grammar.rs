@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::draw::Draw;
+use super::provider::{Provider, RuleId};
 use super::tables::City;
-use super::text::Provider;
 use crate::english::article;
 
 /// The rules of all files.
@@ -13,10 +13,6 @@ pub(super) struct Grammar {
     rules: Vec<Rule>,
     names: BTreeMap<&'static str, RuleId>,
 }
-
-/// A rule of the grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RuleId(u16);
 
 struct Rule {
     style: Style,
@@ -42,7 +38,7 @@ enum Piece {
     Number { low: i64, high: i64, width: usize },
 }
 
-/// What is done to an expansion where it stands.
+/// The form of an expansion where it stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dress {
     Bare,
@@ -72,6 +68,11 @@ impl RuleId {
     /// The rule of a name.
     pub(super) fn named(name: &str) -> Option<Self> {
         GRAMMAR.names.get(name).copied()
+    }
+
+    /// The names of all rules.
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        GRAMMAR.names.keys().copied()
     }
 
     /// Appends an expansion.

@@ -1,13 +1,11 @@
 //! Makers: what makes the values of one field. Read from a field's `fake`, or chosen by type, format and name.
 
-mod options;
+pub(super) mod options;
 
-pub(super) use self::options::{day_span, range, read};
-use super::grammar::RuleId;
 use super::moment::Span;
 use super::pattern::Generator;
-use super::text::Provider;
-use crate::doc::FieldDoc;
+use super::provider::Provider;
+use super::provider::RuleId;
 use crate::expr::Expr;
 use crate::keys::Code;
 use crate::model::{ResourceId, World};
@@ -127,7 +125,7 @@ pub(super) struct Place<'a> {
     pub(super) name: &'a str,
 }
 
-/// What is wrong with a `fake`, and what to do.
+/// A fault of a `fake`, and what to do.
 pub(super) struct Fault {
     pub(super) message: String,
     pub(super) fix: String,
@@ -155,7 +153,7 @@ impl Maker {
         }
     }
 
-    /// Whether the maker itself decides that there is no value.
+    /// True when the maker itself decides that there is no value.
     pub(super) fn decides_presence(&self) -> bool {
         match self {
             Self::Chance { .. } | Self::Expr(_) | Self::Through { .. } => true,
@@ -164,7 +162,7 @@ impl Maker {
         }
     }
 
-    /// Whether the values are about the record's place.
+    /// True when the values are about the record's place.
     pub(super) fn is_local(&self) -> bool {
         match self {
             Self::Text(provider) => provider.is_local() && *provider != Provider::Phone,
@@ -176,7 +174,7 @@ impl Maker {
         }
     }
 
-    /// Whether this is the rule of that name.
+    /// True when this is the rule of that name.
     pub(super) fn same_rule(&self, name: &str) -> bool {
         matches!((self, RuleId::named(name)), (Self::Text(Provider::Rule(rule)), Some(named)) if *rule == named)
     }
@@ -185,19 +183,4 @@ impl Maker {
     pub(super) fn rule(name: &str) -> Option<Self> {
         RuleId::named(name).map(|rule| Self::Text(Provider::Rule(rule)))
     }
-}
-
-/// The maker of a field: its `fake`, else by its looks, if they have the number of values that have to be `unlike`.
-pub(super) fn of_field(
-    doc: Option<&FieldDoc>,
-    schema: &Schema,
-    place: &Place<'_>,
-    unlike: u32,
-) -> Result<Maker, Fault> {
-    if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
-        return read(fake, schema, place);
-    }
-    let maker = super::defaults::maker(schema, doc, place);
-    let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
-    Ok(Maker::rule(super::ANY_NAME).filter(|_| few).unwrap_or(maker))
 }

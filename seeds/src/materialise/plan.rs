@@ -1,4 +1,4 @@
-//! What a source world asks for, read once: a maker for each field, the order of fields and resources, given records.
+//! Plans of source worlds, read once: a maker for each field, the order of fields and resources, given records.
 //!
 //! A plan holds no random value; any number of seeds can be materialised from it.
 
@@ -7,14 +7,15 @@ use serde_json::Value as Json;
 
 use super::cast::group_of;
 use super::derive;
-use super::maker::{self, Fault, Maker, Place};
+use super::maker::options::of_field;
+use super::maker::{Fault, Maker, Place};
 use super::moment::{Clock, relative};
 use super::tables::{Country, countries, country_of_zone};
 use crate::doc::{DomainDoc, FieldDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Field, Resource, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
-use crate::world::{Finding, Report};
+use crate::world::report::{Finding, Report};
 
 /// A source world, ready to be materialised.
 pub(super) struct Plan {
@@ -46,7 +47,7 @@ pub(super) struct ResourcePlan {
     pub(super) count: u32,
     /// Records for each record of a parent.
     pub(super) each: Vec<EachPlan>,
-    /// Whether keys come from the key format alone, so that they are known before any record is.
+    /// True when keys come from the key format alone, so that they are known before any record is.
     pub(super) keys_first: bool,
     /// For each group of `unique_together`: what is made anew when its values are taken, in order.
     pub(super) redo: Vec<Vec<usize>>,
@@ -61,7 +62,7 @@ pub(super) struct FieldPlan {
     pub(super) group: usize,
     /// Earlier reference fields to the same resource, from which a draw keeps away.
     pub(super) avoid: Vec<usize>,
-    /// Whether the field refers to its own resource and may lack a value: then only earlier records are drawn, so
+    /// True when the field refers to its own resource and may lack a value: then only earlier records are drawn, so
     /// that the records make a forest.
     pub(super) earlier_only: bool,
 }
@@ -157,7 +158,7 @@ impl ResourcePlan {
             let field_doc = doc.fields.get(&*field.name);
             let place = Place { world, resource: id, name: &field.name };
             let unlike = if field.unique { count } else { 0 };
-            let maker = maker::of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
+            let maker = of_field(field_doc, &field.schema, &place, unlike).unwrap_or_else(
                 |Fault { message, fix }| {
                     findings.push(Finding::error(format!("{path}.fields.{}.fake", field.name), message, fix));
                     Maker::Constant(Value::Null)
@@ -247,13 +248,8 @@ fn a_country(name: &str) -> Option<&'static Country> {
 fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
     let plain =
         doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
-    match doc.and_then(|doc| doc.fake.as_ref()) {
-        None => plain,
-        Some(fake) => {
-            let provider = fake.as_str().or_else(|| fake.get("provider").and_then(Json::as_str));
-            plain && matches!(provider, Some("code" | "uuid")) && plan.is_some()
-        }
-    }
+    let by_format = || matches!(doc.and_then(FieldDoc::provider), Some("code" | "uuid")) && plan.is_some();
+    plain && (doc.is_none_or(|doc| doc.fake.is_none()) || by_format())
 }
 
 /// The key first where it can be, then every field after those it is made from, else in the written order.

@@ -1,6 +1,7 @@
 //! Making the records of a plan for one seed: counts, then keys, then the values of each record.
 
 mod field;
+mod fields;
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use self::field::{FieldContext, TRIES};
+use self::fields::{Fields, Taken};
 use super::cast::Cast;
 use super::derive::{Done, Indexes, MOST_BYTES};
 use super::draw::Streams;
@@ -16,17 +17,14 @@ use super::maker::{Fault, Maker};
 use super::moment::Clock;
 use super::plan::{Given, Plan, ResourcePlan};
 use super::value::Making;
-use crate::english::enumerate;
 use crate::keys;
 use crate::model::{Record, Resource, World};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
-use crate::world::Finding;
+use crate::world::report::Finding;
 
 /// A world holds no more records than this.
 const MOST_RECORDS: u64 = 2_000_000;
-/// Draws for a group of values that must be new together.
-const GROUP_TRIES: u32 = 2_000;
 
 /// One materialisation.
 pub(super) struct Run<'a> {
@@ -55,114 +53,11 @@ struct Child {
     position: u32,
 }
 
-/// The uniqueness of one resource's values so far.
-struct Taken {
-    fields: Vec<Option<HashSet<Value>>>,
-    groups: Vec<HashSet<Vec<Value>>>,
-}
-
-/// The fields of a resource, and what their values are drawn from.
-struct Fields<'a> {
-    resource: &'a Resource,
-    plan: &'a ResourcePlan,
-    values: Vec<Streams>,
-    presence: Vec<Streams>,
-    deals: Vec<Streams>,
-    /// How many records the resource gets.
-    size: usize,
-}
-
-impl<'a> Fields<'a> {
-    fn new(resource: &'a Resource, plan: &'a ResourcePlan, seed: u64, size: usize) -> Self {
-        let streams = |purpose: &str| -> Vec<Streams> {
-            let of = |name: &str| Streams::new(seed, &resource.qualified, name, purpose);
-            resource.fields.iter().map(|field| of(&field.name)).collect()
-        };
-        let (values, presence, deals) = (streams("value"), streams("presence"), streams("deal"));
-        Self { resource, plan, values, presence, deals, size }
-    }
-
-    fn context(&self, field: usize) -> FieldContext<'_> {
-        FieldContext {
-            plan: self.plan,
-            resource: self.resource,
-            field,
-            values: &self.values[field],
-            presence: &self.presence[field],
-            deals: &self.deals[field],
-        }
-    }
-
-    /// Draws fields again until each group of values that must be new together is; those that are fixed stay.
-    fn draw_groups_again(
-        &self,
-        making: &mut Making<'_>,
-        taken: &mut Taken,
-        fixed: &[bool],
-    ) -> Result<(), Finding> {
-        for (group, again) in self.resource.unique_together.iter().zip(&self.plan.redo).enumerate() {
-            let (fields, again) = again;
-            let mut attempt = 0;
-            loop {
-                let tuple: Vec<Value> =
-                    fields.iter().map(|field| making.values[field.index()].clone()).collect();
-                let complete = tuple.iter().all(|value| !value.is_missing());
-                let whole_given = fields.iter().all(|field| fixed[field.index()]);
-                if !complete
-                    || !taken.groups[group].contains(&tuple)
-                    || (whole_given && making.n < self.plan.given.len() as u64)
-                {
-                    if complete {
-                        taken.groups[group].insert(tuple);
-                    }
-                    break;
-                }
-                attempt += 1;
-                if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
-                    let names: Vec<&str> =
-                        fields.iter().map(|field| &*self.resource.field(*field).name).collect();
-                    let possible = fields.iter().fold(1_u64, |product, field| {
-                        product.saturating_mul(making.capacity(&self.plan.fields[field.index()].maker))
-                    });
-                    return Err(Finding::error(
-                        format!("{}.unique_together[{group}]", self.plan.path),
-                        format!(
-                            "found no new {} for record {} of {}{}",
-                            enumerate(&names),
-                            making.n + 1,
-                            self.size,
-                            about(possible, "groups")
-                        ),
-                        "ask for fewer records, or let the fields take more values",
-                    ));
-                }
-                for field in again.iter().copied().filter(|field| !fixed[*field]) {
-                    let made =
-                        self.context(field).once(making, attempt * (TRIES + 1), taken.fields[field].as_ref());
-                    if let Ok(value) = made {
-                        making.values[field] = value;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// How many different ones are possible, where that is known.
-fn about(possible: u64, what: &str) -> String {
-    if possible == u64::MAX {
-        String::new()
-    } else {
-        format!("; about {possible} different {what} are possible")
-    }
-}
-
 impl<'a> Run<'a> {
     /// Makes all records, by resource, sorted by key.
     ///
     /// # Errors
-    /// What could not be made, with its place.
+    /// A value that could not be made, with its place.
     pub(super) fn make(world: &'a World, plan: &'a Plan, seed: u64) -> Result<Vec<Vec<Record>>, Finding> {
         let resources = world.resources.len();
         let mut run = Self {
@@ -321,7 +216,7 @@ impl<'a> Run<'a> {
                     Some(value) => values[field] = value,
                     None => postponed.push((field, given)),
                 }
-                if let (Maker::Text(super::text::Provider::City), Value::String(city)) =
+                if let (Maker::Text(super::provider::Provider::City), Value::String(city)) =
                     (&plan.fields[field].maker, &values[field])
                 {
                     cast.set_city(plan.fields[field].group, city);
@@ -378,7 +273,7 @@ impl<'a> Run<'a> {
         Ok(records)
     }
 
-    /// What the given records take already, so that no made value comes before a given one that equals it.
+    /// The unique values of given records, so that no made value comes before a given one that equals it.
     fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
         let (resource, plan) = self.parts(index);
         // References count too, as far as what they refer to is made.

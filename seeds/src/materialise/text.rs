@@ -5,76 +5,11 @@ use fake::faker::internet::en::UserAgent;
 
 use super::cast::Cast;
 use super::draw::Draw;
-use super::grammar::{RuleId, Setting, capitalise};
+use super::grammar::{Setting, capitalise};
+use super::provider::{Provider, RuleId};
 use super::tables::{self, Country, Person};
 use crate::english::fold;
 use crate::keys::Code;
-
-/// A source of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Provider {
-    PersonName,
-    FirstName,
-    LastName,
-    Username,
-    Email,
-    Phone,
-    City,
-    Country,
-    CountryCode,
-    Nationality,
-    CurrencyOfCountry,
-    Postcode,
-    Latitude,
-    Longitude,
-    Uuid,
-    Url,
-    ImageUrl,
-    Domain,
-    Ip,
-    MacAddress,
-    UserAgent,
-    Isbn,
-    Iban,
-    LicencePlate,
-    Words,
-    Slug,
-    Password,
-    Hashtag,
-    /// A rule of the grammar.
-    Rule(RuleId),
-}
-
-const BUILT_IN: [(&str, Provider); 28] = [
-    ("person_name", Provider::PersonName),
-    ("first_name", Provider::FirstName),
-    ("last_name", Provider::LastName),
-    ("username", Provider::Username),
-    ("email", Provider::Email),
-    ("phone", Provider::Phone),
-    ("city", Provider::City),
-    ("country", Provider::Country),
-    ("country_code", Provider::CountryCode),
-    ("nationality", Provider::Nationality),
-    ("currency_of_country", Provider::CurrencyOfCountry),
-    ("postcode", Provider::Postcode),
-    ("latitude", Provider::Latitude),
-    ("longitude", Provider::Longitude),
-    ("uuid", Provider::Uuid),
-    ("url", Provider::Url),
-    ("image_url", Provider::ImageUrl),
-    ("domain_name", Provider::Domain),
-    ("ip", Provider::Ip),
-    ("mac_address", Provider::MacAddress),
-    ("user_agent", Provider::UserAgent),
-    ("isbn", Provider::Isbn),
-    ("iban", Provider::Iban),
-    ("licence_plate", Provider::LicencePlate),
-    ("words", Provider::Words),
-    ("slug", Provider::Slug),
-    ("password", Provider::Password),
-    ("hashtag", Provider::Hashtag),
-];
 
 /// Addresses at names that are reserved for examples (RFC 2606), so that no mail can reach anyone.
 const MAIL_HOSTS: [&str; 8] = [
@@ -94,22 +29,17 @@ impl Provider {
         Self::built_in(name).or_else(|| RuleId::named(name).map(Self::Rule))
     }
 
-    /// A provider that is no rule.
-    pub(super) fn built_in(name: &str) -> Option<Self> {
-        BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider)
+    /// All names.
+    pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
+        Self::names().chain(RuleId::names())
     }
 
-    /// The names that documents list, for messages.
-    pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
-    }
-
-    /// Whether the text is about the record's person.
+    /// True when the text is about the record's person.
     pub(super) const fn is_personal(self) -> bool {
         matches!(self, Self::PersonName | Self::FirstName | Self::LastName | Self::Username | Self::Email)
     }
 
-    /// Whether the text is about the record's place.
+    /// True when the text is about the record's place.
     pub(super) const fn is_local(self) -> bool {
         matches!(
             self,

@@ -6,7 +6,8 @@ use super::draw::Draw;
 use super::maker::{Fault, Maker, Piece, fault};
 use super::moment::Clock;
 use super::plan::FieldPlan;
-use super::text::{Provider, email_from, near, username_from};
+use super::provider::Provider;
+use super::text::{email_from, near, username_from};
 use crate::expr::eval::Records;
 use crate::model::{Field, ResourceId, World};
 use crate::schema::{Schema, Type};
@@ -32,12 +33,12 @@ pub(super) struct Making<'a> {
     pub(super) cast: Cast<'a>,
 }
 
-/// What stands in a field that has no value.
+/// The content of a field that has no value.
 pub(super) fn missing(field: &Field) -> Value {
     if field.optional { Value::Absent } else { Value::Null }
 }
 
-/// Whether another draw gives another value although the record's person stays.
+/// True when another draw gives another value although the record's person stays.
 pub(super) fn varies_alone(maker: &Maker) -> bool {
     matches!(maker, Maker::Text(Provider::Email | Provider::Username) | Maker::FromName { .. })
 }
@@ -187,7 +188,7 @@ impl Making<'_> {
         }
     }
 
-    /// So many seconds after the moment in another field.
+    /// The value of another field and this many seconds.
     fn after(&self, field: usize, shift: i64, schema: &Schema) -> Value {
         match self.values.get(field) {
             Some(Value::Date(date)) => {

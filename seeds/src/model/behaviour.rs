@@ -1,10 +1,11 @@
-//! What calls do: kinds of behaviour, what they look through, check and change.
+//! Effects of calls: kinds of behaviour, with their queries, checks and changes.
 
-use super::{Comparison, FieldId, PageStyle, ParameterId, ResourceId};
-use crate::expr::{Expr, Slot};
+use super::ids::{FieldId, ParameterId, ResourceId};
+use crate::doc::{Comparison, PageStyle};
+use crate::expr::node::{Expr, Slot};
 use crate::value::Str;
 
-/// What a call does: bindings, then the kind's look-ups, then checks, then changes, then the reply.
+/// The effect of a call: bindings, then the kind's look-ups, then checks, then changes, then the reply.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// The kind.
@@ -176,11 +177,11 @@ pub struct Query {
 pub struct Filter {
     /// The argument.
     pub parameter: ParameterId,
-    /// What is compared.
+    /// The comparison.
     pub test: FilterTest,
 }
 
-/// What a filter compares.
+/// The comparison of a filter.
 #[derive(Clone, Debug)]
 pub enum FilterTest {
     /// A field with the argument.
@@ -246,7 +247,7 @@ pub struct Effect {
     pub change: Change,
 }
 
-/// What an effect does.
+/// The change of an effect.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Makes a record; `name` is the slot under which later expressions see it.

@@ -1,15 +1,17 @@
-//! What replies show.
+//! Shapes of replies.
 
-use super::{FieldId, PagingMember, ResourceId, Sort};
-use crate::expr::Expr;
+use super::behaviour::Sort;
+use super::ids::{FieldId, ResourceId};
+use crate::doc::PagingMember;
+use crate::expr::node::Expr;
 use crate::value::{Str, Value};
 
-/// What a reply shows.
+/// The shape of a reply.
 #[derive(Clone, Debug)]
 pub struct Reply {
     /// Status of success.
     pub status: u16,
-    /// What each record shows.
+    /// The members of each record.
     pub members: Vec<Member>,
     /// Lists: the array's name; empty when the array is the whole body.
     pub items: Str,
@@ -49,7 +51,7 @@ pub enum Source {
     Value(Value),
 }
 
-/// What an embedded record shows.
+/// The shape of an embedded record.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// An object of these members.
@@ -71,6 +73,6 @@ pub struct Many {
     pub sort: Option<Sort>,
     /// At most so many.
     pub limit: Option<u32>,
-    /// What each shows.
+    /// The members of each record.
     pub shape: Shape,
 }

@@ -1,6 +1,6 @@
 //! How HTTP callers prove who they are, checked.
 
-use super::KeyPlace;
+use crate::doc::KeyPlace;
 use crate::value::Str;
 
 /// A way to prove who one is.
@@ -8,11 +8,11 @@ use crate::value::Str;
 pub struct SecurityScheme {
     /// Its name in the domain.
     pub name: Str,
-    /// What callers send.
+    /// The credential that callers send.
     pub kind: SecurityKind,
 }
 
-/// What callers send.
+/// A credential that callers send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecurityKind {
     /// A key under a name of its own.

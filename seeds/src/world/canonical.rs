@@ -4,12 +4,14 @@
 //! read back as the same world. Left out is what only serves the making of data: phrases but for those of searches,
 //! scenarios, `ask`, `say`, `fake` (apart from the format of keys, which new records need), `examples`, `each`.
 
-use indexmap::IndexMap;
-use serde_json::{Map, Value as Json, json};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
-use super::compile::Part;
-use crate::doc::{ApiDoc, Comparison, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc};
-use crate::model::{Domain, KeyFormat, Parameter, Resource, World};
+use super::part::Part;
+use crate::doc::{
+    ApiDoc, Comparison, DomainDoc, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc,
+};
+use crate::model::{Api, KeyFormat, Resource, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone, nfc};
 
@@ -19,52 +21,7 @@ use crate::value::{Value, Zone, nfc};
 /// in what is left out here have one canonical form. A source world has no records in it yet.
 #[must_use]
 pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
-    let head = WorldDoc {
-        domain: None,
-        resources: IndexMap::new(),
-        apis: Vec::new(),
-        scenarios: Vec::new(),
-        system: Vec::new(),
-        domains: Vec::new(),
-        clock: Value::DateTime(world.clock).to_text(&world.zone),
-        zone: world.zone.name().to_owned(),
-        name: doc.name.clone(),
-        title: doc.title.clone(),
-        description: doc.description.clone(),
-        license: doc.license.clone(),
-        source: doc.source.clone(),
-        ..*doc
-    };
-    let mut entries = members(json_of(&head));
-    entries.retain(|(name, _)| name != "world");
-    let (mut resources, mut apis) = (world.resources.iter(), world.apis.iter());
-    let parts = Part::all(doc);
-    let domains = parts.iter().zip(&world.domains).map(|(part, domain)| {
-        let own = part.resources.iter().zip(resources.by_ref().take(part.resources.len()));
-        let resources = own.map(|((name, doc), model)| (name.clone(), resource(doc, model, &world.zone)));
-        let resources = Piece::Object(resources.collect());
-        let own = part.apis.iter().zip(apis.by_ref().take(part.apis.len()));
-        let apis = Piece::List(own.map(|(doc, model)| api(doc, &model.parameters, &world.zone)).collect());
-        Piece::Object(vec![
-            ("apis".to_owned(), apis),
-            ("domain".to_owned(), domain_head(part.head, domain)),
-            ("resources".to_owned(), resources),
-        ])
-    });
-    entries.push(("domains".to_owned(), Piece::List(domains.collect())));
-    let records: usize =
-        world.resources.iter().map(|resource| resource.records.len() * resource.fields.len()).sum();
-    let mut out = String::with_capacity(4096 + 24 * records);
-    out.push_str("{\"world\":");
-    out.push_str(&doc.world.to_string());
-    for (name, piece) in sorted(entries) {
-        out.push(',');
-        write_text(&mut out, &name);
-        out.push(':');
-        piece.write(&mut out, &world.zone);
-    }
-    out.push('}');
-    out
+    Form::new(doc, world).write(world, doc.materialised)
 }
 
 /// BLAKE3 of a canonical form, in lower-case hexadecimal.
@@ -73,39 +30,79 @@ pub fn hash(canonical: &str) -> String {
     blake3::hash(canonical.as_bytes()).to_hex().to_string()
 }
 
-/// A part of the form. Records are written from their typed values, without a tree.
-enum Piece<'w> {
-    Json(Json),
-    List(Vec<Piece<'w>>),
-    Object(Vec<(String, Piece<'w>)>),
-    Records(&'w Resource),
+/// The canonical form of all worlds that are made of one document, without seed and records.
+pub(crate) struct Form {
+    json: Json,
 }
 
-impl Piece<'_> {
-    fn write(self, out: &mut String, zone: &Zone) {
-        match self {
-            Piece::Json(json) => write_json(out, json),
-            Piece::List(items) => {
-                let mut separate = Separator::open(out, '[');
-                for item in items {
-                    separate.next(out);
-                    item.write(out, zone);
-                }
-                out.push(']');
-            }
-            Piece::Object(entries) => {
-                let mut separate = Separator::open(out, '{');
-                for (name, piece) in sorted(entries) {
-                    separate.next(out);
-                    write_text(out, &name);
-                    out.push(':');
-                    piece.write(out, zone);
-                }
-                out.push('}');
-            }
-            Piece::Records(resource) => write_records(out, resource, zone),
-        }
+impl Form {
+    pub(crate) fn new(doc: &WorldDoc, world: &World) -> Self {
+        let mut json = serde_json::to_value(bare(doc, world)).unwrap_or_default();
+        json.sort_all_objects();
+        Self { json }
     }
+
+    /// The form as a source document, with every mapping in the order of its keys.
+    ///
+    /// The order in which keys are written means nothing. What is shown in the order of a mapping (the parameters of a
+    /// tool, the members of a reply without `fields`) is therefore shown in this order wherever a world is run, so that
+    /// a world read back from its canonical form behaves to the byte like the one that was written.
+    pub(crate) fn doc(&self) -> Result<WorldDoc, serde_json::Error> {
+        WorldDoc::deserialize(&self.json)
+    }
+
+    /// The canonical JSON of a world of this form.
+    pub(crate) fn write(&self, world: &World, seed: Option<u64>) -> String {
+        let records: usize =
+            world.resources.iter().map(|resource| resource.records.len() * resource.fields.len()).sum();
+        let mut out = String::with_capacity(4096 + 24 * records);
+        let seed = seed.map(Json::from);
+        let members = self.json.as_object().into_iter().flatten();
+        let mut entries: Vec<(&str, &Json)> = members.map(|(name, json)| (name.as_str(), json)).collect();
+        entries.extend(seed.as_ref().map(|seed| ("materialised", seed)));
+        entries.sort_by_key(|(name, _)| (*name != "world", *name));
+        let mut separate = Separator::open(&mut out, '{');
+        for (name, json) in entries {
+            separate.name(&mut out, name);
+            match (name, json) {
+                ("domains", Json::Array(domains)) => write_domains(&mut out, domains, world),
+                _ => write_json(&mut out, json),
+            }
+        }
+        out.push('}');
+        out
+    }
+}
+
+fn write_domains(out: &mut String, domains: &[Json], world: &World) {
+    let mut separate = Separator::open(out, '[');
+    for (index, domain) in domains.iter().enumerate() {
+        separate.next(out);
+        write_object(out, domain, |out, name, json| {
+            if name != "resources" {
+                return write_json(out, json);
+            }
+            write_object(out, json, |out, resource, json| {
+                let wanted = nfc(resource);
+                let is = |model: &&Resource| model.domain.index() == index && model.name == wanted;
+                let model = world.resources.iter().find(is);
+                write_object(out, json, |out, name, json| match model.filter(|_| name == "records") {
+                    Some(model) => write_records(out, model, &world.zone),
+                    None => write_json(out, json),
+                });
+            });
+        });
+    }
+    out.push(']');
+}
+
+fn write_object(out: &mut String, json: &Json, mut write: impl FnMut(&mut String, &str, &Json)) {
+    let mut separate = Separator::open(out, '{');
+    for (name, json) in json.as_object().into_iter().flatten() {
+        separate.name(out, name);
+        write(out, name, json);
+    }
+    out.push('}');
 }
 
 fn write_records(out: &mut String, resource: &Resource, zone: &Zone) {
@@ -134,13 +131,41 @@ fn write_records(out: &mut String, resource: &Resource, zone: &Zone) {
     out.push(']');
 }
 
-fn domain_head<'w>(head: Option<&DomainHead>, domain: &Domain) -> Piece<'w> {
-    let named = DomainHead { name: domain.name.to_string(), ..DomainHead::default() };
-    Piece::Json(json_of(head.unwrap_or(&named)))
+/// The document in the long form, with values in one spelling, without seed, records and what only serves their making.
+fn bare(doc: &WorldDoc, world: &World) -> WorldDoc {
+    let (mut resources, mut apis) = (world.resources.iter(), world.apis.iter());
+    let named = || DomainHead { name: doc.name.clone(), ..DomainHead::default() };
+    let domains = Part::all(doc).into_iter().map(|part| {
+        let own = part.resources.iter().zip(resources.by_ref().take(part.resources.len()));
+        let resources = own.map(|((name, doc), model)| (name.clone(), resource(doc, model, &world.zone)));
+        let apis = part.apis.iter().zip(apis.by_ref().take(part.apis.len()));
+        DomainDoc {
+            domain: part.head.cloned().unwrap_or_else(named),
+            resources: resources.collect(),
+            apis: apis.map(|(doc, model)| api(doc, model, &world.zone)).collect(),
+            ..DomainDoc::default()
+        }
+    });
+    WorldDoc {
+        domains: domains.collect(),
+        clock: Value::DateTime(world.clock).to_text(&world.zone),
+        zone: world.zone.name().to_owned(),
+        materialised: None,
+        ..doc.head()
+    }
 }
 
-fn resource<'w>(doc: &ResourceDoc, model: &'w Resource, zone: &Zone) -> Piece<'w> {
-    let bare = ResourceDoc {
+fn resource(doc: &ResourceDoc, model: &Resource, zone: &Zone) -> ResourceDoc {
+    let fields = doc.fields.iter().filter_map(|(name, doc)| {
+        let id = model.field_named(&nfc(name))?;
+        let field = model.field(id);
+        let mut doc = spelled(doc, &field.schema, field.default.as_ref(), zone);
+        if let (KeyFormat::Code(format), true) = (&model.key_format, id == model.key) {
+            doc.fake = Some(json!({ "format": &**format, "provider": "code" }));
+        }
+        Some((name.clone(), doc))
+    });
+    ResourceDoc {
         key: doc.key.clone(),
         label: doc.label.clone(),
         plural: doc.plural.clone(),
@@ -150,34 +175,19 @@ fn resource<'w>(doc: &ResourceDoc, model: &'w Resource, zone: &Zone) -> Piece<'w
         owner: doc.owner.clone(),
         singleton: doc.singleton,
         unique_together: doc.unique_together.clone(),
-        fields: IndexMap::new(),
+        fields: fields.collect(),
         records: RecordsDoc::default(),
         examples: Vec::new(),
         each: Vec::new(),
-    };
-    let mut entries = members(json_of(&bare));
-    entries.retain(|(name, _)| name != "fields" && name != "records");
-    let fields = doc.fields.iter().filter_map(|(name, doc)| {
-        let field = model.field(model.field_named(&nfc(name))?);
-        let mut json = field_json(doc, &field.schema, field.default.as_ref(), zone);
-        if let (KeyFormat::Code(format), Json::Object(members)) = (&model.key_format, &mut json)
-            && *name == doc_key(model)
-        {
-            members.insert("fake".to_owned(), json!({ "provider": "code", "format": &**format }));
-        }
-        Some((name.clone(), Piece::Json(json)))
+    }
+}
+
+fn api(doc: &ApiDoc, model: &Api, zone: &Zone) -> ApiDoc {
+    let parameters = doc.parameters.iter().zip(&model.parameters);
+    let parameters = parameters.map(|((name, doc), model)| {
+        (name.clone(), spelled(doc, &model.schema, model.default.as_ref(), zone))
     });
-    entries.push(("fields".to_owned(), Piece::Object(fields.collect())));
-    entries.push(("records".to_owned(), Piece::Records(model)));
-    Piece::Object(entries)
-}
-
-fn doc_key(model: &Resource) -> &str {
-    &model.field(model.key).name
-}
-
-fn api<'w>(doc: &ApiDoc, parameters: &[Parameter], zone: &Zone) -> Piece<'w> {
-    let mut bare = ApiDoc { phrases: doc.phrases.kept(), parameters: IndexMap::new(), ..doc.clone() };
+    let mut bare = ApiDoc { phrases: doc.phrases.kept(), parameters: parameters.collect(), ..doc.clone() };
     for filter in bare.behaviour.filters.values_mut() {
         if let FilterDoc::Compare(compare) = filter
             && compare.op == Comparison::Equal
@@ -185,78 +195,45 @@ fn api<'w>(doc: &ApiDoc, parameters: &[Parameter], zone: &Zone) -> Piece<'w> {
             *filter = FilterDoc::Field(std::mem::take(&mut compare.field));
         }
     }
-    let mut entries = members(json_of(&bare));
-    let parameters = doc.parameters.iter().zip(parameters).map(|((name, doc), model)| {
-        let json = field_json(doc, &model.schema, model.default.as_ref(), zone);
-        (name.clone(), Piece::Json(json))
-    });
-    let parameters: Vec<_> = parameters.collect();
-    if !parameters.is_empty() {
-        entries.push(("parameters".to_owned(), Piece::Object(parameters)));
-    }
-    Piece::Object(entries)
+    bare
 }
 
 /// A field's description with its values in one spelling.
-fn field_json(doc: &FieldDoc, schema: &Schema, default: Option<&Value>, zone: &Zone) -> Json {
+fn spelled(doc: &FieldDoc, schema: &Schema, default: Option<&Value>, zone: &Zone) -> FieldDoc {
     let spell = |given: &Option<Json>, value: Option<&Value>| match (given, value) {
         (Some(_), Some(value)) => Some(value.to_json(zone)),
         (given, _) => given.clone(),
     };
-    let bare = FieldDoc {
+    let items = match (&doc.items, &schema.kind) {
+        (Some(items), Type::List(schema)) => Some(Box::new(spelled(items, schema, None, zone))),
+        _ => None,
+    };
+    let members = match &schema.kind {
+        Type::Object(members) => &**members,
+        _ => &[],
+    };
+    let fields = doc.fields.iter().filter_map(|(name, doc)| {
+        let wanted = nfc(name);
+        let member = members.iter().find(|member| member.name == wanted)?;
+        Some((name.clone(), spelled(doc, &member.schema, None, zone)))
+    });
+    FieldDoc {
         default: spell(&doc.default, default),
         min: spell(&doc.min, schema.limits.min.as_ref()),
         max: spell(&doc.max, schema.limits.max.as_ref()),
         fake: None,
         ask: Vec::new(),
         say: Vec::new(),
-        items: None,
-        fields: IndexMap::new(),
+        items,
+        fields: fields.collect(),
         ..doc.clone()
-    };
-    let mut json = json_of(&bare);
-    let Json::Object(members) = &mut json else { return json };
-    if let (Some(items), Type::List(schema)) = (&doc.items, &schema.kind) {
-        members.insert("items".to_owned(), field_json(items, schema, None, zone));
     }
-    if let Type::Object(schemas) = &schema.kind {
-        let fields: Map<String, Json> = doc
-            .fields
-            .iter()
-            .filter_map(|(name, doc)| {
-                let wanted = nfc(name);
-                let schema = &schemas.iter().find(|field| field.name == wanted)?.schema;
-                Some((name.clone(), field_json(doc, schema, None, zone)))
-            })
-            .collect();
-        if !fields.is_empty() {
-            members.insert("fields".to_owned(), Json::Object(fields));
-        }
-    }
-    json
 }
 
-/// These types serialise into JSON without exception: their keys are strings and their numbers finite.
-fn json_of(value: &impl serde::Serialize) -> Json {
-    serde_json::to_value(value).unwrap_or_default()
-}
-
-fn members<'w>(json: Json) -> Vec<(String, Piece<'w>)> {
+/// Strings in NFC, whole numbers without a fraction.
+fn write_json(out: &mut String, json: &Json) {
     match json {
-        Json::Object(map) => map.into_iter().map(|(name, json)| (name, Piece::Json(json))).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn sorted<T>(mut entries: Vec<(String, T)>) -> Vec<(String, T)> {
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-    entries
-}
-
-/// Keys in order, strings in NFC, whole numbers without a fraction.
-fn write_json(out: &mut String, json: Json) {
-    match json {
-        Json::String(text) => write_text(out, &text),
+        Json::String(text) => write_text(out, text),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             Some(value) => match Value::number(value) {
                 Some(value) => value.write_json(out, &Zone::utc()),
@@ -272,16 +249,7 @@ fn write_json(out: &mut String, json: Json) {
             }
             out.push(']');
         }
-        Json::Object(map) => {
-            let mut separate = Separator::open(out, '{');
-            for (name, json) in sorted(map.into_iter().collect()) {
-                separate.next(out);
-                write_text(out, &name);
-                out.push(':');
-                write_json(out, json);
-            }
-            out.push('}');
-        }
+        Json::Object(_) => write_object(out, json, |out, _, json| write_json(out, json)),
         Json::Null | Json::Bool(_) => out.push_str(&json.to_string()),
     }
 }
@@ -297,6 +265,13 @@ impl Separator {
     fn open(out: &mut String, bracket: char) -> Self {
         out.push(bracket);
         Self(false)
+    }
+
+    /// Begins a member.
+    fn name(&mut self, out: &mut String, name: &str) {
+        self.next(out);
+        write_text(out, name);
+        out.push(':');
     }
 
     fn next(&mut self, out: &mut String) {

@@ -1,6 +1,6 @@
-//! What is probably wrong with a world that compiles: `diorama world check`.
+//! Probable faults of a world that compiles: `diorama world check`.
 //!
-//! Whether an API can succeed on the initial records is for the engine to try; it reports through
+//! True when an API can succeed on the initial records is for the engine to try; it reports through
 //! [`never_succeeds`].
 
 mod phrases;
@@ -8,8 +8,9 @@ mod uses;
 
 use std::collections::HashSet;
 
-use super::compile::{Part, compile};
+use super::compile::compile;
 use super::findings::Findings;
+use super::part::Part;
 use super::path::Path;
 use super::read::read;
 use super::report::{Finding, Report};

@@ -22,9 +22,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::canonical;
 use super::findings::Findings;
+use super::part::Part;
 use super::path::Path;
 use super::report::Report;
-use crate::doc::{ApiDoc, DomainHead, ResourceDoc, WORLD_VERSION, WorldDoc};
+use crate::doc::{DomainHead, WORLD_VERSION, WorldDoc};
 use crate::english::capitalised;
 use crate::model::{Auth, Domain, DomainId, FieldId, ResourceId, World};
 use crate::naming;
@@ -33,52 +34,6 @@ use crate::value::{Instant, Str, Zone, nfc};
 
 /// Most resources, APIs, fields or parameters: positions are 16 bits.
 const MAX_POSITIONS: usize = u16::MAX as usize;
-
-/// One domain of the document, whichever form the document uses.
-#[derive(Clone, Copy)]
-pub(super) struct Part<'d> {
-    /// Position under `domains`; `None` for the short form.
-    index: Option<usize>,
-    /// The head; `None` when the short form leaves it out.
-    pub(super) head: Option<&'d DomainHead>,
-    /// The resources.
-    pub(super) resources: &'d indexmap::IndexMap<String, ResourceDoc>,
-    /// The APIs.
-    pub(super) apis: &'d [ApiDoc],
-}
-
-/// Where a domain's parts stand in the document.
-const DOMAINS: Path<'static> = Path::ROOT.name("domains");
-
-impl<'d> Part<'d> {
-    /// The place of the domain: the root in the short form.
-    pub(super) const fn path(&self) -> Path<'static> {
-        match self.index {
-            Some(index) => DOMAINS.index(index),
-            None => Path::ROOT,
-        }
-    }
-
-    /// The domains of a document, in the order of [`WorldDoc::into_domains`].
-    pub(super) fn all(doc: &'d WorldDoc) -> Vec<Self> {
-        let mut parts = Vec::with_capacity(doc.domains.len() + 1);
-        if doc.domain.is_some() || !doc.resources.is_empty() || !doc.apis.is_empty() {
-            parts.push(Part {
-                index: None,
-                head: doc.domain.as_ref(),
-                resources: &doc.resources,
-                apis: &doc.apis,
-            });
-        }
-        parts.extend(doc.domains.iter().enumerate().map(|(index, domain)| Part {
-            index: Some(index),
-            head: Some(&domain.domain),
-            resources: &domain.resources,
-            apis: &domain.apis,
-        }));
-        parts
-    }
-}
 
 /// Names of resources, by domain.
 #[derive(Default)]
@@ -153,7 +108,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     let sound = findings.errors();
     resolve_auth(&parts, &names, &resources, &mut domains, findings);
     if findings.errors() > sound {
-        // What owners and APIs of signed-in users lack then is this one mistake again.
+        // Findings about owners and APIs of signed-in users would repeat this one.
         return None;
     }
     resource::check_owners(&parts, &domains, &resources, findings);

@@ -7,9 +7,8 @@ use crate::model::{Api, BehaviourKind, Source, World};
 use crate::schema::Type;
 
 /// How far a behaviour goes, the least first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
     /// It takes what its schema takes, and answers what its schema promises.
     Contract,
     /// It keeps or shows records.
@@ -24,11 +23,10 @@ pub enum Level {
 
 impl Level {
     /// All levels, the least first.
-    pub const ALL: [Self; 5] = [Self::Contract, Self::Stores, Self::Scoped, Self::Refers, Self::Behaves];
+    const ALL: [Self; 5] = [Self::Contract, Self::Stores, Self::Scoped, Self::Refers, Self::Behaves];
 
     /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Self::Contract => "contract",
             Self::Stores => "stores",
@@ -50,8 +48,7 @@ impl Level {
 }
 
 /// The level of an API.
-#[must_use]
-pub fn level(api: &Api) -> Level {
+fn level(api: &Api) -> Level {
     if let Some(query) = api.query()
         && (!query.filters.is_empty()
             || query.sort.is_some()
@@ -116,5 +113,5 @@ pub fn fidelity(world: &World) -> String {
     out
 }
 
-/// So many APIs are named below the table.
+/// At most this many APIs are named below the table.
 const MOST_NAMED: usize = 40;

@@ -9,10 +9,10 @@ use super::report::{Finding, Report};
 use crate::doc::{ScenariosDoc, WORLD_VERSION, WorldDoc};
 
 /// Texts above this size are refused.
-pub const MAX_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
 /// Lists and mappings inside each other above this depth are refused.
-pub const MAX_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reads a world document from YAML or JSON text. `name` is the file's name, for messages; text that begins with
 /// `{` and is not YAML's flow style is taken for JSON.
@@ -99,7 +99,7 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
     }
 }
 
-/// What stopped a JSON text, and whether it may be another format.
+/// The fault that stopped a JSON text, and a sign that it may be another format.
 struct JsonProblem {
     syntax: bool,
     finding: Finding,

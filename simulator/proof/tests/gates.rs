@@ -53,7 +53,7 @@ impl World {
         let file = format!("{}/tests/worlds/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read(file).unwrap_or_else(|error| panic!("no world {name}: {error}"));
         let doc = world::read(name, &text).unwrap();
-        let made = Source::new(doc).unwrap().run(0).unwrap();
+        let made = Source::new(doc).unwrap().materialise(0).unwrap();
         let base = Base::new(made.world).unwrap();
         Self { vocabulary: Vocabulary::new(&base), survey: Survey::new(base.world()), base }
     }

@@ -93,7 +93,7 @@ impl Served {
 
     fn make(&self) -> Result<Ready, NotReady> {
         let WorldSource { id, source, seed, server_path } = &self.source;
-        let running = source.run(*seed)?;
+        let running = source.materialise(*seed)?;
         let base = Base::new(running.world)?;
         Ok(Ready::new(id, base, &running.hash, server_path))
     }

@@ -69,7 +69,7 @@ impl Prover for Gates {
 
 impl World {
     fn new(doc: WorldDoc, seed: u64) -> Result<Self, CliError> {
-        let made = Source::new(doc)?.run(seed)?.world;
+        let made = Source::new(doc)?.materialise(seed)?.world;
         let base = Base::new(made).map_err(PipelineError::from)?;
         let vocabulary = Vocabulary::new(&base);
         let (name, survey) = (base.world().name.to_string(), Survey::new(base.world()));

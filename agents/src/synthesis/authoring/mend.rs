@@ -180,7 +180,7 @@ fn count(funnel: &mut Funnel, why: &str) {
 }
 
 fn smoked(doc: &WorldDoc) -> Result<Vec<Smoke>, PipelineError> {
-    Ok(smoke(&*Base::new(Source::new(doc.clone())?.run(0)?.world)?))
+    Ok(smoke(&*Base::new(Source::new(doc.clone())?.materialise(0)?.world)?))
 }
 
 /// The worst finding that something can be done about.

@@ -1,8 +1,9 @@
-//! Whether a value fits a field or parameter.
+//! True when a value fits a field or parameter.
 
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::{Checker, Typed, error};
-use crate::expr::{ExprError, ExprType, Node};
+use crate::expr::error::ExprError;
+use crate::expr::node::{ExprType, Node};
 use crate::schema::{Schema, Type};
 use crate::value::Value;
 

@@ -1,7 +1,10 @@
 //! Which types go together.
 
 use crate::expr::check::{Checker, Typed, error};
-use crate::expr::{Cast, ExprError, ExprType, Function, Node};
+use crate::expr::error::ExprError;
+use crate::expr::functions::Form;
+use crate::expr::node::{ExprType, Node};
+use crate::expr::operator::Cast;
 use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Date, Str, Time, Value};
 
@@ -228,7 +231,10 @@ impl<'a> Checker<'_, 'a> {
                 self.check_enum_literals(a, values, offset)?;
                 self.check_enum_literals(b, values, offset)
             }
-            Node::List(nodes) | Node::Call(Function::Coalesce, nodes) => {
+            Node::Call(function, nodes) if function.form == Form::Coalesce => {
+                nodes.iter().try_for_each(|node| self.check_enum_literals(node, values, offset))
+            }
+            Node::List(nodes) => {
                 nodes.iter().try_for_each(|node| self.check_enum_literals(node, values, offset))
             }
             _ => Ok(()),

@@ -3,7 +3,9 @@
 use crate::expr::ast::Ast;
 use crate::expr::check::kinds::{is_numeric, promoted};
 use crate::expr::check::{Checker, Typed, error};
-use crate::expr::{ExprError, ExprType, Node, Operator};
+use crate::expr::error::ExprError;
+use crate::expr::node::{ExprType, Node};
+use crate::expr::operator::Operator;
 use crate::schema::Type;
 use crate::value::Value;
 

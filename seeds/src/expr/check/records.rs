@@ -4,8 +4,9 @@ use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::near::suggest;
 use crate::expr::check::{Checker, Typed, error};
+use crate::expr::error::ExprError;
 use crate::expr::index::index_of;
-use crate::expr::{ExprError, ExprType, Fold, FoldKind, Node};
+use crate::expr::node::{ExprType, Fold, FoldKind, Node};
 use crate::model::ResourceId;
 use crate::value::{Decimal, Value};
 

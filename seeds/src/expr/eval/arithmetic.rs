@@ -1,7 +1,7 @@
 //! Arithmetic over numbers, dates and texts.
 
-use crate::expr::eval::{EvalError, Out};
-use crate::expr::{Cast, Operator};
+use crate::expr::error::EvalError;
+use crate::expr::operator::{Cast, Operator};
 use crate::value::{Date, Decimal, Instant, Time, Value};
 
 /// The days and instants whose text is readable again: years -9999 to 9999.
@@ -10,15 +10,8 @@ const INSTANTS: std::ops::RangeInclusive<i64> = -377_705_023_201..=253_402_207_2
 const DAY: i64 = 86_400;
 
 /// `+ - * / %`; null when an operand is missing.
-pub(super) fn apply(operator: Operator, left: &Out<'_>, right: &Out<'_>) -> Result<Value, EvalError> {
-    let sign = match operator {
-        Operator::Add => "+",
-        Operator::Subtract => "-",
-        Operator::Multiply => "*",
-        Operator::Divide => "/",
-        _ => "%",
-    };
-    let (left, right) = (left.scalar(sign)?, right.scalar(sign)?);
+pub(in crate::expr) fn apply(operator: Operator, left: &Value, right: &Value) -> Result<Value, EvalError> {
+    let sign = operator.sign();
     match operator {
         Operator::Add => add(left, right, sign),
         Operator::Subtract => subtract(left, right, sign),
@@ -28,7 +21,7 @@ pub(super) fn apply(operator: Operator, left: &Out<'_>, right: &Out<'_>) -> Resu
     }
 }
 
-pub(super) fn add(left: &Value, right: &Value, sign: &'static str) -> Result<Value, EvalError> {
+pub(in crate::expr) fn add(left: &Value, right: &Value, sign: &'static str) -> Result<Value, EvalError> {
     match (left, right) {
         (Value::Integer(a), Value::Integer(b)) => {
             a.checked_add(*b).map(Value::Integer).ok_or(EvalError::Overflow(sign))
@@ -46,7 +39,7 @@ pub(super) fn add(left: &Value, right: &Value, sign: &'static str) -> Result<Val
     }
 }
 
-pub(super) fn subtract(left: &Value, right: &Value, sign: &'static str) -> Result<Value, EvalError> {
+pub(in crate::expr) fn subtract(left: &Value, right: &Value, sign: &'static str) -> Result<Value, EvalError> {
     match (left, right) {
         (Value::Integer(a), Value::Integer(b)) => {
             a.checked_sub(*b).map(Value::Integer).ok_or(EvalError::Overflow(sign))
@@ -137,7 +130,7 @@ fn remainder(left: &Value, right: &Value, sign: &'static str) -> Result<Value, E
 }
 
 /// A number as another numeric type; null stays null.
-pub(super) fn cast(value: &Value, cast: Cast) -> Result<Value, EvalError> {
+pub(in crate::expr) fn cast(value: &Value, cast: Cast) -> Result<Value, EvalError> {
     let out_of_range = EvalError::Overflow("a cast to decimal");
     match (value, cast) {
         (Value::Absent | Value::Null, _) => Ok(Value::Null),
@@ -160,7 +153,7 @@ pub(super) fn cast(value: &Value, cast: Cast) -> Result<Value, EvalError> {
 }
 
 /// The nearest decimal of a scale, halves away from zero.
-pub(super) fn rescale(from: Decimal, scale: u8) -> Option<Decimal> {
+pub(in crate::expr) fn rescale(from: Decimal, scale: u8) -> Option<Decimal> {
     let minor = if scale >= from.scale {
         widen(from, scale)
     } else {
@@ -169,7 +162,7 @@ pub(super) fn rescale(from: Decimal, scale: u8) -> Option<Decimal> {
     Some(Decimal { minor: i64::try_from(minor).ok()?, scale })
 }
 
-pub(super) fn number(value: f64, sign: &'static str) -> Result<Value, EvalError> {
+pub(in crate::expr) fn number(value: f64, sign: &'static str) -> Result<Value, EvalError> {
     Value::number(value).ok_or(EvalError::NotFinite(sign))
 }
 

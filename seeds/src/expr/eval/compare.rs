@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use crate::expr::Operator;
+use crate::expr::operator::Operator;
 use crate::value::{Decimal, Value};
 
-/// Whether a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
+/// True when a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
 /// and take null, absent and a record that is not there for the same.
 ///
 /// An operand that is none is a record.

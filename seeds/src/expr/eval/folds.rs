@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
-use crate::expr::eval::{Env, EvalError, Frame, Out, arithmetic, compare};
+use crate::expr::error::EvalError;
+use crate::expr::eval::{Env, Frame, Out, arithmetic, compare};
 use crate::expr::index::mentions;
-use crate::expr::{Fold, FoldKind, Node};
+use crate::expr::node::{Fold, FoldKind, Node};
+use crate::expr::operator::Operator;
 use crate::model::Record;
 use crate::value::Value;
 
-/// What a fold has gathered so far.
+/// The state of a fold.
 struct Gathered<'r> {
     count: i64,
     value: Value,
@@ -70,8 +72,8 @@ impl<'e> Env<'e> {
             FoldKind::Sum | FoldKind::Min | FoldKind::Max => Out::Own(gathered.value),
             FoldKind::Average if gathered.count == 0 => Out::NULL,
             FoldKind::Average => {
-                let count = Out::Own(Value::Integer(gathered.count));
-                Out::Own(arithmetic::apply(crate::expr::Operator::Divide, &Out::Own(gathered.value), &count)?)
+                let count = Value::Integer(gathered.count);
+                Out::Own(arithmetic::apply(Operator::Divide, &gathered.value, &count)?)
             }
             FoldKind::First => gathered.record.map_or(Out::NULL, Out::Record),
         })

@@ -1,4 +1,4 @@
-//! What the names of fields and resources say about their values, from the embedded table.
+//! Providers by the names of fields and resources, from the embedded table.
 
 use std::sync::LazyLock;
 
@@ -49,12 +49,12 @@ pub(in super::super) fn of_resource(words: &[String]) -> Option<&'static str> {
     find(&NAMES.resources, words, false)
 }
 
-/// Whether the name is that of a person, such as `tenant`.
+/// True when the name is that of a person, such as `tenant`.
 pub(in super::super) fn is_person(words: &[String]) -> bool {
     NAMES.fields.iter().any(|row| row.provider == "person_name" && row.fits(words, false))
 }
 
-/// Whether the words end like one of these names (`_` between words); plural endings count too.
+/// True when the words end like one of these names (`_` between words); plural endings count too.
 pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
     names.iter().any(|name| ends_like(words, &name.split('_').collect::<Vec<_>>()))
 }
@@ -81,10 +81,10 @@ fn ends_like(words: &[String], name: &[&str]) -> bool {
     words.iter().skip(start).zip(name).all(|(word, part)| same(word, part))
 }
 
-/// Whether there is a provider behind a name of the table, for the tests.
+/// True when there is a provider behind a name of the table, for the tests.
 #[cfg(test)]
 pub(super) fn unknown_providers() -> Vec<&'static str> {
-    use super::super::text::Provider;
+    use super::super::provider::Provider;
     let rows = NAMES.fields.iter().chain(&NAMES.resources).map(|row| row.provider);
     rows.filter(|provider| Provider::named(provider).is_none()).collect()
 }

@@ -1,10 +1,12 @@
 //! Reading a `fake`: providers, their options, and whether they fit the field.
 
-use serde_json::Value as Json;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
 use super::super::moment::{Bound, Clock, Span, seconds};
-use super::super::text::Provider;
+use super::super::provider::Provider;
 use super::{Fault, Maker, Piece, Place, fault};
+use crate::doc::{FakeDoc, FieldDoc};
 use crate::expr::{Scope, compile_value};
 use crate::keys::Code;
 use crate::model::ResourceId;
@@ -13,11 +15,22 @@ use crate::value::{Decimal, Time, Value, nfc};
 
 /// Lists and chances nest no deeper.
 const MAX_DEPTH: u32 = 8;
+/// Bounds of numbers: what a float counts exactly.
+const MAX_NUMBER: f64 = 9.0e15;
 
-/// The options of one `fake`.
-struct Options<'a> {
-    json: &'a serde_json::Map<String, Json>,
-    provider: &'a str,
+/// The maker of a field: its `fake`, else by its looks, if they have the number of values that have to be `unlike`.
+pub(in super::super) fn of_field(
+    doc: Option<&FieldDoc>,
+    schema: &Schema,
+    place: &Place<'_>,
+    unlike: u32,
+) -> Result<Maker, Fault> {
+    if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
+        return read(fake, schema, place);
+    }
+    let maker = super::super::defaults::maker(schema, doc, place);
+    let few = matches!(&maker, Maker::Text(texts) if texts.capacity() < u64::from(unlike));
+    Ok(Maker::rule(super::super::ANY_NAME).filter(|_| few).unwrap_or(maker))
 }
 
 /// Reads a `fake`.
@@ -29,14 +42,13 @@ pub(in super::super) fn read(fake: &Json, schema: &Schema, place: &Place<'_>) ->
 }
 
 fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Result<Maker, Fault> {
-    let empty = serde_json::Map::new();
-    let options = match fake {
-        Json::String(name) => Options { json: &empty, provider: name },
-        Json::Object(json) => match json.get("provider").and_then(Json::as_str) {
-            Some(provider) => Options { json, provider },
+    let provider = match fake {
+        Json::String(name) => name.as_str(),
+        Json::Object(options) => match options.get("provider").and_then(Json::as_str) {
+            Some(provider) => provider,
             None => {
                 // `of: {ref: track}` in a list.
-                if let Some(name) = json.get("ref").and_then(Json::as_str) {
+                if let Some(name) = options.get("ref").and_then(Json::as_str) {
                     return Ok(Maker::Reference(resource(name, place)?));
                 }
                 return fault("found a `fake` without a provider", "write `fake: {provider: NAME, ...}`");
@@ -49,42 +61,98 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
     if depth > MAX_DEPTH {
         return fault("found providers nested too deep", "nest `list` and `chance` less");
     }
-    let maker = match options.provider {
-        "pick" => options.pick(schema, place)?,
-        "integer" | "decimal" | "number" => options.numbers(schema)?,
-        "date" | "date_time" | "time" => options.moments(place)?,
-        "code" => {
-            options.only(&["format"])?;
-            match options.text("format")? {
-                Some(format) => Maker::Code(Code::parse(format)),
-                None => {
-                    return fault(
-                        "found a code without its format",
-                        "write `{provider: code, format: \"APT-####\"}`",
-                    );
-                }
-            }
+    let text = Provider::named(provider).filter(|text| !matches!(text, Provider::Email | Provider::Username));
+    let maker = if let Some(text) = text {
+        let mut options = fake.as_object().into_iter().flatten();
+        if let Some((key, _)) = options.find(|(key, _)| *key != "provider") {
+            return fault(format!("found the option `{key}`, but `{provider}` has none"), "remove it");
         }
-        "template" => options.template(place)?,
-        "expr" => options.expression(schema, place)?,
-        "position" => {
-            options.only(&["start"])?;
-            Maker::Position { start: options.whole("start")?.unwrap_or(1) }
+        text_maker(text, provider, schema, place)
+    } else {
+        let named = json!({ "provider": provider });
+        match FakeDoc::deserialize(if fake.is_string() { &named } else { fake }) {
+            Ok(doc) => generator(doc, schema, place, depth)?,
+            Err(error) => return Err(unreadable(provider, &error.to_string())),
         }
-        "through" => options.through(place)?,
-        "list" => {
-            options.only(&["of", "min", "max"])?;
+    };
+    fits(&maker, schema, provider)?;
+    Ok(maker)
+}
+
+/// The fault of options that are not those of the provider.
+fn unreadable(provider: &str, error: &str) -> Fault {
+    let fix = "see \"Made-up values\" in the format's documentation";
+    let (message, fix) = if error.starts_with("unknown variant") {
+        (format!("found the provider `{provider}`"), known_providers())
+    } else if let Some(option) = error.strip_prefix("unknown field ") {
+        (format!("found the option {option}, for `{provider}`"), fix.to_owned())
+    } else if let Some(option) = error.strip_prefix("missing field ") {
+        (format!("found `{provider}` without {option}"), fix.to_owned())
+    } else {
+        let found = error.strip_prefix("invalid type: ").or_else(|| error.strip_prefix("invalid value: "));
+        let found = found.unwrap_or(error).replace("f64", "a number").replace("i64", "a whole number");
+        (format!("found {found}, in an option of `{provider}`"), fix.to_owned())
+    };
+    Fault { message, fix }
+}
+
+fn text_maker(text: Provider, provider: &str, schema: &Schema, place: &Place<'_>) -> Maker {
+    let numeric = matches!(schema.kind, Type::Number | Type::Decimal { .. });
+    match provider {
+        "latitude" | "longitude" if numeric => Maker::Coordinate { latitude: provider == "latitude" },
+        "sentence" | "paragraph" => super::super::defaults::sentence(place, provider == "paragraph"),
+        "product_name" => super::super::defaults::product(place),
+        _ => Maker::Text(text),
+    }
+}
+
+fn generator(doc: FakeDoc, schema: &Schema, place: &Place<'_>, depth: u32) -> Result<Maker, Fault> {
+    match doc {
+        FakeDoc::Pick { of, weights } => pick(&of, weights, schema, place),
+        FakeDoc::Boolean { share } => Ok(match share {
+            Some(share) => Maker::Pick {
+                of: vec![Value::Bool(true), Value::Bool(false)],
+                bounds: vec![(share.clamp(0.0, 1.0) * 1e6) as u64, 1_000_000],
+            },
+            None => Maker::Deal(vec![Value::Bool(true), Value::Bool(false)]),
+        }),
+        FakeDoc::Integer { min, max, step }
+        | FakeDoc::Decimal { min, max, step }
+        | FakeDoc::Number { min, max, step } => numbers(min, max, step, schema),
+        FakeDoc::Time { from, to, step } => times(from.as_deref(), to.as_deref(), step.as_deref()),
+        FakeDoc::Date { from, to, weekdays } => {
+            let days = Days { from, to, weekdays, hours: None, step: None };
+            Ok(Maker::Date(days.span(place, true)?))
+        }
+        FakeDoc::DateTime { from, to, hours, step, weekdays } => {
+            let days = Days { from, to, weekdays, hours, step };
+            Ok(Maker::DateTime(days.span(place, false)?))
+        }
+        FakeDoc::Email { from: Some(from) } => {
+            Ok(Maker::FromName { email: true, field: field(&from, place)? })
+        }
+        FakeDoc::Username { from: Some(from) } => {
+            Ok(Maker::FromName { email: false, field: field(&from, place)? })
+        }
+        FakeDoc::Email { from: None } => Ok(Maker::Text(Provider::Email)),
+        FakeDoc::Username { from: None } => Ok(Maker::Text(Provider::Username)),
+        FakeDoc::Code { format } => Ok(Maker::Code(Code::parse(&format))),
+        FakeDoc::Template { text } => template(&text, place),
+        FakeDoc::Expr { of } => expression(&of, schema, place),
+        FakeDoc::Position { start } => Ok(Maker::Position { start: start.unwrap_or(1) }),
+        FakeDoc::Through { reference, field } => through(&reference, &field, place),
+        FakeDoc::List { of, min, max } => {
             let Type::List(item) = &schema.kind else {
                 return fault(
                     format!("found `list` on a field that holds {}", schema.expected()),
                     "use it on lists",
                 );
             };
-            let of = match options.json.get("of") {
-                Some(of) => read_at(of, item, place, depth + 1)?,
+            let of = match of {
+                Some(of) => read_at(&of, item, place, depth + 1)?,
                 None => super::super::defaults::maker(item, None, place),
             };
-            let (min, max) = (options.whole("min")?.unwrap_or(1), options.whole("max")?);
+            let min = min.unwrap_or(1);
             let max = max.unwrap_or(min.saturating_add(3));
             if min < 0 || max < min {
                 return fault(
@@ -92,173 +160,121 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
                     "write `min` and `max` in order",
                 );
             }
-            Maker::List { of: Box::new(of), min: min as u64, max: max as u64 }
+            Ok(Maker::List { of: Box::new(of), min: min as u64, max: max as u64 })
         }
-        "chance" => {
-            options.only(&["share", "of"])?;
-            let share =
-                options.json.get("share").and_then(Json::as_f64).filter(|share| (0.0..=1.0).contains(share));
-            let Some(share) = share else {
-                return fault("found a chance without its share", "write `share: 0.3`, from 0 to 1");
-            };
-            let of = match options.json.get("of") {
-                Some(of) => read_at(of, schema, place, depth + 1)?,
+        FakeDoc::Chance { share, of } => {
+            if !(0.0..=1.0).contains(&share) {
+                return fault(format!("found `share: {share}`"), "write `share: 0.3`, from 0 to 1");
+            }
+            let of = match of {
+                Some(of) => read_at(&of, schema, place, depth + 1)?,
                 None => super::super::defaults::maker(schema, None, place),
             };
-            Maker::Chance { share, of: Box::new(of) }
+            Ok(Maker::Chance { share, of: Box::new(of) })
         }
-        "boolean" => {
-            options.only(&["share"])?;
-            match options.json.get("share").and_then(Json::as_f64) {
-                Some(share) => Maker::Pick {
-                    of: vec![Value::Bool(true), Value::Bool(false)],
-                    bounds: vec![(share.clamp(0.0, 1.0) * 1e6) as u64, 1_000_000],
-                },
-                None => Maker::Deal(vec![Value::Bool(true), Value::Bool(false)]),
-            }
-        }
-        name => options.text_provider(name, schema, place)?,
-    };
-    fits(&maker, schema, options.provider)?;
-    Ok(maker)
+    }
 }
 
-impl Options<'_> {
-    fn only(&self, known: &[&str]) -> Result<(), Fault> {
-        match self.json.keys().find(|key| *key != "provider" && !known.contains(&key.as_str())) {
-            Some(key) if known.is_empty() => {
-                fault(format!("found the option `{key}`, but `{}` has none", self.provider), "remove it")
-            }
-            Some(key) => fault(
-                format!("found the option `{key}` of `{}`, expected {}", self.provider, known.join(", ")),
-                "see \"Made-up values\" in the format's documentation",
-            ),
-            None => Ok(()),
-        }
+fn pick(
+    items: &[Json],
+    weights: Option<Vec<f64>>,
+    schema: &Schema,
+    place: &Place<'_>,
+) -> Result<Maker, Fault> {
+    if items.is_empty() {
+        return fault("found `pick` without anything to pick from", "write `of: [one, another]`");
     }
-
-    fn text(&self, key: &str) -> Result<Option<&str>, Fault> {
-        match self.json.get(key) {
-            None => Ok(None),
-            Some(Json::String(text)) => Ok(Some(text)),
-            Some(other) => fault(format!("found `{key}: {other}`, expected text"), "put it in quotes"),
-        }
+    let read = |item: &Json| match item {
+        Json::Null => Ok(Value::Null),
+        item => schema.parse_json(item, &place.world.zone),
+    };
+    let of: Vec<Value> = match items.iter().map(read).collect() {
+        Ok(of) => of,
+        Err(error) => return fault(format!("in `of`: {error}"), "let every item fit the field's type"),
+    };
+    let weights = weights.unwrap_or_else(|| vec![1.0; of.len()]);
+    let total: f64 = weights.iter().sum();
+    let bad = weights.iter().any(|weight| *weight < 0.0) || total <= 0.0 || !total.is_finite();
+    if weights.len() != of.len() || bad {
+        return fault(
+            format!("found {} weights for {} values", weights.len(), of.len()),
+            "write one weight of 0 or more for each value, not all 0",
+        );
     }
+    let mut sum = 0.0;
+    let bounds = weights.iter().map(|weight| {
+        sum += weight / total;
+        (sum * 1e9).round() as u64
+    });
+    let bounds = bounds.collect();
+    Ok(Maker::Pick { of, bounds })
+}
 
-    fn whole(&self, key: &str) -> Result<Option<i64>, Fault> {
-        match self.json.get(key) {
-            None => Ok(None),
-            Some(json) => match json.as_i64() {
-                Some(number) => Ok(Some(number)),
-                None => {
-                    fault(format!("found `{key}: {json}`, expected a whole number"), "write a whole number")
-                }
-            },
-        }
+fn numbers(min: Option<f64>, max: Option<f64>, step: Option<f64>, schema: &Schema) -> Result<Maker, Fault> {
+    if let Some(large) = [min, max, step].into_iter().flatten().find(|number| number.abs() >= MAX_NUMBER) {
+        return fault(
+            format!("found {large}, expected a number below {MAX_NUMBER:e}"),
+            "write a smaller one",
+        );
     }
-
-    fn real(&self, key: &str) -> Result<Option<f64>, Fault> {
-        match self.json.get(key) {
-            None => Ok(None),
-            Some(json) => match json.as_f64() {
-                Some(number) if number.is_finite() && number.abs() < 9.0e15 => Ok(Some(number)),
-                _ => fault(format!("found `{key}: {json}`, expected a number"), "write a number"),
-            },
+    let limit = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
+    let (least, greatest) = (limit(&schema.limits.min), limit(&schema.limits.max));
+    let (min, max) = match (min, max) {
+        (Some(min), Some(max)) => (min, max),
+        (Some(min), None) => (min, greatest.unwrap_or(min.max(0.0) * 2.0 + 100.0)),
+        (None, Some(max)) => (least.unwrap_or(max.min(0.0)), max),
+        (None, None) => {
+            (least.unwrap_or(0.0), greatest.unwrap_or(least.unwrap_or(0.0).max(0.0) * 2.0 + 100.0))
         }
+    };
+    if min > max || step.is_some_and(|step| step <= 0.0) {
+        return fault(
+            format!("found the range {min} to {max}"),
+            "write `min` below `max`, and a step above 0",
+        );
     }
+    range(min, max, step, schema)
+}
 
-    fn pick(&self, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
-        self.only(&["of", "weights"])?;
-        let items = self.json.get("of").and_then(Json::as_array).filter(|items| !items.is_empty());
-        let Some(items) = items else {
-            return fault("found `pick` without anything to pick from", "write `of: [one, another]`");
-        };
-        let mut of = Vec::with_capacity(items.len());
-        for item in items {
-            if item.is_null() {
-                of.push(Value::Null);
-                continue;
-            }
-            match schema.parse_json(item, &place.world.zone) {
-                Ok(value) => of.push(value),
-                Err(error) => {
-                    return fault(format!("in `of`: {error}"), "let every item fit the field's type");
-                }
-            }
-        }
-        let weights: Vec<f64> = match self.json.get("weights").and_then(Json::as_array) {
-            Some(weights) => {
-                weights.iter().filter_map(Json::as_f64).filter(|weight| *weight >= 0.0).collect()
-            }
-            None => vec![1.0; of.len()],
-        };
-        let total: f64 = weights.iter().sum();
-        if weights.len() != of.len() || total <= 0.0 || !total.is_finite() {
-            return fault(
-                format!("found {} weights for {} values", weights.len(), of.len()),
-                "write one weight of 0 or more for each value, not all 0",
-            );
-        }
-        let mut sum = 0.0;
-        let bounds = weights.iter().map(|weight| {
-            sum += weight / total;
-            (sum * 1e9).round() as u64
-        });
-        let bounds: Vec<u64> = bounds.collect();
-        Ok(Maker::Pick { of, bounds })
+/// The seconds of a step; a quarter of an hour where none is written.
+fn step_of(step: Option<&str>) -> Result<u32, Fault> {
+    match step.map_or(Some(900), seconds).filter(|step| (60..=86_400).contains(step)) {
+        Some(step) => Ok(step as u32),
+        None => fault("found a step that is none", "write minutes or hours: `30m`, `1h`"),
     }
+}
 
-    fn numbers(&self, schema: &Schema) -> Result<Maker, Fault> {
-        self.only(&["min", "max", "step"])?;
-        let limit = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64);
-        let (least, greatest) = (limit(&schema.limits.min), limit(&schema.limits.max));
-        let (min, max) = match (self.real("min")?, self.real("max")?) {
-            (Some(min), Some(max)) => (min, max),
-            (Some(min), None) => (min, greatest.unwrap_or(min.max(0.0) * 2.0 + 100.0)),
-            (None, Some(max)) => (least.unwrap_or(max.min(0.0)), max),
-            (None, None) => {
-                (least.unwrap_or(0.0), greatest.unwrap_or(least.unwrap_or(0.0).max(0.0) * 2.0 + 100.0))
-            }
-        };
-        let step = self.real("step")?;
-        if min > max || step.is_some_and(|step| step <= 0.0) {
-            return fault(
-                format!("found the range {min} to {max}"),
-                "write `min` below `max`, and a step above 0",
-            );
-        }
-        range(min, max, step, schema)
+fn times(from: Option<&str>, to: Option<&str>, step: Option<&str>) -> Result<Maker, Fault> {
+    let step = step_of(step)?;
+    let time = |key, text: Option<&str>, default| match text {
+        Some(text) => match Time::parse(text) {
+            Some(time) => Ok(time),
+            None => fault(format!("found `{key}: {text}`, expected a time"), "write `09:00`"),
+        },
+        None => Ok(Time(default)),
+    };
+    let (first, last) = (time("from", from, 8 * 3600)?, time("to", to, 20 * 3600)?);
+    if first > last {
+        return out_of_order((from, "08:00"), (to, "20:00"));
     }
+    // The last moment itself counts: a shop may close at 20:00.
+    Ok(Maker::Time(day_span(first, Time(last.0 + 1), step)))
+}
 
-    fn moments(&self, place: &Place<'_>) -> Result<Maker, Fault> {
-        self.only(match self.provider {
-            "date" => &["from", "to", "weekdays"],
-            "time" => &["from", "to", "step"],
-            _ => &["from", "to", "hours", "step", "weekdays"],
-        })?;
-        let step = match self.text("step")? {
-            Some(text) => seconds(text).filter(|step| (60..=86_400).contains(step)),
-            None => Some(900),
-        };
-        let Some(step) = step else {
-            return fault("found a step that is none", "write minutes or hours: `30m`, `1h`");
-        };
-        if self.provider == "time" {
-            let time = |key, default| match self.text(key)? {
-                Some(text) => match Time::parse(text) {
-                    Some(time) => Ok(time),
-                    None => fault(format!("found `{key}: {text}`, expected a time"), "write `09:00`"),
-                },
-                None => Ok(Time(default)),
-            };
-            let (from, to) = (time("from", 8 * 3600)?, time("to", 20 * 3600)?);
-            if from > to {
-                return self.out_of_order("08:00", "20:00");
-            }
-            // The last moment itself counts: a shop may close at 20:00.
-            return Ok(Maker::Time(day_span(from, Time(to.0 + 1), step as u32)));
-        }
-        let bound = |key, default| match self.text(key)? {
+/// The options of a span of days.
+struct Days {
+    from: Option<String>,
+    to: Option<String>,
+    weekdays: Option<Vec<i8>>,
+    hours: Option<[String; 2]>,
+    step: Option<String>,
+}
+
+impl Days {
+    fn span(self, place: &Place<'_>, whole_days: bool) -> Result<Span, Fault> {
+        let Self { from, to, weekdays, hours, step } = self;
+        let step = step_of(step.as_deref())?;
+        let bound = |key, text: &Option<String>, default| match text {
             Some(text) => match Bound::parse(text, &place.world.zone) {
                 Some(bound) => Ok(bound),
                 None => fault(
@@ -268,163 +284,98 @@ impl Options<'_> {
             },
             None => Ok(Bound::Offset(default)),
         };
-        let hours = match self.json.get("hours") {
-            None => None,
-            Some(json) => {
-                let hours: Option<Vec<Time>> = json
-                    .as_array()
-                    .and_then(|pair| pair.iter().map(|text| Time::parse(text.as_str()?)).collect());
-                match hours.as_deref() {
-                    Some([from, to]) if from <= to => Some((*from, *to)),
-                    _ => {
-                        return fault(
-                            format!("found `hours: {json}`"),
-                            "write `hours: [\"09:00\", \"17:00\"]`",
-                        );
-                    }
-                }
+        let hours = match hours.map(|hours| hours.each_ref().map(|text| Time::parse(text))) {
+            None => (Time(7 * 3600), Time(22 * 3600)),
+            Some([Some(from), Some(to)]) if from <= to => (from, to),
+            Some(_) => {
+                return fault(
+                    "found `hours` that are no two times in order",
+                    "write `hours: [\"09:00\", \"17:00\"]`",
+                );
             }
         };
-        let weekdays = match self.json.get("weekdays") {
-            None => Vec::new(),
-            Some(json) => {
-                let days: Option<Vec<i8>> = json.as_array().and_then(|days| {
-                    days.iter()
-                        .map(|day| day.as_i64().filter(|day| (1..=7).contains(day)).map(|day| day as i8))
-                        .collect()
-                });
-                match days.filter(|days| !days.is_empty()) {
-                    Some(days) => days,
-                    None => {
-                        return fault(format!("found `weekdays: {json}`"), "list days from 1 (Monday) to 7");
-                    }
-                }
+        let weekdays = match weekdays {
+            Some(days) if days.is_empty() || days.iter().any(|day| !(1..=7).contains(day)) => {
+                return fault(format!("found `weekdays: {days:?}`"), "list days from 1 (Monday) to 7");
             }
+            days => days.unwrap_or_default(),
         };
         let span = Span {
-            from: bound("from", -30 * 86_400)?,
-            to: bound("to", 30 * 86_400)?,
+            from: bound("from", &from, -30 * 86_400)?,
+            to: bound("to", &to, 30 * 86_400)?,
             weekdays,
-            hours: hours.or(Some((Time(7 * 3600), Time(22 * 3600)))),
-            step: step as u32,
+            hours: Some(hours),
+            step,
         };
         let clock = Clock { now: place.world.clock, zone: &place.world.zone };
-        if span.is_backwards(clock, self.provider == "date") {
-            return self.out_of_order("-30d", "+30d");
+        if span.is_backwards(clock, whole_days) {
+            return out_of_order((from.as_deref(), "-30d"), (to.as_deref(), "+30d"));
         }
-        Ok(if self.provider == "date" { Maker::Date(span) } else { Maker::DateTime(span) })
+        Ok(span)
     }
+}
 
-    /// The refusal of a span that ends before it begins, given the bounds that stand in where none is written.
-    fn out_of_order<T>(&self, from: &str, to: &str) -> Result<T, Fault> {
-        let written = |key: &str, default: &str| match self.json.get(key).and_then(Json::as_str) {
-            Some(text) => format!("`{key}: {text}`"),
-            None => format!("`{key}: {default}`, which is the default"),
+/// The refusal of a span that ends before it begins: each bound as it is written, and what stands in where it is not.
+fn out_of_order<T>(from: (Option<&str>, &str), to: (Option<&str>, &str)) -> Result<T, Fault> {
+    let written = |key: &str, (text, default): (Option<&str>, &str)| match text {
+        Some(text) => format!("`{key}: {text}`"),
+        None => format!("`{key}: {default}`, which is the default"),
+    };
+    fault(
+        format!("found {} after {}", written("from", from), written("to", to)),
+        "write both, the earlier one as `from`",
+    )
+}
+
+fn template(text: &str, place: &Place<'_>) -> Result<Maker, Fault> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((symbol, after)) = after.split_once('}') else {
+            return fault("found `{` without `}` in the template", "close the brace");
         };
-        fault(
-            format!("found {} after {}", written("from", from), written("to", to)),
-            "write both, the earlier one as `from`",
-        )
+        if !before.is_empty() {
+            pieces.push(Piece::Text(nfc(before)));
+        }
+        pieces.push(match symbol.strip_prefix("field:") {
+            Some(name) => Piece::Field(field(name, place)?),
+            None => match Provider::named(symbol) {
+                Some(provider) => Piece::Provider(provider),
+                None => return fault(format!("found `{{{symbol}}}` in the template"), known_providers()),
+            },
+        });
+        rest = after;
     }
-
-    fn template(&self, place: &Place<'_>) -> Result<Maker, Fault> {
-        self.only(&["text"])?;
-        let Some(text) = self.text("text")? else {
-            return fault(
-                "found a template without its text",
-                "write `text: \"Dr. {first_name} {last_name}\"`",
-            );
-        };
-        let mut pieces = Vec::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('{') {
-            let Some((symbol, after)) = after.split_once('}') else {
-                return fault("found `{` without `}` in the template", "close the brace");
-            };
-            if !before.is_empty() {
-                pieces.push(Piece::Text(nfc(before)));
-            }
-            pieces.push(match symbol.strip_prefix("field:") {
-                Some(name) => Piece::Field(field(name, place)?),
-                None => match Provider::named(symbol) {
-                    Some(provider) => Piece::Provider(provider),
-                    None => return fault(format!("found `{{{symbol}}}` in the template"), known_providers()),
-                },
-            });
-            rest = after;
-        }
-        if !rest.is_empty() {
-            pieces.push(Piece::Text(nfc(rest)));
-        }
-        Ok(Maker::Template(pieces))
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(nfc(rest)));
     }
+    Ok(Maker::Template(pieces))
+}
 
-    fn expression(&self, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
-        self.only(&["of"])?;
-        let Some(source) = self.text("of")? else {
-            return fault(
-                "found `expr` without its expression",
-                "write `of: \"record.starts_at + minutes(30)\"`",
-            );
-        };
-        let domain = place.world.resource(place.resource).domain;
-        let mut scope = Scope::new(&place.world.resources, domain, &place.world.zone);
-        scope.set_record(Some(place.resource));
-        match compile_value(source, &mut scope, schema) {
-            Ok(expr) => Ok(Maker::Expr(Box::new(expr))),
-            Err(error) => fault(format!("in `of`: {error}"), "mend the expression"),
-        }
+fn expression(source: &str, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
+    let domain = place.world.resource(place.resource).domain;
+    let mut scope = Scope::new(&place.world.resources, domain, &place.world.zone);
+    scope.set_record(Some(place.resource));
+    match compile_value(source, &mut scope, schema) {
+        Ok(expr) => Ok(Maker::Expr(Box::new(expr))),
+        Err(error) => fault(format!("in `of`: {error}"), "mend the expression"),
     }
+}
 
-    fn through(&self, place: &Place<'_>) -> Result<Maker, Fault> {
-        self.only(&["ref", "field"])?;
-        let (Some(by), Some(name)) = (self.text("ref")?, self.text("field")?) else {
-            return fault(
-                "found `through` without `ref` and `field`",
-                "write `{provider: through, ref: season_id, field: show_id}`",
-            );
-        };
-        let reference = field(by, place)?;
-        let Some(Type::Reference { resource: target, .. }) =
-            place.world.resource(place.resource).fields.get(reference).map(|field| &field.schema.kind)
-        else {
-            return fault(
-                format!("found `ref: {by}`, which refers to no resource"),
-                "name a field with `ref`",
-            );
-        };
-        match place.world.resource(*target).field_named(name) {
-            Some(field) => Ok(Maker::Through { reference, target: *target, field: field.index() }),
-            None => fault(
-                format!(
-                    "found `field: {name}`, but `{}` has no such field",
-                    place.world.resource(*target).name
-                ),
-                "name one of its fields",
-            ),
-        }
-    }
-
-    fn text_provider(&self, name: &str, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
-        if matches!(name, "email" | "username") {
-            self.only(&["from"])?;
-            if let Some(from) = self.text("from")? {
-                return Ok(Maker::FromName { email: name == "email", field: field(from, place)? });
-            }
-        }
-        self.only(&[])?;
-        let numeric = matches!(schema.kind, Type::Number | Type::Decimal { .. });
-        match (name, Provider::named(name)) {
-            ("latitude" | "longitude", _) if numeric => {
-                Ok(Maker::Coordinate { latitude: name == "latitude" })
-            }
-            ("sentence" | "paragraph", Some(_)) => {
-                Ok(super::super::defaults::sentence(place, name == "paragraph"))
-            }
-            ("product_name", Some(_)) => Ok(super::super::defaults::product(place)),
-            (_, Some(provider)) => Ok(Maker::Text(provider)),
-            (_, None) => fault(format!("found the provider `{name}`"), known_providers()),
-        }
+fn through(by: &str, name: &str, place: &Place<'_>) -> Result<Maker, Fault> {
+    let reference = field(by, place)?;
+    let Some(Type::Reference { resource: target, .. }) =
+        place.world.resource(place.resource).fields.get(reference).map(|field| &field.schema.kind)
+    else {
+        return fault(format!("found `ref: {by}`, which refers to no resource"), "name a field with `ref`");
+    };
+    let resource = place.world.resource(*target);
+    match resource.field_named(name) {
+        Some(field) => Ok(Maker::Through { reference, target: *target, field: field.index() }),
+        None => fault(
+            format!("found `field: {name}`, but `{}` has no such field", resource.name),
+            "name one of its fields",
+        ),
     }
 }
 
@@ -502,7 +453,7 @@ fn known_providers() -> String {
     )
 }
 
-/// Whether values of the maker can be of the type at all, so that a slip is found when the world is read.
+/// True when values of the maker can be of the type at all, so that a slip is found when the world is read.
 fn fits(maker: &Maker, schema: &Schema, provider: &str) -> Result<(), Fault> {
     let good = match maker {
         Maker::Text(_)

@@ -6,14 +6,13 @@ use super::super::draw::Streams;
 use super::super::maker::{Fault, Maker};
 use super::super::plan::ResourcePlan;
 use super::super::value::{Making, missing, varies_alone};
-use super::about;
 use crate::model::Resource;
 use crate::value::Value;
 
 /// Draws for a value that must be new, before all the possible ones are tried (or an error is given).
 pub(super) const TRIES: u32 = 64;
 
-/// What is needed to make the values of one field.
+/// The inputs of making the values of one field.
 pub(super) struct FieldContext<'a> {
     pub(super) plan: &'a ResourcePlan,
     pub(super) resource: &'a Resource,
@@ -33,7 +32,7 @@ impl FieldContext<'_> {
         size: usize,
     ) -> Result<Value, Fault> {
         let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
-        // What is dealt comes to every record of the first round, so that each value occurs.
+        // Dealt values go to every record of the first round, so that each value occurs.
         let first_round = matches!(&plan.maker, Maker::Deal(of) if *dealt < of.len() as u64);
         if !self.present(making, first_round) {
             return Ok(missing(field));
@@ -121,5 +120,14 @@ impl FieldContext<'_> {
             return false;
         }
         plan.share >= 1.0 || first_round || self.presence.draw(making.n, 0).chance(plan.share)
+    }
+}
+
+/// How many different ones are possible, where that is known.
+pub(super) fn about(possible: u64, what: &str) -> String {
+    if possible == u64::MAX {
+        String::new()
+    } else {
+        format!("; about {possible} different {what} are possible")
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use indexmap::IndexMap;
-use serde_json::Value as Json;
 
 use super::super::findings::Findings;
 use super::super::path::Path;
@@ -272,13 +271,8 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
         };
         return KeyFormat::Integer { min, max };
     }
-    let fake = key.and_then(|key| key.fake.as_ref());
-    let provider = match fake {
-        Some(Json::String(name)) => Some(name.as_str()),
-        Some(Json::Object(options)) => options.get("provider").and_then(Json::as_str),
-        _ => None,
-    };
-    let written = fake.and_then(|fake| fake.get("format")).and_then(Json::as_str);
+    let provider = key.and_then(FieldDoc::provider);
+    let written = key.and_then(|key| key.fake.as_ref()?.get("format")?.as_str());
     if provider == Some("code") {
         let Some(format) = written else {
             error!(findings, path.name("fake") => "found a code without its format";

@@ -1,0 +1,146 @@
+//! Arrays: the list that a reply shows, and lists inside records.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value as Json};
+
+use super::known::Known;
+use super::state::{FULL_DEPTH, Maker, Place, Scope};
+use super::values::{alike, kind_of};
+use crate::contract::check::{number, word};
+use crate::contract::names::{KEYS, key_name, noun, plain};
+use crate::contract::sample;
+
+impl Maker<'_> {
+    pub(super) fn array(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let item = word(members, "items").filter(|item| !item.is_array()).unwrap_or(&Json::Bool(true));
+        let most = number(members, "maxItems").map_or(usize::MAX, |most| most as usize);
+        if let Some(list) = &self.facts.list
+            && !self.listed
+            && plain(&list.name) == plain(place.name)
+        {
+            self.listed = true;
+            let of_keys = ["string", "integer"].contains(&kind_of(&self.schemas.flat(item).members, None));
+            let mut items = Vec::with_capacity(list.items.len());
+            for known in list.items.iter().take(most) {
+                self.steps = 0;
+                self.checks.set(0);
+                // Items that are no objects are the keys.
+                let found = Some(&known.key).filter(|_| of_keys && !known.key_name.is_empty());
+                let here = Place { name: "", inside: "", seed: known.seed, depth: 1, found, beside: None };
+                let mut value = self.value(item, &here, &Scope::Record(known.clone()));
+                self.show_key(item, known, &mut value);
+                items.push(value);
+            }
+            return Json::Array(items);
+        }
+        if let Some(found) = place.found.filter(|found| found.is_string())
+            && let Some(one) = self.spoken(item, found, place, scope)
+        {
+            return Json::Array(vec![one]);
+        }
+        if let Some(Json::Array(found)) = place.found {
+            let mut items = Vec::with_capacity(found.len());
+            for (index, value) in found.iter().take(most).enumerate() {
+                let seed = place.seed.wrapping_add(index as u64);
+                let here = Place { found: Some(value), ..place.below(place.name, place.inside, seed) };
+                items.push(self.value(item, &here, &Scope::Made(scope.known().clone())));
+            }
+            return Json::Array(items);
+        }
+        let least = number(members, "minItems").unwrap_or(0.0) as usize;
+        let one = noun(place.name);
+        let known = scope.known();
+        let shown = usize::from(place.depth < FULL_DEPTH && !scope.is_said() && !self.is_open(item));
+        let mut items: Vec<Json> = Vec::new();
+        for index in 0..least.max(shown).min(most).min(64) {
+            let seed = sample::mix(place.seed, &index.to_string());
+            let here = place.below(&one, "", seed);
+            let meant = self.kind_said(item).unwrap_or_else(|| one.clone());
+            let inner = match self.facts.lookup.record(&meant, seed) {
+                Some(record) if self.is_object(item) => Scope::Record(Rc::new(record)),
+                _ => Scope::Made(known.clone()),
+            };
+            let value = self.value(item, &here, &inner);
+            if word(members, "uniqueItems") != Some(&Json::Bool(true)) || !items.contains(&value) {
+                items.push(value);
+            }
+        }
+        Json::Array(items)
+    }
+
+    /// A text as the only item of a list: itself, or the first object that has a place for plain text.
+    pub(super) fn spoken(
+        &mut self,
+        item: &Json,
+        text: &Json,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+    ) -> Option<Json> {
+        if self.fits(item, text) {
+            return Some(text.clone());
+        }
+        let flat = self.schemas.flat(item);
+        let ways = if flat.ways.is_empty() { std::slice::from_ref(item) } else { flat.ways };
+        ways.iter().find_map(|way| {
+            let mut value =
+                self.value(way, &place.below("", "", place.seed), &Scope::Made(scope.known().clone()));
+            (self.put_text(way, text, &mut value, 0) && self.fits(item, &value)).then_some(value)
+        })
+    }
+
+    /// Puts a text where a value has one that its schema says nothing more of. Whether there is such a place.
+    pub(super) fn put_text(&self, schema: &Json, text: &Json, value: &mut Json, depth: u32) -> bool {
+        let flat = self.schemas.flat(schema).members;
+        match value {
+            Json::Object(members) if depth < FULL_DEPTH => {
+                members.iter_mut().filter(|(name, _)| key_name(name).is_none()).any(|(name, inner)| {
+                    let part = word(&flat, "properties").and_then(|parts| parts.get(name));
+                    part.is_some_and(|part| self.put_text(part, text, inner, depth + 1))
+                })
+            }
+            Json::String(_)
+                if ["enum", "const", "format", "pattern"].iter().all(|word| !flat.contains_key(*word)) =>
+            {
+                *value = text.clone();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Items that a path opens show their key.
+    pub(super) fn show_key(&self, item: &Json, known: &Known, value: &mut Json) {
+        let Json::Object(members) = value else { return };
+        let inner = members.values().filter_map(Json::as_object).flat_map(Map::values);
+        if known.key_name.is_empty() || members.values().chain(inner).any(|value| alike(value, &known.key)) {
+            return;
+        }
+        members.insert(known.key_name.clone(), known.key.clone());
+        if !self.fits(item, value)
+            && let Json::Object(members) = value
+        {
+            members.remove(&known.key_name);
+        }
+    }
+
+    /// The key that a member's name means: `user_id`, `id` inside `user`, or the name of a key that only users have.
+    pub(super) fn key_named(&self, place: &Place<'_>, known: &Known) -> Option<Json> {
+        let stem = key_name(place.name).filter(|(_, ending)| KEYS.contains(ending)).map(|(stem, _)| stem);
+        let stem = stem.map(|stem| if stem.is_empty() { place.inside.to_owned() } else { stem });
+        if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {
+            let own = known.meant(&stem).map(|named| named.key.clone());
+            let other = || Some(self.facts.lookup.record(&stem, sample::mix(known.seed, &stem))?.key);
+            if let Some(key) = own.or_else(other) {
+                return Some(key);
+            }
+        }
+        let name = plain(place.name);
+        Some(self.facts.lookup.keyed(&name, sample::mix(known.seed, &name))?.key)
+    }
+}

@@ -1,0 +1,121 @@
+//! Facts that replies are made from.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value as Json;
+
+use crate::contract::names::{KEYS, key_name};
+
+/// Known values of a record, for the members of a reply.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Where made-up members come from: the same seed, the same values.
+    pub seed: u64,
+    /// The record's key.
+    pub key: Json,
+    /// The name under which a list shows the key where none of its members does; empty where no path asks for it.
+    pub key_name: String,
+    /// The record's noun.
+    pub noun: String,
+    /// Of which resource it is, as whoever looks records up counts them.
+    pub of: Option<usize>,
+    /// A caller made it: what nobody has said of it is not made up.
+    pub is_new: bool,
+    /// Members by plain name.
+    pub members: HashMap<String, Json>,
+    /// The records that it stands below or refers to, and itself, by the names that members give them.
+    pub named: Vec<Named>,
+    /// The lists of records that it refers to.
+    pub lists: Vec<Listed>,
+}
+
+/// The records that a list of references holds.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The noun by which a member shows them: `tag` for `tag_ids`.
+    pub role: String,
+    /// The noun of what they are.
+    pub noun: String,
+    /// Of which resource they are.
+    pub of: Option<usize>,
+    /// Their keys.
+    pub keys: Vec<Json>,
+}
+
+/// A value that members name: the conversation of a message.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The noun of what it is the key of.
+    pub noun: String,
+    /// The noun by which a member shows it: `owner` for the user of `owner_id`.
+    pub role: String,
+    /// Of which resource its record is, where that is known.
+    pub of: Option<usize>,
+    /// The plain name of the parameter that gave it, which a member may have, too.
+    pub name: String,
+    /// The key.
+    pub key: Json,
+    /// The path of the call says it, so that nothing else can.
+    pub sure: bool,
+}
+
+/// The list that a reply shows.
+pub struct List {
+    /// The name of the member that holds it; empty where the body is the list.
+    pub name: String,
+    /// Known values of its items.
+    pub items: Vec<Rc<Known>>,
+}
+
+/// Where records are found that members refer to.
+pub trait Lookup {
+    /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
+    fn record(&self, noun: &str, seed: u64) -> Option<Known>;
+
+    /// The record that has this key: of a resource where one is given, else of what a noun names.
+    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known>;
+
+    /// A record of the resource whose key has a plain name that no other key has.
+    fn keyed(&self, name: &str, seed: u64) -> Option<Known>;
+
+    /// The records of what a noun names that belong to a record; nothing where none could.
+    fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>>;
+
+    /// The record of whoever asks, where some path shows it.
+    fn caller(&self) -> Option<Known>;
+}
+
+/// Facts that a reply is made from.
+pub struct Facts<'a> {
+    /// The record that it shows; for a list what stands around it.
+    pub known: Rc<Known>,
+    /// The list that it shows.
+    pub list: Option<List>,
+    /// The session's moment, in seconds of Unix time: made-up moments lie before it.
+    pub now: i64,
+    /// Records that members refer to.
+    pub lookup: &'a dyn Lookup,
+}
+
+impl Known {
+    /// The key of the record that a member names: `conversation_sid`, or `id` inside `conversation`.
+    pub(super) fn named(&self, name: &str, inside: &str) -> Option<&Named> {
+        let fits = |named: &&Named| named.name == name && !KEYS.contains(&name);
+        if let Some(named) = self.named.iter().find(fits) {
+            return Some(named);
+        }
+        let (stem, ending) = key_name(name)?;
+        if !KEYS.contains(&ending) {
+            return None;
+        }
+        let stem = if stem.is_empty() { inside } else { &stem };
+        self.meant(stem)
+    }
+
+    /// The reference that a noun means: by its role, else by the kind of the record.
+    pub(super) fn meant(&self, noun: &str) -> Option<&Named> {
+        let by = |of: fn(&Named) -> &String| self.named.iter().find(|named| of(named) == noun);
+        by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())
+    }
+}

@@ -1,0 +1,413 @@
+//! Objects: their members, from what is known or made up.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value as Json};
+
+use super::known::Known;
+use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
+use super::values::{alike, kind_of, one_of};
+use crate::contract::check::{Side, list, number, word};
+use crate::contract::names::{KEYS, is_gone, key_name, noun, plain, tells_error};
+use crate::contract::sample;
+
+/// Parts of a record that one list inside it shows.
+const MAX_PARTS: usize = 100;
+/// Members that hold whoever made a record.
+const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
+/// Names of made-up entries of maps.
+const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
+/// Names under which replies put what they show.
+const WRAPPERS: [&str; 14] = [
+    "data",
+    "item",
+    "result",
+    "results",
+    "content",
+    "record",
+    "object",
+    "payload",
+    "response",
+    "value",
+    "body",
+    "entity",
+    "resource",
+    "attributes",
+];
+
+impl Maker<'_> {
+    pub(super) fn plain(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        if let Some(only) = word(members, "const") {
+            return self.constant(only);
+        }
+        if let Some(values) = word(members, "enum").and_then(Json::as_array) {
+            return self.constant(&one_of(members, values, place, scope));
+        }
+        match kind_of(members, place.found) {
+            "object" => self.object(members, place, scope),
+            "array" => self.array(members, place, scope),
+            "null" => Json::Null,
+            "" => place.found.cloned().unwrap_or_else(|| Json::String(sample::words(place.seed))),
+            kind => self.scalar(kind, members, place, scope),
+        }
+    }
+
+    pub(super) fn object(
+        &mut self,
+        members: &Map<String, Json>,
+        place: &Place<'_>,
+        scope: &Scope<'_>,
+    ) -> Json {
+        let scope = match place.found {
+            Some(Json::Object(inner)) => Scope::Found(inner, scope.known().clone()),
+            _ => scope.clone(),
+        };
+        let properties = word(members, "properties").and_then(Json::as_object);
+        let required = list(members, "required");
+        let inside = if place.name.is_empty() { scope.known().noun.clone() } else { noun(place.name) };
+        let are_objects: Vec<bool> =
+            properties.into_iter().flatten().map(|(_, part)| self.is_object(part)).collect();
+        let objects = are_objects.iter().filter(|is_object| **is_object).count();
+        // An only member is there.
+        let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
+        // A record that shows its key is not shown by an object inside it.
+        let keyed = matches!(&scope, Scope::Record(known) if properties.into_iter().flatten().any(|(name, _)| {
+            !known.key.is_null() && known.members.get(&plain(name)) == Some(&known.key)
+        }));
+        // A record is the same wherever it is shown.
+        let seed = if let Scope::Record(known) = &scope { known.seed } else { place.seed };
+        let mut out = Map::new();
+        for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
+            let must = alone || required.iter().any(|known| known.as_str() == Some(name));
+            // Members about errors are shown only where there is one.
+            let error = tells_error(name);
+            let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error);
+            if (unneeded || error) && !self.is_found(name, &scope) {
+                if unneeded {
+                    continue;
+                }
+                if self.fits(part, &Json::Null) {
+                    out.insert(name.clone(), Json::Null);
+                    continue;
+                }
+            }
+            let here = place.below(name, &inside, sample::mix(seed, &plain(name)));
+            let here = Place { beside: properties, ..here };
+            let holds = match (is_object, objects) {
+                (false, _) => Holds::NoObject,
+                (true, 1) if !keyed => Holds::OnlyObject,
+                (true, _) => Holds::Object,
+            };
+            if let Some(value) = self.member(part, &here, &scope, must, holds) {
+                out.insert(name.clone(), value);
+            }
+        }
+        self.more(members, &scope, place, &mut out);
+        for name in required.iter().filter_map(Json::as_str) {
+            if !out.contains_key(name) && properties.is_none_or(|known| !known.contains_key(name)) {
+                let told = match &scope {
+                    Scope::Record(known) => known.members.get(&plain(name)).cloned(),
+                    _ => None,
+                };
+                let made = || Json::String(sample::words(sample::mix(seed, name)));
+                out.insert(name.to_owned(), told.unwrap_or_else(made));
+            }
+        }
+        Json::Object(out)
+    }
+
+    /// Members that callers name: what is known of them, and one where there must be some.
+    pub(super) fn more(
+        &mut self,
+        members: &Map<String, Json>,
+        scope: &Scope<'_>,
+        place: &Place<'_>,
+        out: &mut Map<String, Json>,
+    ) {
+        let extra = word(members, "additionalProperties");
+        if extra == Some(&Json::Bool(false)) {
+            return;
+        }
+        if let Scope::Found(inner, known) = scope {
+            for (name, value) in inner.iter() {
+                if out.contains_key(name) {
+                    continue;
+                }
+                let value = match extra.filter(|extra| extra.is_object()) {
+                    Some(schema) => {
+                        let here = place.below(name, "", sample::mix(place.seed, name));
+                        let here = Place { found: Some(value), ..here };
+                        self.value(schema, &here, &Scope::Made(known.clone()))
+                    }
+                    None => value.clone(),
+                };
+                out.insert(name.clone(), value);
+            }
+        }
+        let most = number(members, "maxProperties").map_or(usize::MAX, |most| most as usize);
+        // A made-up map has an entry, so that callers see what it is.
+        let made = !matches!(scope, Scope::Found(..)) && word(members, "properties").is_none();
+        let map =
+            made && !scope.is_said() && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
+        let shown = usize::from(map && place.depth < FULL_DEPTH);
+        let least = number(members, "minProperties").unwrap_or(0.0) as usize;
+        for n in out.len()..least.max(shown).min(most).min(16) {
+            let name = ENTRIES.get(n).map_or_else(|| format!("key_{}", n + 1), |name| (*name).to_owned());
+            let here = place.below(&name, "", place.seed.wrapping_add(n as u64));
+            let schema = extra.unwrap_or(&Json::Bool(true));
+            let value = self.value(schema, &here, &Scope::Made(scope.known().clone()));
+            out.insert(name, value);
+        }
+    }
+
+    pub(super) fn is_object(&self, schema: &Json) -> bool {
+        let flat = self.schemas.flat(schema);
+        let way = |way: &Json| {
+            let flat = self.schemas.flat(way);
+            word(&flat.members, "properties").is_some() || !flat.ways.is_empty()
+        };
+        word(&flat.members, "properties").is_some()
+            || (kind_of(&flat.members, None).is_empty() && flat.ways.iter().any(way))
+    }
+
+    pub(super) fn is_found(&self, name: &str, scope: &Scope<'_>) -> bool {
+        match scope {
+            Scope::Record(known) => known.members.contains_key(&plain(name)),
+            Scope::Found(members, _) => members.contains_key(name),
+            Scope::Made(_) => false,
+        }
+    }
+
+    /// A member of an object; nothing where it may be left out and nothing is known of it.
+    pub(super) fn member(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        scope: &Scope<'_>,
+        must: bool,
+        holds: Holds,
+    ) -> Option<Json> {
+        let name = plain(here.name);
+        let known = scope.known();
+        // Members of an object that was sent come from it alone.
+        let named = known
+            .named(&name, here.inside)
+            .filter(|_| holds == Holds::NoObject && !matches!(scope, Scope::Found(..)));
+        let told = match scope {
+            Scope::Record(known) => known.members.get(&name).cloned(),
+            Scope::Found(members, _) => members
+                .get(here.name)
+                .or_else(|| members.iter().find(|(known, _)| plain(known) == name).map(|(_, value)| value))
+                .cloned(),
+            Scope::Made(_) => None,
+        };
+        let list = self.facts.list.as_ref().filter(|list| !self.listed && plain(&list.name) == name);
+        if list.is_none() && !must {
+            let known = named.is_some() || told.is_some();
+            let deep = here.depth > FULL_DEPTH || self.steps > MAX_STEPS;
+            if !known && (deep || self.is_open(part)) {
+                return None;
+            }
+        }
+        let sure = named.filter(|named| named.sure).map(|named| &named.key);
+        for found in [sure, told.as_ref(), named.map(|named| &named.key)].into_iter().flatten() {
+            let here = Place { found: Some(found), ..*here };
+            let value = self.value(part, &here, &Scope::Made(known.clone()));
+            let kept = found.is_object() || found.is_array() || alike(&value, found);
+            if kept && self.fits(part, &value) {
+                // A key of something else does not tell what an object is.
+                self.told += u32::from(told.is_some() || KEYS.contains(&&*name));
+                return Some(value);
+            }
+        }
+        // Members known to be null are left out, or empty where they must be there.
+        if told.as_ref().is_some_and(Json::is_null) {
+            let empty = Json::from("");
+            return must.then(|| if self.fits(part, &empty) { empty } else { self.value(part, here, scope) });
+        }
+        // Shown records are not deleted.
+        if told.is_none() && list.is_none() && is_gone(here.name) {
+            let nothing = [Json::Bool(false), Json::Null].into_iter().find(|none| self.fits(part, none));
+            if nothing.is_some() || !must {
+                return nothing.filter(|_| must || !scope.is_said());
+            }
+        }
+        if told.is_none()
+            && list.is_none()
+            && let Some(value) = self.related(part, here, scope)
+        {
+            self.told += 1;
+            return Some(value);
+        }
+        let inner = self.inner(part, &name, holds, scope);
+        if told.is_some() {
+            self.told += 1;
+        } else if list.is_none() && scope.is_said() {
+            if let Some(value) = self.maker(part, here, scope, must) {
+                return Some(value);
+            }
+            return self.unsaid(part, here, (scope, &inner), must);
+        }
+        let value = self.value(part, &Place { found: told.as_ref(), ..*here }, &inner);
+        (must || self.fits(part, &value)).then_some(value)
+    }
+
+    /// A member that shows the record that a record refers to, or those that it lists, or its parts.
+    pub(super) fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let meant = noun(here.name);
+        if here.depth > FULL_DEPTH || self.is_open(part) {
+            return None;
+        }
+        let value = if self.is_object(part) {
+            let named = known.meant(&meant).filter(|named| meant != known.noun || named.role == meant)?;
+            let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+            self.value(part, here, &Scope::Record(Rc::new(record)))
+        } else {
+            let flat = self.schemas.flat(part).members;
+            let item = word(&flat, "items").filter(|item| self.is_object(item) && !self.is_open(item))?;
+            let all = self.listed(known, &meant)?;
+            let most = number(&flat, "maxItems").map_or(MAX_PARTS, |most| MAX_PARTS.min(most as usize));
+            let items = all.into_iter().take(most).enumerate().map(|(index, part)| {
+                let here = here.below(&meant, "", here.seed.wrapping_add(index as u64));
+                self.value(item, &here, &Scope::Record(Rc::new(part)))
+            });
+            Json::Array(items.collect())
+        };
+        self.fits(part, &value).then_some(value)
+    }
+
+    /// The records of a noun that a record lists, or that are its parts.
+    pub(super) fn listed(&self, known: &Known, meant: &str) -> Option<Vec<Known>> {
+        let lists = || known.lists.iter();
+        let found =
+            lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));
+        match found {
+            Some(list) => Some(
+                list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
+            ),
+            // A value that the record lacks may be that of the record above it.
+            None => self.facts.lookup.parts(meant, known).or_else(|| {
+                known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
+                    let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
+                    self.facts.lookup.parts(meant, &whole)
+                })
+            }),
+        }
+    }
+
+    /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,
+    /// or as little as its schema takes.
+    pub(super) fn unsaid(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        (outer, inner): (&Scope<'_>, &Scope<'_>),
+        must: bool,
+    ) -> Option<Json> {
+        let flat = self.schemas.flat(part);
+        let only = match list(&flat.members, "enum") {
+            [only] => Some(only),
+            _ => word(&flat.members, "const"),
+        };
+        let given = only.or_else(|| word(&flat.members, "default"));
+        if let Some(given) = given.filter(|given| self.fits(part, given)) {
+            return Some(self.constant(given));
+        }
+        let before = self.told;
+        let own = Rc::ptr_eq(outer.known(), inner.known()) && self.is_object(part);
+        let value = own.then(|| self.value(part, here, inner)).filter(|_| self.told > before);
+        self.told = before + u32::from(value.is_some());
+        if value.as_ref().is_some_and(|value| must || self.fits(part, value)) {
+            return value;
+        }
+        let any = flat.ways.is_empty() && kind_of(&flat.members, None).is_empty();
+        if !any && self.fits(part, &Json::Null) {
+            return Some(Json::Null);
+        }
+        must.then(|| self.value(part, here, inner))
+    }
+
+    /// Whoever made a new record: the caller, where a member says so, or must name one of its kind.
+    pub(super) fn maker(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        scope: &Scope<'_>,
+        must: bool,
+    ) -> Option<Json> {
+        let Scope::Record(known) = scope else { return None };
+        let caller = self.facts.lookup.caller()?;
+        let key = key_name(here.name).filter(|(_, ending)| KEYS.contains(ending));
+        let is_key = key.is_some() || plain(here.name).ends_with("by");
+        let meant = key.map_or_else(|| plain(here.name), |(stem, _)| stem);
+        if !MAKERS.contains(&&*meant) && (!must || meant != caller.noun) {
+            return None;
+        }
+        let object = self.is_object(part);
+        if (object && self.kind_said(part).is_some_and(|kind| kind != caller.noun)) || (!object && !is_key) {
+            return None;
+        }
+        let key = caller.key.clone();
+        let value = if object {
+            self.value(part, here, &Scope::Record(Rc::new(caller)))
+        } else {
+            self.value(part, &Place { found: Some(&key), ..*here }, &Scope::Made(known.clone()))
+        };
+        ((object || alike(&value, &key)) && self.fits(part, &value)).then_some(value)
+    }
+
+    /// Where the members of an object come from of which nothing is known by its name.
+    pub(super) fn inner<'s>(&self, part: &Json, name: &str, holds: Holds, scope: &Scope<'s>) -> Scope<'s> {
+        let known = scope.known();
+        if holds == Holds::NoObject {
+            return match (scope, &self.facts.list) {
+                // The list may lie inside.
+                (Scope::Record(_), Some(_)) => scope.clone(),
+                _ => Scope::Made(known.clone()),
+            };
+        }
+        let meant = noun(name);
+        let named = known.meant(&meant);
+        let above = named.is_some();
+        if let Some(kind) = self.kind_said(part).filter(|kind| *kind != known.noun && !above)
+            && let Some(record) = self.facts.lookup.record(&kind, sample::mix(known.seed, name))
+        {
+            return Scope::Record(Rc::new(record));
+        }
+        if matches!(scope, Scope::Record(_)) {
+            let around = self.facts.list.is_some() && !self.listed;
+            if holds == Holds::OnlyObject || around || meant == known.noun || WRAPPERS.contains(&name) {
+                return scope.clone();
+            }
+        }
+        if let Some(named) = named {
+            // The record above is shown as itself.
+            let record = self.facts.lookup.at(named.of, &named.noun, &named.key);
+            return record
+                .map_or_else(|| Scope::Made(known.clone()), |record| Scope::Record(Rc::new(record)));
+        }
+        match self.facts.lookup.record(&meant, sample::mix(known.seed, &meant)) {
+            Some(record) => Scope::Record(Rc::new(record)),
+            None => Scope::Made(known.clone()),
+        }
+    }
+
+    /// The noun of the records that a schema says its objects are: `type: {enum: [user]}`.
+    pub(super) fn kind_said(&self, schema: &Json) -> Option<String> {
+        let flat = self.schemas.flat(schema);
+        let said = ["type", "object", "kind"]
+            .iter()
+            .find_map(|name| word(&flat.members, "properties")?.get(name))?;
+        let said = self.schemas.flat(said).members;
+        match (word(&said, "const"), list(&said, "enum")) {
+            (Some(Json::String(only)), _) | (None, [Json::String(only)]) => Some(noun(only)),
+            _ => None,
+        }
+    }
+}

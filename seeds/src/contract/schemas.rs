@@ -1,0 +1,41 @@
+//! Schemas by name, and references between them.
+
+use serde_json::{Map, Value as Json};
+
+/// Schemas by name, to which others refer as `#/schemas/Name`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schemas(Map<String, Json>);
+
+impl Schemas {
+    /// Schemas by name.
+    #[must_use]
+    pub const fn new(schemas: Map<String, Json>) -> Self {
+        Self(schemas)
+    }
+
+    /// All schemas, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &Json)> {
+        self.0.iter()
+    }
+
+    /// The schema behind references, at most 32 in a row.
+    pub(crate) fn resolve<'s>(&'s self, mut schema: &'s Json) -> &'s Json {
+        for _ in 0..32 {
+            let Some(target) = self.target(schema) else { return schema };
+            schema = target;
+        }
+        &Json::Bool(true)
+    }
+
+    /// The target of a schema that is only a reference.
+    pub(crate) fn target<'s>(&'s self, schema: &Json) -> Option<&'s Json> {
+        const ANYTHING: &Json = &Json::Bool(true);
+        let reference = reference(schema)?;
+        Some(self.0.get(reference).unwrap_or(ANYTHING))
+    }
+}
+
+/// The name that a schema refers to.
+pub(crate) fn reference(schema: &Json) -> Option<&str> {
+    schema.get("$ref")?.as_str()?.strip_prefix("#/schemas/")
+}

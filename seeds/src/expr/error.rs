@@ -1,0 +1,39 @@
+//! Errors of expressions: of their text, and of their evaluation.
+
+/// A fault of an expression, with its place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at byte {offset} of the expression: {message}")]
+pub struct ExprError {
+    /// Byte offset inside the expression's text.
+    pub offset: usize,
+    /// The text that was found, the expected one, and what to do.
+    pub message: String,
+}
+
+/// Why an evaluation has no result: an error of the world (500), not of the call.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// The steps are used up.
+    #[error("the expression takes too many steps; narrow its folds with an equality on a field")]
+    Budget,
+    /// The bytes are used up.
+    #[error("the expression makes or reads too many bytes of text; shorten what it joins or repeats")]
+    Bytes,
+    /// An integer, decimal, date or instant is out of range.
+    #[error("the result of `{0}` is out of range")]
+    Overflow(&'static str),
+    /// Division by zero.
+    #[error("division by zero; guard it with a condition")]
+    DivisionByZero,
+    /// A number is not finite.
+    #[error("the result of `{0}` is not a finite number")]
+    NotFinite(&'static str),
+    /// An operand has a type that the operation does not take.
+    #[error("`{operation}` does not take {found}")]
+    Type {
+        /// The operator or function.
+        operation: &'static str,
+        /// The operand's kind.
+        found: &'static str,
+    },
+}

@@ -1,0 +1,57 @@
+//! Ranges, codes and sentences by the names of fields, from the embedded table.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::names::ends;
+
+/// Names with one meaning.
+pub(super) struct Row {
+    pub(super) names: Vec<&'static str>,
+    pub(super) value: &'static str,
+}
+
+static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut sections: HashMap<&'static str, Vec<Row>> = HashMap::new();
+    let mut section = "";
+    for line in include_str!("../../../data/defaults.txt").lines().filter(|line| !line.starts_with('#')) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+        } else if let Some((names, value)) = line.split_once(':') {
+            let row = Row { names: names.split(", ").collect(), value: value.trim() };
+            sections.entry(section).or_default().push(row);
+        }
+    }
+    sections
+});
+
+/// The rows of a section, in their order.
+pub(super) fn rows(section: &str) -> &'static [Row] {
+    ROWS.get(section).map_or(&[], Vec::as_slice)
+}
+
+/// The value of the first row of which one name is that of these words, or of the last of them.
+pub(super) fn value(section: &str, words: &[String]) -> Option<&'static str> {
+    rows(section).iter().find(|row| ends(words, &row.names)).map(|row| row.value)
+}
+
+/// [`value`], as numbers.
+pub(super) fn numbers<const N: usize>(section: &str, words: &[String]) -> Option<[f64; N]> {
+    read(value(section, words)?)
+}
+
+fn read<const N: usize>(value: &str) -> Option<[f64; N]> {
+    let numbers: Vec<f64> = value.split(' ').filter_map(|number| number.parse().ok()).collect();
+    numbers.try_into().ok()
+}
+
+/// Rows that cannot be read, for the tests.
+#[cfg(test)]
+pub(super) fn unreadable() -> Vec<&'static str> {
+    let bad = |section: &str, ok: fn(&str) -> bool| {
+        rows(section).iter().map(|row| row.value).filter(move |value| !ok(value)).collect::<Vec<_>>()
+    };
+    let triple = |value: &str| read::<3>(value).is_some();
+    let pair = |value: &str| read::<2>(value).is_some();
+    [bad("integers", triple), bad("reals", triple), bad("spans", pair)].concat()
+}

@@ -1,0 +1,109 @@
+//! The fields of one resource while its records are made.
+
+use std::collections::HashSet;
+
+use super::field::{FieldContext, TRIES, about};
+use crate::english::enumerate;
+use crate::materialise::draw::Streams;
+use crate::materialise::plan::ResourcePlan;
+use crate::materialise::value::Making;
+use crate::model::Resource;
+use crate::value::Value;
+use crate::world::report::Finding;
+
+/// Draws for a group of values that must be new together.
+const GROUP_TRIES: u32 = 2_000;
+
+/// The uniqueness of one resource's values so far.
+pub(super) struct Taken {
+    pub(super) fields: Vec<Option<HashSet<Value>>>,
+    pub(super) groups: Vec<HashSet<Vec<Value>>>,
+}
+
+/// The fields of a resource, and what their values are drawn from.
+pub(super) struct Fields<'a> {
+    pub(super) resource: &'a Resource,
+    pub(super) plan: &'a ResourcePlan,
+    pub(super) values: Vec<Streams>,
+    pub(super) presence: Vec<Streams>,
+    pub(super) deals: Vec<Streams>,
+    /// How many records the resource gets.
+    pub(super) size: usize,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(resource: &'a Resource, plan: &'a ResourcePlan, seed: u64, size: usize) -> Self {
+        let streams = |purpose: &str| -> Vec<Streams> {
+            let of = |name: &str| Streams::new(seed, &resource.qualified, name, purpose);
+            resource.fields.iter().map(|field| of(&field.name)).collect()
+        };
+        let (values, presence, deals) = (streams("value"), streams("presence"), streams("deal"));
+        Self { resource, plan, values, presence, deals, size }
+    }
+
+    pub(super) fn context(&self, field: usize) -> FieldContext<'_> {
+        FieldContext {
+            plan: self.plan,
+            resource: self.resource,
+            field,
+            values: &self.values[field],
+            presence: &self.presence[field],
+            deals: &self.deals[field],
+        }
+    }
+
+    /// Draws fields again until each group of values that must be new together is; those that are fixed stay.
+    pub(super) fn draw_groups_again(
+        &self,
+        making: &mut Making<'_>,
+        taken: &mut Taken,
+        fixed: &[bool],
+    ) -> Result<(), Finding> {
+        for (group, again) in self.resource.unique_together.iter().zip(&self.plan.redo).enumerate() {
+            let (fields, again) = again;
+            let mut attempt = 0;
+            loop {
+                let tuple: Vec<Value> =
+                    fields.iter().map(|field| making.values[field.index()].clone()).collect();
+                let complete = tuple.iter().all(|value| !value.is_missing());
+                let whole_given = fields.iter().all(|field| fixed[field.index()]);
+                if !complete
+                    || !taken.groups[group].contains(&tuple)
+                    || (whole_given && making.n < self.plan.given.len() as u64)
+                {
+                    if complete {
+                        taken.groups[group].insert(tuple);
+                    }
+                    break;
+                }
+                attempt += 1;
+                if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
+                    let names: Vec<&str> =
+                        fields.iter().map(|field| &*self.resource.field(*field).name).collect();
+                    let possible = fields.iter().fold(1_u64, |product, field| {
+                        product.saturating_mul(making.capacity(&self.plan.fields[field.index()].maker))
+                    });
+                    return Err(Finding::error(
+                        format!("{}.unique_together[{group}]", self.plan.path),
+                        format!(
+                            "found no new {} for record {} of {}{}",
+                            enumerate(&names),
+                            making.n + 1,
+                            self.size,
+                            about(possible, "groups")
+                        ),
+                        "ask for fewer records, or let the fields take more values",
+                    ));
+                }
+                for field in again.iter().copied().filter(|field| !fixed[*field]) {
+                    let made =
+                        self.context(field).once(making, attempt * (TRIES + 1), taken.fields[field].as_ref());
+                    if let Ok(value) = made {
+                        making.values[field] = value;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
