@@ -12,6 +12,7 @@ use diorama_seeds::value::{Str, Value};
 
 use super::base::{Base, Referrer};
 use super::eval::Records;
+use super::fit::as_key;
 use super::index::Form;
 use super::overlay::Candidates;
 use super::refusal::{Outcome, Refusal};
@@ -296,16 +297,6 @@ impl Records for Draft<'_> {
         let Some(mut candidates) = self.candidates(resource, field, Form::Exact, value) else { return false };
         let _ = candidates.try_for_each(visit);
         true
-    }
-}
-
-/// A value as a key: keys that are numbers are integers, however an expression computed them.
-pub(super) fn as_key(value: &Value) -> Value {
-    match value {
-        Value::Number(_) | Value::Decimal(_) => {
-            super::fit::whole(value).map_or_else(|| value.clone(), Value::Integer)
-        }
-        other => other.clone(),
     }
 }
 

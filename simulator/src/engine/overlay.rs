@@ -5,11 +5,10 @@
 
 use std::cmp::Ordering;
 
-use diorama_seeds::model::{FieldId, Record, ResourceId};
+use diorama_seeds::model::{FieldId, Record};
 use diorama_seeds::value::Value;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::base::Base;
 use super::digest::Sum;
 
 /// What a state has changed in one resource, with the resource's sum, size and counter.
@@ -138,11 +137,17 @@ impl Table {
         }
     }
 
-    /// Sets or removes the record of a key. What is as the base has it leaves the overlay.
-    pub(super) fn put(&mut self, base: &Base, resource: ResourceId, key: &Value, record: Option<Record>) {
-        let hashes =
-            |record: Option<&Record>| record.map_or_else(Vec::new, |record| base.found_by(resource, record));
-        let kept = base.find(resource, key) == record.as_ref();
+    /// Sets or removes the record of a key. A record that equals the base's (`frozen`) leaves the overlay. `found_by`
+    /// returns the hashes under which indexes find a record.
+    pub(super) fn put(
+        &mut self,
+        key: &Value,
+        record: Option<Record>,
+        frozen: Option<&Record>,
+        found_by: impl Fn(&Record) -> Vec<u64>,
+    ) {
+        let hashes = |record: Option<&Record>| record.map_or_else(Vec::new, &found_by);
+        let kept = frozen == record.as_ref();
         let old = hashes(self.changed(key).and_then(Option::as_ref));
         let new = if kept { Vec::new() } else { hashes(record.as_ref()) };
         for hash in old.iter().filter(|hash| !new.contains(hash)) {

@@ -5,8 +5,8 @@ use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record,
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::draft::as_key;
 use super::eval::Bound;
+use super::fit::as_key;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;

@@ -9,9 +9,9 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::{Date, Instant, Time, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::apply::{Applied, apply};
 use super::base::Base;
 use super::state::{State, Token};
-use super::{Applied, apply};
 
 /// Calls tried for one API.
 const TRIES: usize = 600;

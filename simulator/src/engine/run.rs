@@ -8,8 +8,9 @@ use diorama_seeds::model::{
 use diorama_seeds::value::{Str, Value, Zone};
 
 use super::base::Base;
-use super::draft::{Draft, as_key, key_name};
+use super::draft::{Draft, key_name};
 use super::eval::{Bound, Budget, Env};
+use super::fit::as_key;
 use super::refusal::{Outcome, Refusal};
 use super::state::State;
 

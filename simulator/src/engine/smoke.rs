@@ -5,10 +5,10 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json, json};
 
+use super::apply::{Applied, apply};
 use super::base::Base;
 use super::possible::tries;
 use super::state::State;
-use super::{Applied, apply};
 
 /// Well-formed calls of one API.
 const CALLS: usize = 48;

@@ -3,7 +3,7 @@
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
 
-use super::Session;
+use super::calls::Session;
 use crate::engine::{Applied, apply};
 use crate::fault::{self, Faults, Fired, Kind};
 

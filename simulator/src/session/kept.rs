@@ -3,7 +3,7 @@
 use rpds::RedBlackTreeSetSync;
 use serde::{Deserialize, Serialize};
 
-use super::Session;
+use super::calls::Session;
 use super::log::Log;
 use crate::engine::KeptState;
 

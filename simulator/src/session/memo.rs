@@ -10,7 +10,8 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use rustc_hash::FxHasher;
 
-use super::{LogEntry, Session};
+use super::calls::Session;
+use super::entry::LogEntry;
 use crate::engine::State;
 
 /// The calls made so far, each with the state that it was made on and the one that it led to.
