@@ -17,7 +17,7 @@ use crate::task::{AnswerCheck, Checks, Fact, Outcome, RefusalClass, StageCheck};
 pub const FINISH: &str = "finish";
 
 /// How an agent's answers are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
     /// The agent ends each stage with [`FINISH`]; prose is not read.

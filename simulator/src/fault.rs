@@ -8,6 +8,7 @@ mod effect;
 mod rule;
 
 use diorama_seeds::model::{Api, BehaviourKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use self::effect::{instead, renamed, shortened};
@@ -20,7 +21,7 @@ pub struct Faults {
 }
 
 /// A fault that fired at a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fired {
     /// What went wrong.
     pub kind: Kind,

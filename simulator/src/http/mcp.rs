@@ -25,8 +25,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
-use super::App;
 use super::after::After;
+use super::app::App;
 use super::openapi::reply_schema;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};

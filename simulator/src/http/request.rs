@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::authorization;
-use super::negotiate::{is_json, media_type};
+use super::incoming::{is_json, media_type};
 use super::problem::Problem;
 use super::text::pairs;
 

@@ -8,7 +8,9 @@ use std::sync::{
 
 use serde_json::Value as Json;
 
+use super::auth::Holder;
 use super::problem::Problem;
+use super::random::unguessable;
 use super::settings::Settings;
 use super::tasks::TaskSpec;
 use super::weight::{Scale, Weight};
@@ -93,6 +95,16 @@ impl Live {
         fork.weigh_all();
         fork.grade = self.grade.clone().filter(|_| at == calls);
         Ok(fork)
+    }
+
+    /// The session, as far as its keys follow from it.
+    pub(super) fn holder(&self) -> Holder<'_> {
+        Holder {
+            world: self.world.world(),
+            world_hash: &self.world.hash,
+            seed: self.session.seed(),
+            clock: self.session.state().clock(),
+        }
     }
 
     /// Whether stages are ended by calling `finish`. A world's own API of that name goes before it.
@@ -370,14 +382,4 @@ fn no_session(id: &str) -> Problem {
         404,
         format!("no session has the id `{shown}`, or its lease is over; create one with POST /v1/sessions"),
     )
-}
-
-/// 128 bits from the machine, in hexadecimal. The only randomness of the server, and no reply of a world depends on it.
-///
-/// # Errors
-/// When the machine gives none.
-pub fn unguessable() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,12 +1,9 @@
-//! What a server is told, and why it may not start.
+//! Settings of a server, and their defaults.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::Auth;
-use super::store::StoreError;
-use crate::search::SearchError;
 
 /// Settings of a server.
 #[derive(Clone, Debug)]
@@ -108,35 +105,4 @@ impl Settings {
     pub(super) fn connections_per_address(&self) -> usize {
         self.max_connections_per_address.unwrap_or(self.max_connections / 2).max(1)
     }
-}
-
-/// Why a server cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Two worlds have the same name.
-    #[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
-    SameName(String),
-    /// The experimenter's surface would be open to a network.
-    #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
-    Unprotected(IpAddr),
-    /// The index of APIs cannot be made.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    /// Two routes of the server have paths that cannot be told apart.
-    #[error(transparent)]
-    Routes(#[from] matchit::InsertError),
-    /// The sessions of an earlier run cannot be taken up again.
-    #[error(transparent)]
-    State(#[from] StoreError),
-}
-
-/// Refuses to open the experimenter's surface to a network.
-///
-/// # Errors
-/// [`StartError::Unprotected`] without a token anywhere but on loopback.
-pub const fn check_exposure(address: IpAddr, control_token: Option<&str>) -> Result<(), StartError> {
-    if control_token.is_none() && !address.is_loopback() {
-        return Err(StartError::Unprotected(address));
-    }
-    Ok(())
 }

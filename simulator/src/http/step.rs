@@ -5,11 +5,12 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
 
-use super::App;
 use super::after::{After, Saved};
+use super::app::App;
 use super::problem::Problem;
 use super::sessions::Live;
-use super::store::{Event, StoreError, recall};
+use super::store::restore::recall;
+use super::store::{Event, StoreError};
 use crate::session::LogEntry;
 
 /// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests

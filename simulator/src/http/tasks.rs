@@ -6,13 +6,14 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::Checks;
 use diorama_seeds::value::Instant;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::Base;
 use crate::engine::tools::SearchVersion;
 
 /// A task in a list: nothing that gives its solution away.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TaskSummary {
     /// Its id.
     pub id: String,

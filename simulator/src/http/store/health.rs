@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use super::StoreError;
-use super::opened::Space;
+use super::entry::Space;
+use super::error::StoreError;
 
 /// So much has to fit into the folder before it is opened again.
 const PROBE_BYTES: usize = 256 << 10;

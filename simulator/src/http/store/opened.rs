@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use tokio::sync::oneshot;
 
-use super::error::told;
+use super::entry::{Event, Prefix, Space, key};
+use super::error::{StoreError, damaged, parse, told};
 use super::health::{Health, Undo};
-use super::{Event, PersistMode, Prefix, StoreError, damaged, key, parse};
 use crate::http::after::{Persisted, Saved};
 
 /// Bytes of what was last written that are held in memory, for each of four keyspaces.
@@ -24,14 +24,6 @@ pub(super) struct Opened {
     pub(super) snapshots: Keyspace,
     pub(super) database: Database,
     flusher: Option<Flusher>,
-}
-
-/// A keyspace of which changes can be undone.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Space {
-    Heads,
-    Events,
-    Snapshots,
 }
 
 /// Flushes for all who wait.

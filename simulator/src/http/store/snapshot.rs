@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::Store;
+use super::entry::{Head, key, snapshot_of};
+use super::error::{StoreError, json};
 use super::opened::Opened;
-use super::{Head, Store, StoreError, json, key, snapshot_of};
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::http::sessions::Live;
