@@ -17,7 +17,7 @@ pub struct Applied {
     pub reply: Reply,
     /// The state after the call: the same as before unless the call succeeded.
     pub state: State,
-    /// What the call changed, one entry for each record, sorted by resource and key.
+    /// The records that the call changed, one entry for each record, sorted by resource and key.
     pub changes: Vec<RecordChange>,
 }
 

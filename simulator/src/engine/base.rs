@@ -65,7 +65,7 @@ pub(super) struct Referrer {
     pub(super) resource: ResourceId,
     pub(super) field: FieldId,
     pub(super) on_delete: OnDelete,
-    /// Whether the field is a list of references.
+    /// True if the field is a list of references.
     pub(super) list: bool,
 }
 

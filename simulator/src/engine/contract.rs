@@ -29,7 +29,7 @@ const MAX_LEVELS: usize = 8;
 /// The body of a request as its arguments give it; nothing where there is no contract of it.
 ///
 /// # Errors
-/// What of it is not valid.
+/// The part of it that is not valid.
 pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, Json>> {
     let Some(contract) = &api.contract else { return Ok(Map::new()) };
     let Some(schema) = &contract.request else { return Ok(Map::new()) };
@@ -46,7 +46,7 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
             _ => Map::new(),
         });
     }
-    // What is said of a file beside its content is no member of the schema's.
+    // Members that describe a file beside its content are no members of the schema.
     let of_file = |name: &str| {
         let (file, what) = name.rsplit_once('.').filter(|_| api.parameter_named(name).is_none())?;
         given.contains_key(file).then(|| what.to_owned())
@@ -67,7 +67,7 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     Ok(unwrapped(&api.path, members))
 }
 
-/// What a body says of a record: what it has in a member called as the record is (`{"user": {...}}`), or as JSON:API writes
+/// Returns the members of a record in a body: those of a member that is named as the record is (`{"user": {...}}`), or as JSON:API writes
 /// it (`{"data": {"attributes": {...}}}`).
 fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
     let mut texts = path.rsplit('/').filter(|segment| !segment.starts_with('{'));
@@ -88,7 +88,7 @@ fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
     members
 }
 
-/// What the steps of a JSON Patch (RFC 6902) put into members of a body.
+/// Returns the members that the steps of a JSON Patch (RFC 6902) set.
 fn assigned(steps: &[Json]) -> Map<String, Json> {
     let assigns = |step: &&Json| matches!(step["op"].as_str(), Some("add" | "replace"));
     let member = |step: &Json| {
@@ -166,7 +166,7 @@ impl Run<'_> {
             let Some((field, declared)) = self.field_of(id, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };
-            // What a record refers to is for the behaviour to say.
+            // The behaviour sets the references of a record.
             let item = match &declared.kind {
                 Type::List(item) => &item.kind,
                 kind => kind,
@@ -194,7 +194,7 @@ impl Run<'_> {
     /// The body that shows one record, or none, by the API's contract.
     ///
     /// # Errors
-    /// What its computed members refuse.
+    /// The refusals of its computed members.
     pub(super) fn promised_one(
         &mut self,
         contract: &Contract,
@@ -237,7 +237,7 @@ impl Run<'_> {
     /// The body that shows a page of records by the API's contract.
     ///
     /// # Errors
-    /// What the computed members of its items refuse.
+    /// The refusals of the computed members of its items.
     pub(super) fn promised_list(
         &mut self,
         contract: &Contract,
@@ -317,7 +317,7 @@ impl Run<'_> {
         self.parameter_name(page.parameter).map(|name| &**name)
     }
 
-    /// What is known of a record.
+    /// Returns the facts about a record.
     fn known_of(&self, id: ResourceId, record: &Record) -> Known {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
@@ -338,18 +338,18 @@ impl Run<'_> {
                 }
             }
         }
-        // What was sent is shown as it was sent, until something else changes it.
+        // Sent members are shown as they were sent, until something else changes them.
         let mut kept = kept.unwrap_or_default();
         kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
         tell(&mut members, kept);
-        // Who is a member shows who that is.
+        // A membership record shows the record that it stands for.
         if let Some(of) = self.stands_for(resource, record) {
             for (name, value) in of.members {
                 members.entry(name).or_insert(value);
             }
         }
         members.insert(called.fields[resource.key.index()].clone(), key.clone());
-        // What only stands for another is called by the other's key.
+        // A membership record is named by the key of the record that it stands for.
         let (mut named, mut key_name) = (Vec::new(), String::new());
         if !is_hidden(resource) {
             let (noun, role) = (own.clone(), own.clone());
@@ -377,7 +377,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the field that took what was sent still has it.
+    /// Returns true if the field that took a sent value still has it.
     fn is_so_still(&self, id: ResourceId, record: &Record, name: &str, sent: &Json) -> bool {
         let Some((field, declared)) = self.field_of(id, name) else { return true };
         let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
@@ -425,7 +425,7 @@ impl Run<'_> {
                 continue;
             };
             let noun = &self.called(*target).noun;
-            // What is nearer, and who plays a part of its own, is told apart from what stands above.
+            // Nearer records, and records with a role of their own, are kept apart from those above.
             let role = called.roles.get(index).filter(|role| level == 0 && !role.is_empty()).unwrap_or(noun);
             if named.iter().any(|known| known.role == *role || (level > 0 && known.noun == *noun)) {
                 continue;
@@ -459,7 +459,7 @@ impl Run<'_> {
         }
     }
 
-    /// What members call a resource and its fields.
+    /// The names by which members of replies call a resource and its fields.
     fn called(&self, id: ResourceId) -> &ResourceNames {
         &self.base.resource_names[id.index()]
     }
@@ -539,7 +539,7 @@ fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
     }
 }
 
-/// Whether a value stands anywhere in a reply, as text.
+/// Returns true if a value is anywhere in a reply, as text.
 fn has_leaf(json: &Json, wanted: &str) -> bool {
     match json {
         Json::Object(members) => members.values().any(|inner| has_leaf(inner, wanted)),

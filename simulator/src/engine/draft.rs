@@ -27,7 +27,7 @@ pub(super) struct Draft<'a> {
     scratch: Vec<u8>,
 }
 
-/// What is wrong with a record, and the fields it is about.
+/// The refusal of a record, and the fields it is about.
 type Broken = (Refusal, Vec<FieldId>);
 
 /// Tries before the keys of a resource count as used up.
@@ -228,7 +228,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Whether another record has the same values in all these fields. Missing values are never the same.
+    /// Returns true if another record has the same values in all these fields. Missing values are never the same.
     fn occurs_elsewhere(&self, change: &RecordChange, after: &Record, fields: &[FieldId]) -> bool {
         let key = self.base.world().resource(change.resource).key.index();
         if fields.iter().any(|field| after[field.index()].is_missing()) {

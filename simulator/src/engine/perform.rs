@@ -1,4 +1,4 @@
-//! What each kind of behaviour does.
+//! The effects of each kind of behaviour.
 
 use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record, ResourceId, Setter, Which};

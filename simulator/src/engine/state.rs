@@ -90,7 +90,7 @@ impl State {
         self.seed
     }
 
-    /// Whether this is another state or a copy of it: the same records where they are kept, the same tokens,
+    /// Returns true if this is another state or a copy of it: the same records where they are kept, the same tokens,
     /// counters and clock. States that came about in two ways are not found out to be equal.
     #[must_use]
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -278,7 +278,7 @@ fn key_of(base: &Base, resource: ResourceId) -> FieldId {
     base.world().resources.get(resource.index()).map_or(FieldId(0), |resource| resource.key)
 }
 
-/// What differs between two states of a base, sorted by resource and key.
+/// The differences between two states of a base, sorted by resource and key.
 #[must_use]
 pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
     let mut changes = Vec::new();

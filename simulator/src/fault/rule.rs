@@ -6,7 +6,7 @@ use diorama_seeds::model::Api;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What goes wrong.
+/// The kind of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FaultKind")]
@@ -32,13 +32,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it answers in the API's place.
+    /// Returns true if it answers in the API's place.
     #[must_use]
     pub const fn answers(self) -> bool {
         matches!(self, Self::RateLimit | Self::Error | Self::Timeout | Self::Drop | Self::ExpiredToken)
     }
 
-    /// Whether it may keep an agent from solving its task; being late may not.
+    /// Returns true if it may keep an agent from solving its task; being late may not.
     #[must_use]
     pub const fn hinders(self) -> bool {
         !matches!(self, Self::Latency)
@@ -54,7 +54,7 @@ impl Kind {
     {"kind": "latency", "ms": 20, "max_ms": 200},
 ]))]
 pub struct Rule {
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The APIs it concerns; all when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,14 +123,14 @@ pub struct RuleError {
     pub rule: usize,
     /// The member that is wrong.
     pub member: &'static str,
-    /// What was expected of it.
+    /// The expected value.
     pub expected: String,
-    /// What was found.
+    /// The found value.
     pub found: String,
 }
 
 impl Rule {
-    /// Whether the rule looks at a call.
+    /// Returns true if the rule concerns a call.
     pub(super) fn concerns(&self, number: u64, api: &Api) -> bool {
         let named = self.apis.as_ref().is_none_or(|apis| apis.iter().any(|name| **name == *api.name));
         let fits = self.kind != Kind::ExpiredToken || api.token.is_some();

@@ -67,7 +67,7 @@ fn query_key(scheme: &SecurityScheme) -> Option<&str> {
     }
 }
 
-/// What a client of a session needs, by the name of the scheme. `base` is the session's absolute URL.
+/// The credentials of a session's client, by the name of the scheme. `base` is the session's absolute URL.
 pub(super) fn credentials(holder: &Holder<'_>, base: &str) -> Map<String, Json> {
     let mut all = Map::new();
     for domain in &holder.world.domains {
@@ -117,7 +117,7 @@ pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
     all
 }
 
-/// What an API needs, as the served document says it.
+/// The security requirements of an API, as the served document says them.
 pub(super) fn requirements(world: &World, api: &Api) -> Option<Json> {
     let domain = world.domains.get(api.domain.index()).filter(|_| !api.security.is_empty())?;
     let alternative = |needs: &Vec<Need>| -> Json {
@@ -161,7 +161,7 @@ fn scheme_name(world: &World, domain: &Domain, scheme: &SecurityScheme) -> Strin
     if world.domains.len() < 2 { scheme.name.to_string() } else { format!("{}.{}", domain.name, scheme.name) }
 }
 
-/// What a request shows.
+/// The credentials in a request.
 struct Shown<'a> {
     holder: &'a Holder<'a>,
     domain: &'a Domain,

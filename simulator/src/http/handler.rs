@@ -27,7 +27,7 @@ use super::sessions::Slot;
 /// Items on a page of a list, unless the request says otherwise.
 const DEFAULT_PAGE_ITEMS: usize = 100;
 
-/// What the document says of a route's requests and replies.
+/// The requests and replies of a route, as the document describes them.
 #[derive(Default)]
 pub(super) struct Operation {
     pub(super) parameters: Vec<Json>,
@@ -138,7 +138,7 @@ impl Extract for Arc<Slot> {
     }
 }
 
-/// What the path names, decoded.
+/// The id in the path, decoded.
 pub(super) struct PathId(pub(super) String);
 
 impl Extract for PathId {

@@ -28,7 +28,7 @@ pub(super) struct Incoming<'a> {
     pub(super) gone: &'a Arc<AtomicBool>,
 }
 
-/// Who may use a path.
+/// The callers that may use a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
     /// Anyone.

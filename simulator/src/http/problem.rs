@@ -32,7 +32,7 @@ impl Problem {
         Self::new(500, format!("the machine gives no random bytes: {error}"))
     }
 
-    /// What was found, what was expected, what to do.
+    /// The found value, the expected one, and the remedy.
     pub(super) fn detail(&self) -> &str {
         &self.detail
     }

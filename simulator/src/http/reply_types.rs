@@ -105,7 +105,7 @@ pub(super) struct SessionView {
     pub(super) calls: usize,
     pub(super) state_hash: String,
     pub(super) graded: bool,
-    /// What a client of its REST API needs, by the name of the security scheme.
+    /// The credentials of a client of its REST API, by the name of the security scheme.
     #[schemars(with = "BTreeMap<String, Credential>")]
     pub(super) credentials: Map<String, Json>,
     pub(super) faults: Vec<Rule>,

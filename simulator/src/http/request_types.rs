@@ -30,7 +30,7 @@ pub(super) const EXPORT_FORMATS: [&str; 3] = ["dialogue", "har", "curl"];
 #[serde(deny_unknown_fields)]
 #[schemars(extend("examples" = [{"query": "book an appointment with a dentist", "k": 3}]))]
 pub(super) struct SearchRequest {
-    /// What the API should do, in plain words.
+    /// The API's purpose in plain words.
     pub(super) query: String,
     /// Hits at most; 5 when left out.
     #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
@@ -58,7 +58,7 @@ pub(super) struct CreateRequest {
     pub(super) seed: Option<u64>,
     /// Where the clock starts, such as 2026-03-02T09:00.
     pub(super) clock: Option<String>,
-    /// What goes wrong.
+    /// The faults to inject.
     #[schemars(with = "Option<Vec<Rule>>")]
     pub(super) faults: Option<Vec<Json>>,
     /// The id of a task.
@@ -69,7 +69,7 @@ pub(super) struct CreateRequest {
     /// How long it lives when nobody asks for it; 0 is for ever.
     #[schemars(range(min = 0, max = MAX_LEASE_SECONDS))]
     pub(super) lease_seconds: Option<u64>,
-    /// What ToolSearcher does: the task's version when left out.
+    /// The version of the search that ToolSearcher does: the task's when left out.
     #[schemars(extend("enum" = or_null(&SearchVersion::ALL.map(SearchVersion::name))))]
     pub(super) search: Option<String>,
     /// How the agent's answers are taken.

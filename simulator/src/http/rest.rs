@@ -30,7 +30,7 @@ impl App {
         let id = request.id;
         let slot = self.sessions.get(id, self.now_ms())?;
         if request.document.is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
-            // What is to be found by searching is not read off the document.
+            // The document leaves out the APIs that are to be found by searching.
             let visible = lock(&slot).session.visible_if_limited();
             let (world, auth, form) = (slot.world.world(), self.settings.auth, preferred_format(request));
             let document = match visible {
@@ -135,7 +135,7 @@ impl App {
     }
 }
 
-/// What is written as it is in a part of a path.
+/// Characters that are not escaped in a segment of a path.
 const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.

@@ -73,7 +73,7 @@ impl Drop for Waiting {
     }
 }
 
-/// What answers the requests of all connections.
+/// The services that answer the requests of all connections.
 struct Server {
     app: Arc<App>,
     mcp: mcp::Service,
@@ -201,7 +201,7 @@ impl Server {
             return Ok(Outgoing::response(cut_off(problem), &self.app.scale));
         }
         let target = Target::of(parts.uri.path());
-        // Who may not come in is told so before their body is read.
+        // A caller without access is refused before the body is read.
         let (body, _held) = if self.app.admits(&parts, &target) {
             match self.read(&parts.headers, body).await {
                 Ok(read) => read,
@@ -379,7 +379,7 @@ fn cut_off(problem: Problem) -> Response<Body> {
 }
 
 impl App {
-    /// Whether there is somebody to read a request's body: its route is there, and its session or token is known.
+    /// Returns true if a request's body is worth reading: its route is there, and its session or token is known.
     fn admits(&self, parts: &Parts, target: &Target) -> bool {
         let known = || self.sessions.get(&target.id, self.now_ms());
         let routes = match target.place {
@@ -394,7 +394,7 @@ impl App {
         })
     }
 
-    /// Whether a request is answered in microseconds, and nobody else is at its session: a call, above all.
+    /// Returns true if a request is answered in microseconds, and nobody else is at its session: a call, above all.
     fn is_quick(&self, target: &Target) -> bool {
         target.is_quick() && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
     }

@@ -10,7 +10,7 @@ use super::auth::Auth;
 pub struct Settings {
     /// The absolute URL under which it is reached, without a final slash.
     pub public_url: String,
-    /// What the experimenter's surface asks for in `Diorama-Token`; open without it.
+    /// The token that the admin API needs in `Diorama-Token`; open without it.
     pub control_token: Option<String>,
     /// Sessions at a time.
     pub max_sessions: usize,
@@ -38,7 +38,7 @@ pub struct Settings {
     pub max_calls_per_s: Option<u32>,
     /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
     pub lease: Option<Duration>,
-    /// What of the worlds' security is checked.
+    /// How much of the worlds' security is checked.
     pub auth: Auth,
     /// Where sessions survive a restart; they do not without it.
     pub state: Option<StateFolder>,
@@ -49,7 +49,7 @@ pub struct Settings {
 pub struct StateFolder {
     /// The folder; it is made where it is not there.
     pub path: PathBuf,
-    /// Whether a write is on the disk, and not only with the operating system, before it is answered.
+    /// True if a write is on the disk, and not only with the operating system, before it is answered.
     pub fsync: bool,
     /// True if the server goes on with what is left of a damaged folder.
     pub accept_loss: bool,
@@ -77,7 +77,7 @@ pub const MAX_BYTES: u64 = 4 << 30;
 pub const MAX_REPLY_BYTES: u64 = 64 << 20;
 
 impl Settings {
-    /// The usual bounds, with the experimenter's surface open.
+    /// The usual bounds, with the admin API open.
     #[must_use]
     pub fn new(public_url: &str) -> Self {
         Self {

@@ -85,7 +85,7 @@ impl App {
     }
 }
 
-/// Whether there are more levels of lists and objects in each other than so many.
+/// Returns true if lists and objects nest deeper than `levels`.
 fn nests(json: &Json, levels: usize) -> bool {
     let inner = |value: &Json| nests(value, levels - 1);
     match json {
@@ -96,7 +96,7 @@ fn nests(json: &Json, levels: usize) -> bool {
     }
 }
 
-/// What a reply may still have.
+/// The bytes that a reply may still have.
 pub(super) struct Room {
     of: &'static str,
     most: u64,
@@ -121,7 +121,7 @@ impl Room {
     }
 }
 
-/// What was asked for could not be written down, and has not been done.
+/// The problem of a request that was not carried out, because it could not be written down.
 pub(super) fn unwritten(error: &StoreError) -> Problem {
     match error {
         StoreError::Unwritable { .. } => {

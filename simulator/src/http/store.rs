@@ -209,7 +209,7 @@ impl Store {
         done
     }
 
-    /// What forks of a session share with it, all of it or up to so many calls, and the keys of its own events.
+    /// The events that forks of a session share with it, all of them or up to so many calls, and the keys of its own events.
     fn shared(
         &self,
         opened: &Opened,
@@ -316,7 +316,7 @@ impl Store {
         done
     }
 
-    /// What happened to a session, oldest first.
+    /// The events of a session, oldest first.
     pub(super) fn events(&self, live: &Live) -> Result<Vec<Event>, StoreError> {
         self.read(|opened| {
             let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;

@@ -61,7 +61,7 @@ impl Target {
         }
     }
 
-    /// Who may use the path: its least guarded route counts.
+    /// The callers that may use the path: its least guarded route counts.
     pub(super) fn access(&self) -> Access {
         match self.place {
             Place::World(_) => Access::Agent,

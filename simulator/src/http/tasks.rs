@@ -38,11 +38,11 @@ pub struct TaskSpec {
     pub base: Arc<Base>,
     /// The system message.
     pub system: String,
-    /// What the user says, stage by stage; at least one.
+    /// The user's words, goal by goal; at least one.
     pub script: Script,
     /// The APIs that are visible at the start; `ToolSearcher` always is.
     pub visible: Vec<ApiId>,
-    /// What must hold at the end.
+    /// The conditions that must hold at the end.
     pub checks: Checks,
     /// The clock at the start.
     pub clock: Instant,

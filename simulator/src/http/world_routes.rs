@@ -40,7 +40,7 @@ enum Piece {
     Parameter(String),
 }
 
-/// What a path leads to.
+/// The result of looking up a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// An API, with the values of its path's parameters.

@@ -110,7 +110,7 @@ pub(super) struct Worlds {
     of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
 }
 
-/// So many worlds of tasks are kept ready.
+/// Worlds of tasks that are kept ready.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,

@@ -200,7 +200,7 @@ impl Session {
         self.state.digest()
     }
 
-    /// What differs from the start, sorted by resource and key.
+    /// The differences from the start, sorted by resource and key.
     #[must_use]
     pub fn diff(&self) -> Vec<RecordChange> {
         diff(&self.base, &self.initial, &self.state)
@@ -230,7 +230,7 @@ impl Session {
         self.initial.seed()
     }
 
-    /// Whether an API may be called now.
+    /// Returns true if an API may be called now.
     #[must_use]
     pub fn is_visible(&self, api: ApiId) -> bool {
         self.visible.as_ref().is_none_or(|visible| visible.contains(&api))

@@ -84,7 +84,7 @@ impl Asked {
 }
 
 impl Log {
-    /// Nothing called yet, and calls kept the same way.
+    /// An empty log that keeps calls the same way.
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(VectorSync::new_sync()),

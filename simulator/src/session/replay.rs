@@ -41,7 +41,7 @@ impl Session {
     }
 
     /// About how many bytes of memory the session takes beside its base: records, tokens and the calls of a brief log.
-    /// What forks share is counted for each.
+    /// Structure that forks share is counted for each.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.state.bytes() + self.log.bytes()

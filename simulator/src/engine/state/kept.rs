@@ -34,7 +34,7 @@ struct KeptToken {
     expires: i64,
 }
 
-/// What differs in one resource.
+/// The differences in one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeptTable {

@@ -32,7 +32,7 @@ struct Flusher {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who waits for a flush.
+/// A request that waits for a flush.
 type Waiting = oneshot::Sender<Persisted>;
 
 /// The files that the database makes in a folder.
