@@ -20,7 +20,6 @@ mod dispatch;
 mod documents;
 mod episode;
 mod format;
-mod handler;
 mod incoming;
 mod mcp;
 mod metrics;

@@ -9,9 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::after::After;
 use super::app::App;
-use super::handler::{JsonBody, Written};
-use super::problem::{Problem, text};
-use super::reply_types::BatchReply;
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, text};
 use super::request_types::{BatchCall, BatchRequest, MAX_BATCH_CALLS};
 use super::sessions::lock;
 use diorama_seeds::task::Call;
@@ -79,8 +78,8 @@ impl Results {
 
 impl App {
     /// Makes the calls, and gives what came of each in the order they were asked in.
-    pub(super) fn batch(&self, request: JsonBody<BatchRequest>) -> Result<Written<BatchReply>, Problem> {
-        let BatchRequest { calls } = request.0;
+    pub(super) fn batch(&self, request: &Incoming<'_>) -> Answer {
+        let BatchRequest { calls } = request.json()?;
         if calls.len() > MAX_BATCH_CALLS {
             let detail = format!("`calls`: expected at most {MAX_BATCH_CALLS}, found {}", calls.len());
             return Err(Problem::new(422, detail)
@@ -104,7 +103,7 @@ impl App {
             }
         }
         let (body, after) = results.into_inner().unwrap_or_else(PoisonError::into_inner).text(count);
-        Ok(Written::new(after.on(text(200, "application/json", body))))
+        Ok(after.on(text(200, "application/json", body)))
     }
 
     fn make(&self, one: BatchCall) -> Result<(String, After), Problem> {

@@ -1,22 +1,20 @@
 //! The admin API's lists and views: worlds, tasks, sessions, and what happened in them; the search for APIs.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use axum::body::Body;
-use axum::http::Response;
 use diorama_seeds::model::Method;
 use serde_json::json;
 
 use super::app::App;
 use super::check::Prover;
-use super::handler::{JsonBody, Page, Paged, PathId, Query, Reply, Written};
-use super::problem::{Problem, reply, text};
+use super::incoming::{Incoming, Page};
+use super::negotiate::add_links;
+use super::problem::{Answer, Problem, reply, text};
 use super::reply_types::{
-    ApiSummary, Diff, Health, Log, ResourceSummary, SearchReply, SessionList, State, TaskList, Verdicts,
-    WorldDetail, WorldList, WorldSummary,
+    ApiSummary, Diff, Health, ResourceSummary, SearchReply, SessionList, TaskList, WorldDetail, WorldList,
+    WorldSummary,
 };
-use super::request_types::{CandidateRequest, MAX_PAGE_ITEMS, SearchRequest, StateQuery};
+use super::request_types::{CandidateHead, MAX_PAGE_ITEMS, SearchRequest, StateQuery};
 use super::sessions::{Slot, lock};
 use super::step::unwritten;
 use super::store::Store;
@@ -35,7 +33,8 @@ impl App {
     }
 
     /// Each gate's verdict on a candidate.
-    pub(super) fn check(&self, candidate: CandidateRequest) -> Result<Written<Verdicts>, Problem> {
+    pub(super) fn check(&self, request: &Incoming<'_>) -> Answer {
+        let candidate: CandidateHead = request.json()?;
         let none = || Problem::new(404, "this server checks no candidates; use `diorama serve`");
         let prover = self.prover.get().ok_or_else(none)?;
         let served = match &candidate.world {
@@ -43,41 +42,42 @@ impl App {
             None => self.worlds.only()?,
         };
         let ready = served.ready()?;
-        let verdicts = prover.check(&ready.base, ready.vocabulary(), &candidate.text, &candidate.gone);
+        let verdicts = prover.check(&ready.base, ready.vocabulary(), request.body, request.gone);
         let verdicts = verdicts.map_err(|error| Problem::new(422, error.to_string()))?;
-        Ok(Written::new(reply(200, &verdicts)))
+        Ok(reply(200, &verdicts))
     }
 
     /// Says that the server answers.
-    pub(super) fn health(&self) -> Result<Reply<Health>, Problem> {
-        Ok(Reply::new(Health { status: "ok" }))
+    pub(super) fn health(&self, _: &Incoming<'_>) -> Answer {
+        Ok(reply(200, &Health { status: "ok" }))
     }
 
     /// Says that the server takes requests.
-    pub(super) fn readiness(&self) -> Result<Reply<Health>, Problem> {
+    pub(super) fn readiness(&self, _: &Incoming<'_>) -> Answer {
         if self.ending.load(Relaxed) {
             return Err(Problem::new(503, "the server is ending; ask another").retry_after(1));
         }
         match self.store.as_ref().and_then(Store::ailing) {
             Some(error) => Err(unwritten(&error)),
-            None => Ok(Reply::new(Health { status: "ready" })),
+            None => Ok(reply(200, &Health { status: "ready" })),
         }
     }
 
     /// The counts, as Prometheus reads them.
-    pub(super) fn show_metrics(&self) -> Result<Response<Body>, Problem> {
+    pub(super) fn show_metrics(&self, _: &Incoming<'_>) -> Answer {
         let metrics = self.metrics.text(self.sessions.count(), &self.scale);
         Ok(text(200, "text/plain; version=0.0.4", metrics))
     }
 
-    pub(super) fn list_worlds(&self) -> Result<Reply<WorldList>, Problem> {
-        Ok(Reply::new(WorldList { worlds: self.worlds.all().iter().map(summary).collect() }))
+    pub(super) fn list_worlds(&self, _: &Incoming<'_>) -> Answer {
+        Ok(reply(200, &WorldList { worlds: self.worlds.all().iter().map(summary).collect() }))
     }
 
-    pub(super) fn show_world(&self, PathId(id): PathId) -> Result<Reply<WorldDetail>, Problem> {
+    pub(super) fn show_world(&self, request: &Incoming<'_>) -> Answer {
+        let id = request.id;
         let missing =
-            |_| Problem::new(404, format!("no world has the name {}; see /v1/worlds", quoted(&id, 60)));
-        let served = self.worlds.named(&id).map_err(missing)?;
+            |_| Problem::new(404, format!("no world has the name {}; see /v1/worlds", quoted(id, 60)));
+        let served = self.worlds.named(id).map_err(missing)?;
         let ready = served.ready()?;
         let world = ready.world();
         let resources = world.resources.iter().map(|resource| ResourceSummary {
@@ -99,18 +99,21 @@ impl App {
         });
         let WorldSummary { id, title, domains, seed, benchmark, .. } = summary(served);
         let (resources, apis, hash) = (resources.collect(), apis.collect(), ready.hash.clone());
-        Ok(Reply::new(WorldDetail { id, title, domains, resources, apis, seed, benchmark, hash }))
+        Ok(reply(200, &WorldDetail { id, title, domains, resources, apis, seed, benchmark, hash }))
     }
 
-    pub(super) fn list_tasks(&self, page: Page) -> Result<Paged<Reply<TaskList>>, Problem> {
+    pub(super) fn list_tasks(&self, request: &Incoming<'_>) -> Answer {
+        let page = request.page()?;
         let (total, tasks) = match &self.tasks {
             Some(tasks) => (tasks.count(), tasks.list(page.offset, page.limit)),
             None => (0, Vec::new()),
         };
-        Ok(Paged { answer: Reply::new(TaskList { total, offset: page.offset, tasks }), page, total })
+        let list = reply(200, &TaskList { total, offset: page.offset, tasks });
+        Ok(add_links(list, request, page, total))
     }
 
-    pub(super) fn list_sessions(&self, page: Page) -> Result<Paged<Reply<SessionList>>, Problem> {
+    pub(super) fn list_sessions(&self, request: &Incoming<'_>) -> Answer {
+        let page = request.page()?;
         let all = self.sessions.all();
         let shown = all.iter().skip(page.offset).take(page.limit).map(|slot| {
             let live = lock(slot);
@@ -118,13 +121,14 @@ impl App {
         });
         let total = all.len();
         let list = SessionList { total, offset: page.offset, sessions: shown.collect() };
-        Ok(Paged { answer: Reply::new(list), page, total })
+        Ok(add_links(reply(200, &list), request, page, total))
     }
 
     /// A page of a session's calls.
-    pub(super) fn show_log(&self, slot: Arc<Slot>, page: Page) -> Result<Paged<Written<Log>>, Problem> {
+    pub(super) fn show_log(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let page = request.page()?;
         let Page { offset, limit } = page;
-        let mut live = lock(&slot);
+        let mut live = lock(slot);
         self.recall(&mut live)?;
         let world = live.world.world();
         let total = live.session.calls();
@@ -141,13 +145,11 @@ impl App {
             shown.push_str(&entry);
         }
         shown.push_str("]}");
-        Ok(Paged { answer: Written::new(text(200, "application/json", shown)), page, total })
+        Ok(add_links(text(200, "application/json", shown), request, page, total))
     }
 
-    pub(super) fn find_apis(
-        &self,
-        JsonBody(request): JsonBody<SearchRequest>,
-    ) -> Result<Reply<SearchReply>, Problem> {
+    pub(super) fn find_apis(&self, request: &Incoming<'_>) -> Answer {
+        let request: SearchRequest = request.json()?;
         if let Some(world) = &request.world {
             self.worlds.named(world)?;
         }
@@ -164,16 +166,13 @@ impl App {
             by: request.by.as_deref().map(search_by).transpose()?.unwrap_or_default(),
         };
         let hits = self.search.search(query).map_err(|error| Problem::new(500, error.to_string()))?;
-        Ok(Reply::new(SearchReply { hits: json!(hits) }))
+        Ok(reply(200, &SearchReply { hits: json!(hits) }))
     }
 
     /// Records of a session.
-    pub(super) fn show_state(
-        &self,
-        slot: Arc<Slot>,
-        Query(query): Query<StateQuery>,
-    ) -> Result<Reply<State>, Problem> {
-        let live = lock(&slot);
+    pub(super) fn show_state(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let query: StateQuery = request.query()?;
+        let live = lock(slot);
         let world = live.world.world();
         if let Some(name) = &query.resource
             && world.resource_named(name).is_none()
@@ -182,13 +181,13 @@ impl App {
             let expected = format!("one of {}", names.join(", "));
             return Err(Problem::about("resource", &expected, format!("`{name}`")));
         }
-        Ok(Reply::new(view::state(&live, query.resource.as_deref())))
+        Ok(reply(200, &view::state(&live, query.resource.as_deref())))
     }
 
     /// The differences from a session's start.
-    pub(super) fn show_diff(&self, slot: Arc<Slot>) -> Result<Reply<Diff>, Problem> {
-        let live = lock(&slot);
-        Ok(Reply::new(Diff { changes: view::changes(live.world.world(), &live.session.diff()) }))
+    pub(super) fn show_diff(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let live = lock(slot);
+        Ok(reply(200, &Diff { changes: view::changes(live.world.world(), &live.session.diff()) }))
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::http::Response;
 use diorama_seeds::value::Instant;
 use serde_json::Value as Json;
 
 use super::after::{After, Saved};
 use super::app::App;
-use super::handler::{JsonBody, NoContent, Reply};
-use super::problem::Problem;
-use super::reply_types::{NewSessions, SessionAccess, SessionView};
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
+use super::reply_types::{NewSessions, SessionAccess};
 use super::request_types::{
     ClockRequest, CreateRequest, ForkRequest, HeartbeatRequest, MAX_COPIES, MAX_LEASE_SECONDS,
 };
@@ -27,10 +29,8 @@ use crate::fault::{Faults, Rule};
 use crate::session::{Session, SessionOptions};
 
 impl App {
-    pub(super) fn create(
-        &self,
-        JsonBody(request): JsonBody<CreateRequest>,
-    ) -> Result<Reply<NewSessions, 201>, Problem> {
+    pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {
+        let request: CreateRequest = request.json()?;
         let copies = copies(request.n)?;
         let places = self.sessions.reserve(copies as usize)?;
         let faults = faults(request.faults.unwrap_or_default())?;
@@ -92,12 +92,7 @@ impl App {
     }
 
     /// Adds sessions, and says how to reach them.
-    fn add(
-        &self,
-        places: Places<'_>,
-        new: Vec<Live>,
-        saved: Option<Saved>,
-    ) -> Result<Reply<NewSessions, 201>, Problem> {
+    fn add(&self, places: Places<'_>, new: Vec<Live>, saved: Option<Saved>) -> Answer {
         let access = |live: &Live| SessionAccess {
             id: live.id.clone(),
             base_url: self.base_url(&live.id),
@@ -109,18 +104,15 @@ impl App {
         let made = new.len();
         places.take(new, self.now_ms());
         self.metrics.created(made);
-        Ok(Reply::saving(NewSessions { first, token, sessions }, saved))
+        Ok(After::saving(saved).on(reply(201, &NewSessions { first, token, sessions })))
     }
 
-    pub(super) fn fork(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(request): JsonBody<ForkRequest>,
-    ) -> Result<Reply<NewSessions, 201>, Problem> {
+    pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: ForkRequest = request.json()?;
         let copies = copies(request.n)?;
         let places = self.sessions.reserve(copies as usize)?;
         let (forks, saved) = {
-            let mut live = held(&slot)?;
+            let mut live = held(slot)?;
             if request.at.is_some() {
                 self.recall(&mut live)?;
             }
@@ -138,17 +130,17 @@ impl App {
         self.add(places, forks, saved)
     }
 
-    pub(super) fn show_session(&self, slot: Arc<Slot>) -> Result<Reply<SessionView>, Problem> {
-        Ok(self.shown(&lock(&slot), None))
+    pub(super) fn show_session(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        Ok(self.shown(&lock(slot), None))
     }
 
-    /// The reply that shows a session, once its event is on the disk.
-    fn shown(&self, live: &Live, saved: Option<Saved>) -> Reply<SessionView> {
-        Reply::saving(view::session(live, self.base_url(&live.id)), saved)
+    /// The response that shows a session, once its event is on the disk.
+    fn shown(&self, live: &Live, saved: Option<Saved>) -> Response<Body> {
+        After::saving(saved).on(reply(200, &view::session(live, self.base_url(&live.id))))
     }
 
-    pub(super) fn delete(&self, slot: Arc<Slot>) -> Result<NoContent, Problem> {
-        Ok(NoContent(After::saving(self.close(&slot)?)))
+    pub(super) fn delete(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        Ok(After::saving(self.close(slot)?).on(text(204, "application/json", String::new())))
     }
 
     /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
@@ -164,8 +156,8 @@ impl App {
         Ok(saved)
     }
 
-    pub(super) fn reset(&self, slot: Arc<Slot>) -> Result<Reply<SessionView>, Problem> {
-        let mut live = held(&slot)?;
+    pub(super) fn reset(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let mut live = held(slot)?;
         let saved = match &self.store {
             Some(store) => store.reset(&live).map_err(|error| unwritten(&error))?,
             None => None,
@@ -174,12 +166,9 @@ impl App {
         Ok(self.shown(&live, saved))
     }
 
-    pub(super) fn set_clock(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(request): JsonBody<ClockRequest>,
-    ) -> Result<Reply<SessionView>, Problem> {
-        let mut live = lock(&slot);
+    pub(super) fn set_clock(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: ClockRequest = request.json()?;
+        let mut live = lock(slot);
         live.takes_calls(&self.settings, &self.scale)?;
         let clock = clock_of(&live.world, &request.clock)?;
         let saved = self.note(&mut live, &Event::Clock(clock.0))?;
@@ -188,12 +177,9 @@ impl App {
     }
 
     /// The lease begins anew with every request; this one can also change how long it is.
-    pub(super) fn heartbeat(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(request): JsonBody<HeartbeatRequest>,
-    ) -> Result<Reply<SessionView>, Problem> {
-        let mut live = held(&slot)?;
+    pub(super) fn heartbeat(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: HeartbeatRequest = request.json()?;
+        let mut live = held(slot)?;
         let mut saved = None;
         if let Some(lease_ms) = lease_ms(request.lease_seconds)? {
             let before = std::mem::replace(&mut live.lease_ms, lease_ms);

@@ -1,7 +1,7 @@
 //! From a request to its route: which one it is, who may use it, and its answer.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use axum::body::Body;
 use axum::http::header::HOST;
@@ -12,11 +12,12 @@ use super::app::App;
 use super::auth::same;
 use super::incoming::{Access, Incoming};
 use super::negotiate::{check_accept, finish, options};
-use super::problem::{Problem, not_allowed};
-use super::route::Route;
+use super::problem::{Answer, Problem, not_allowed};
+use super::route::{Handler, Route};
 use super::routes::route_of;
 use super::sessions::Slot;
 use super::target::{Place, Target};
+use super::text::pairs;
 
 /// The header that carries the control token; `Authorization` belongs to the worlds.
 pub(super) const CONTROL_HEADER: &str = "diorama-token";
@@ -27,7 +28,7 @@ impl App {
     pub fn respond(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
         let target = Target::of(uri.path());
         let (id, access, document) = (&*target.id, target.access(), target.document);
-        let gone = &Arc::default();
+        let gone = &AtomicBool::new(false);
         self.answer(target.place, &Incoming { method, uri, headers, body, id, access, document, gone })
     }
 
@@ -53,16 +54,18 @@ impl App {
         finish(request, response, || self.requests.fetch_add(1, Relaxed))
     }
 
-    fn server_request(
-        &self,
-        routes: &'static [Route],
-        request: &Incoming<'_>,
-    ) -> Result<Response<Body>, Problem> {
+    fn server_request(&self, routes: &'static [Route], request: &Incoming<'_>) -> Answer {
         check_accept(request, routes.first().map_or(&[], |route| route.kinds))?;
         if let Some(route) = route_of(routes, request.method) {
-            request.query()?;
-            let slot = self.admit(route, request)?;
-            return (route.handler)(self, request, slot.as_ref());
+            if pairs(request.uri.query().unwrap_or_default()).is_none() {
+                let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
+                return Err(Problem::new(400, detail));
+            }
+            return match (&route.handler, self.admit(route, request)?) {
+                (Handler::Server(handler), _) => handler(self, request),
+                (Handler::Session(handler), Some(slot)) => handler(self, &slot, request),
+                (Handler::Session(_), None) => Err(Problem::new(500, "the route has no session")),
+            };
         }
         let mut allow: Vec<&str> = routes.iter().map(|route| route.method).collect();
         if allow.contains(&"GET") {

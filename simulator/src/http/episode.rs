@@ -9,9 +9,9 @@ use serde_json::{Map, Value as Json, json};
 use super::after::After;
 use super::app::App;
 use super::batch::called;
-use super::handler::{JsonBody, Reply, Written};
-use super::problem::{Problem, reply, text};
-use super::reply_types::{CallReply, GradeReply, Hindrance, MessageReply, TaskView, Tools};
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
+use super::reply_types::{GradeReply, Hindrance, MessageReply, TaskView, Tools};
 use super::request_types::{CallRequest, GradeRequest, MessageRequest};
 use super::sessions::{Live, Slot, held, lock};
 use super::store::Event;
@@ -27,33 +27,27 @@ const MAX_EXCHANGES: usize = 1_000;
 
 impl App {
     /// Calls an API by name.
-    pub(super) fn call(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(CallRequest { api, arguments }): JsonBody<CallRequest>,
-    ) -> Result<Written<CallReply>, Problem> {
-        let mut live = lock(&slot);
+    pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let CallRequest { api, arguments } = request.json()?;
+        let mut live = lock(slot);
         if api == FINISH && live.finishes() {
             let (status, body, after) = self.finish_by_call(&mut live, arguments);
             let body = called(status, |out| out.push_str(&body.to_string()));
-            return Ok(Written::new(after.on(text(200, "application/json", body))));
+            return Ok(after.on(text(200, "application/json", body)));
         }
         let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
         let body =
             called(entry.reply.status, |out| entry.reply.body.write_json(out, &live.world.world().zone));
         drop(live);
-        Ok(Written::new(after.on(text(200, "application/json", body))))
+        Ok(after.on(text(200, "application/json", body)))
     }
 
     /// Ends the episode; a second call repeats the result.
-    pub(super) fn grade(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(last): JsonBody<GradeRequest>,
-    ) -> Result<Written<GradeReply>, Problem> {
-        let mut live = held(&slot)?;
+    pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let last: GradeRequest = request.json()?;
+        let mut live = held(slot)?;
         if let Some(grade) = &live.grade {
-            return Ok(Written::new(reply(200, grade)));
+            return Ok(reply(200, grade));
         }
         let task = task_of(&live)?;
         let unfit = |error| {
@@ -85,25 +79,20 @@ impl App {
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
         live.grade = Some(shown.clone());
-        Ok(Written::new(After::saving(saved).on(reply(200, &shown))))
+        Ok(After::saving(saved).on(reply(200, &shown)))
     }
 
     /// The user's reply to a message; null when they have nothing more to say.
-    pub(super) fn message(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(request): JsonBody<MessageRequest>,
-    ) -> Result<Reply<MessageReply>, Problem> {
-        self.hear(&mut lock(&slot), &request.content, Given::default())
+    pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: MessageRequest = request.json()?;
+        let (shown, after) = self.hear(&mut lock(slot), &request.content, Given::default())?;
+        Ok(after.on(reply(200, &shown)))
     }
 
     /// Ends the goal that is open, with its outcome; the user's next words open another.
-    pub(super) fn finish(
-        &self,
-        slot: Arc<Slot>,
-        JsonBody(end): JsonBody<Finish>,
-    ) -> Result<Reply<MessageReply>, Problem> {
-        self.end(&mut lock(&slot), end)
+    pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let (shown, after) = self.end(&mut lock(slot), request.json()?)?;
+        Ok(after.on(reply(200, &shown)))
     }
 
     /// The same, called like an API: status, body, and what is still to do.
@@ -112,15 +101,12 @@ impl App {
         let end = serde_json::from_value(Json::Object(arguments));
         let end = end.map_err(|error| Problem::new(422, format!("found {error}, expected {expected}")));
         match end.and_then(|end| self.end(live, end)) {
-            Ok(reply) => {
-                let (body, after) = reply.into_parts();
-                (200, json!(body), after)
-            }
+            Ok((shown, after)) => (200, json!(shown), after),
             Err(problem) => (problem.status(), problem.body(), After::default()),
         }
     }
 
-    fn end(&self, live: &mut Live, end: Finish) -> Result<Reply<MessageReply>, Problem> {
+    fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = task_of(live)?;
         let stage = live.said.progress().stage as usize;
         ending::check(&end.facts, &task.checks, stage)
@@ -129,11 +115,11 @@ impl App {
         self.hear(live, &message, given)
     }
 
-    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<Reply<MessageReply>, Problem> {
+    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = task_of(live)?;
         if live.said.is_over() {
-            return Ok(Reply::new(MessageReply { content: None, done: true, finish: None }));
+            return Ok((MessageReply { content: None, done: true, finish: None }, After::default()));
         }
         if live.said.exchanges().len() >= MAX_EXCHANGES {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
@@ -149,28 +135,25 @@ impl App {
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
         live.weigh_all();
-        Ok(Reply::saving(shown, saved))
+        Ok((shown, After::saving(saved)))
     }
 
     /// The task as a user would put it: never reference calls, checks or what the user will say later.
-    pub(super) fn show_task(&self, slot: Arc<Slot>) -> Result<Reply<TaskView>, Problem> {
-        let live = lock(&slot);
+    pub(super) fn show_task(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let live = lock(slot);
         let task = task_of(&live)?;
         let mut tools = live.world.base.shown_tools(&task.visible);
         let finish = live.finish_tool();
         tools.extend(&finish);
-        Ok(Reply::new(TaskView {
-            id: task.id.clone(),
-            system: task.system.clone(),
-            user: task.script.opening().to_owned(),
-            tools: tools.into_iter().cloned().collect(),
-        }))
+        let (id, system) = (task.id.clone(), task.system.clone());
+        let (user, tools) = (task.script.opening().to_owned(), tools.into_iter().cloned().collect());
+        Ok(reply(200, &TaskView { id, system, user, tools }))
     }
 
     /// Every tool that the session of a task can come to call, for trainers that fix tools per class: the tools that
     /// searches would show one by one, in one list. Not in the agent API, where finding them is part of the task.
-    pub(super) fn show_tools(&self, slot: Arc<Slot>) -> Result<Reply<Tools>, Problem> {
-        let live = lock(&slot);
+    pub(super) fn show_tools(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let live = lock(slot);
         let task = task_of(&live)?;
         let base = &live.world.base;
         let searches = task.visible.is_empty();
@@ -182,7 +165,7 @@ impl App {
         let finish = live.finish_tool();
         tools.extend(&finish);
         let (id, world) = (task.id.clone(), task.world.clone());
-        Ok(Reply::new(Tools { id, world, searches, tools: tools.into_iter().cloned().collect() }))
+        Ok(reply(200, &Tools { id, world, searches, tools: tools.into_iter().cloned().collect() }))
     }
 }
 

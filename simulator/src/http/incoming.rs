@@ -1,15 +1,16 @@
 //! A request whose body has been read, and how its parts are read strictly.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use axum::http::header::ORIGIN;
 use axum::http::{HeaderMap, Method, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
+use serde_json::{Map, Value as Json};
 
 use super::misread;
 use super::problem::Problem;
+use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
 use super::text::{decode, pairs};
 
 /// A request whose body has been read.
@@ -25,7 +26,7 @@ pub(super) struct Incoming<'a> {
     /// The format of the OpenAPI document that the path names, if it names one.
     pub(super) document: Option<Format>,
     /// True once the sender has left.
-    pub(super) gone: &'a Arc<AtomicBool>,
+    pub(super) gone: &'a AtomicBool,
 }
 
 /// The callers that may use a path.
@@ -90,15 +91,36 @@ impl Incoming<'_> {
         Err(Problem::new(415, detail).with("expected", "application/json"))
     }
 
-    /// The pairs of the query string.
-    ///
-    /// # Errors
-    /// When it is not UTF-8.
-    pub(super) fn query(&self) -> Result<form_urlencoded::Parse<'_>, Problem> {
-        pairs(self.uri.query().unwrap_or_default()).ok_or_else(|| {
-            Problem::new(400, "the query string: expected percent-encoded UTF-8, found other bytes")
-        })
+    /// The query string as a type. Of a name that is given twice the first value counts; unknown names are ignored.
+    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T, Problem> {
+        let mut members = Map::new();
+        for (name, value) in pairs(self.uri.query().unwrap_or_default()).into_iter().flatten() {
+            members.entry(name).or_insert_with(|| Json::from(value));
+        }
+        let read = serde_json::from_value(Json::Object(members));
+        read.map_err(|error| Problem::new(422, format!("the query string: {error}")))
     }
+
+    /// The page of a list that the query string names.
+    pub(super) fn page(&self) -> Result<Page, Problem> {
+        let PageQuery { offset, limit } = self.query()?;
+        let number = |name: &str, given: Option<String>, default: usize, most: usize| {
+            let Some(text) = given else { return Ok(default) };
+            let number = text.parse().ok().filter(|number| *number <= most);
+            number.ok_or_else(|| {
+                Problem::about(name, &format!("a whole number up to {most}"), format!("`{text}`"))
+            })
+        };
+        let offset = number("offset", offset, 0, MAX_OFFSET)?;
+        Ok(Page { offset, limit: number("limit", limit, DEFAULT_PAGE_ITEMS, MAX_PAGE_ITEMS)? })
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    pub(super) offset: usize,
+    pub(super) limit: usize,
 }
 
 /// The media type of a request's body, in lower case and without parameters.

@@ -9,7 +9,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, Response};
 use hyper::body::Body as _;
 
-use super::incoming::{Access, Format, Incoming};
+use super::incoming::{Access, Format, Incoming, Page};
 use super::problem::{Problem, text};
 
 /// The header that carries a request's id.
@@ -86,14 +86,14 @@ pub(super) fn options(allow: &str) -> Response<Body> {
     response
 }
 
-/// Adds links to the pages beside the page of a list at this path.
+/// Adds links to the pages beside this one of a list of `total` items.
 pub(super) fn add_links(
     mut response: Response<Body>,
-    path: &str,
-    offset: usize,
-    limit: usize,
+    request: &Incoming<'_>,
+    Page { offset, limit }: Page,
     total: usize,
 ) -> Response<Body> {
+    let path = request.uri.path();
     let mut links = Vec::new();
     let mut link = |offset: usize, rel: &str| {
         links.push(format!("<{path}?offset={offset}&limit={limit}>; rel=\"{rel}\""));

@@ -12,6 +12,9 @@ use crate::engine::refusal::Refusal;
 /// The media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
+/// The response of a handler, or the problem in its place.
+pub(super) type Answer = Result<Response<Body>, Problem>;
+
 /// An error that a caller is told about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {

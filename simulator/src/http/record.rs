@@ -6,15 +6,13 @@ mod form;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use serde_json::{Value as Json, json};
 
 use self::form::Form;
 use super::app::App;
-use super::handler::Query;
-use super::problem::{Problem, reply, text};
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
 use super::request_types::{EXPORT_FORMATS, ExportQuery};
 use super::sessions::{Live, Slot, lock};
 use super::step::Room;
@@ -23,13 +21,10 @@ use crate::session::LogEntry;
 
 impl App {
     /// A session's log in the form that the query names.
-    pub(super) fn export(
-        &self,
-        slot: Arc<Slot>,
-        Query(query): Query<ExportQuery>,
-    ) -> Result<Response<Body>, Problem> {
+    pub(super) fn export(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let query: ExportQuery = request.query()?;
         let format = query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]);
-        let mut live = lock(&slot);
+        let mut live = lock(slot);
         self.recall(&mut live)?;
         let base = self.base_url(&live.id);
         let by_name = format!("{}/v1/sessions/{}/call", self.settings.public_url, live.id);

@@ -1,8 +1,5 @@
 //! Bodies and query strings that the server's own API takes, and their bounds. The OpenAPI document has their schemas.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
 use diorama_seeds::ending::Answers;
 use diorama_seeds::task::{Outcome, RefusalClass};
 use schemars::JsonSchema;
@@ -21,6 +18,8 @@ pub(super) const MAX_COPIES: u32 = 10_000;
 pub(super) const MAX_LEASE_SECONDS: u64 = 34_560_000;
 /// Items on a page of a list, and hits of a search.
 pub(super) const MAX_PAGE_ITEMS: usize = 1_000;
+/// Items on a page of a list, unless the request says otherwise.
+pub(super) const DEFAULT_PAGE_ITEMS: usize = 100;
 /// The greatest position at which a page may begin: the greatest integer of many JSON readers.
 pub(super) const MAX_OFFSET: usize = i64::MAX as usize;
 /// Formats of an export. The first is the default.
@@ -161,6 +160,7 @@ pub(super) struct MessageRequest {
 /// A proposed task with a proposed solution: `diorama schema candidate` has the whole form.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("required" = ["candidate", "stages"]))]
+#[schemars(rename = "Candidate")]
 pub(super) struct CandidateHead {
     pub(super) world: Option<String>,
     #[serde(default, rename = "candidate")]
@@ -169,13 +169,6 @@ pub(super) struct CandidateHead {
     #[serde(default, rename = "stages")]
     #[schemars(with = "Vec<Map<String, Json>>", length(min = 1))]
     _stages: Json,
-}
-
-/// A candidate's world, its whole text, and whether its sender has left.
-pub(super) struct CandidateRequest {
-    pub(super) world: Option<String>,
-    pub(super) text: Vec<u8>,
-    pub(super) gone: Arc<AtomicBool>,
 }
 
 #[derive(Deserialize, JsonSchema)]

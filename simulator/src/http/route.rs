@@ -1,18 +1,11 @@
-//! A route of the server itself: who may use it, what answers it, how.
+//! A route of the server itself: who may use it, what answers it, and how the OpenAPI document describes it.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::http::Response;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::app::App;
-use super::handler::{Handle, Operation, Schemas};
 use super::incoming::{Access, Incoming};
-use super::problem::Problem;
+use super::problem::Answer;
 use super::sessions::Slot;
-
-type Handler =
-    dyn Fn(&App, &Incoming<'_>, Option<&Arc<Slot>>) -> Result<Response<Body>, Problem> + Send + Sync;
 
 /// A route of the server itself.
 pub(super) struct Route {
@@ -22,15 +15,29 @@ pub(super) struct Route {
     /// The operation's id in the OpenAPI document.
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
-    pub(super) handler: Box<Handler>,
-    pub(super) describe: fn(&mut Schemas) -> Operation,
+    pub(super) handler: Handler,
+    pub(super) request: Option<Described>,
+    pub(super) query: Option<Described>,
+    pub(super) reply: Option<Described>,
+    /// The status of a success.
+    pub(super) status: u16,
     /// The media types of its replies.
     pub(super) kinds: &'static [&'static str],
-    /// Statuses of problems, beside those that follow from the types of its handler.
+    /// Statuses of problems, beside those that all such routes have.
     pub(super) problems: &'static [u16],
     pub(super) cost: Cost,
     /// True if it is answered however much the server holds: it tells of the server, or makes room.
     pub(super) always: bool,
+}
+
+/// The schema of a type.
+pub(super) type Described = fn(&mut SchemaGenerator) -> Schema;
+
+/// A function that answers requests.
+pub(super) enum Handler {
+    Server(fn(&App, &Incoming<'_>) -> Answer),
+    /// The path names a session.
+    Session(fn(&App, &Slot, &Incoming<'_>) -> Answer),
 }
 
 /// How much work a route is.
@@ -58,12 +65,13 @@ impl Cost {
 }
 
 impl Route {
-    pub(super) fn new<A, H: Handle<A>>(
+    /// A route of the admin API that replies with JSON.
+    pub(super) const fn new(
         method: &'static str,
         path: &'static str,
         id: &'static str,
         summary: &'static str,
-        handler: H,
+        handler: Handler,
     ) -> Self {
         Self {
             method,
@@ -71,8 +79,11 @@ impl Route {
             access: Access::Admin,
             id,
             summary,
-            handler: Box::new(move |app, request, slot| handler.handle(app, request, slot)),
-            describe: H::describe,
+            handler,
+            request: None,
+            query: None,
+            reply: None,
+            status: 200,
             kinds: &["application/json"],
             problems: &[],
             cost: Cost::Slow,
@@ -80,33 +91,44 @@ impl Route {
         }
     }
 
-    pub(super) fn open_to(mut self, access: Access) -> Self {
-        self.access = access;
-        self
+    pub(super) fn takes<T: JsonSchema>(self) -> Self {
+        Self { request: Some(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
-    pub(super) fn kinds(mut self, kinds: &'static [&'static str]) -> Self {
-        self.kinds = kinds;
-        self
+    pub(super) fn queried_by<T: JsonSchema>(self) -> Self {
+        Self { query: Some(T::json_schema), ..self }
     }
 
-    pub(super) fn problems(mut self, problems: &'static [u16]) -> Self {
-        self.problems = problems;
-        self
+    pub(super) fn gives<T: JsonSchema>(self) -> Self {
+        Self { reply: Some(SchemaGenerator::subschema_for::<T>), ..self }
     }
 
-    pub(super) fn cost(mut self, cost: Cost) -> Self {
-        self.cost = cost;
-        self
+    pub(super) fn of_kinds(self, kinds: &'static [&'static str]) -> Self {
+        Self { kinds, ..self.gives::<serde_json::Value>() }
     }
 
-    pub(super) fn always(mut self) -> Self {
-        self.always = true;
-        self
+    pub(super) fn open_to(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    pub(super) fn status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(super) fn problems(self, problems: &'static [u16]) -> Self {
+        Self { problems, ..self }
+    }
+
+    pub(super) fn cost(self, cost: Cost) -> Self {
+        Self { cost, ..self }
+    }
+
+    pub(super) fn always(self) -> Self {
+        Self { always: true, ..self }
     }
 
     /// Returns true if its path names a session.
-    pub(super) fn has_session(&self) -> bool {
-        self.path.starts_with("/v1/sessions/{id}")
+    pub(super) const fn has_session(&self) -> bool {
+        matches!(self.handler, Handler::Session(_))
     }
 }
