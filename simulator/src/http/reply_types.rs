@@ -148,6 +148,7 @@ pub(super) struct State {
     pub(super) clock: String,
     pub(super) state_hash: String,
     /// Records by resource.
+    #[schemars(with = "BTreeMap<String, Vec<Map<String, Json>>>")]
     pub(super) resources: Map<String, Json>,
 }
 
@@ -249,6 +250,7 @@ enum BatchResult {
         withheld: Option<bool>,
         /// Seconds after which to ask again.
         #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "u32")]
         retry_after: Option<u32>,
     },
     Dropped {
