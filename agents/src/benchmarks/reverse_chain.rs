@@ -1,7 +1,7 @@
 //! The compositional multi-tool tasks of Reverse Chain (Zhang et al., 2023): plans that are held against labels.
 //!
 //! No call is executed: what an agent calls is answered by stand-ins, and what it calls with one of them is a call inside a
-//! call. So any agent that acts can be measured by its plan. `diorama export --format reverse-chain` writes the same form.
+//! call. So any agent that acts can be measured by its plan. `diorama dataset export --format reverse-chain` writes the same form.
 
 mod plan_only;
 

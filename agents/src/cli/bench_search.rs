@@ -9,7 +9,8 @@ use clap::Args;
 use diorama_output::folder::Folder;
 use diorama_seeds::materialise::Source;
 use diorama_simulator::embed::{Embedder, embedded};
-use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, SearchBy, SearchError, entries};
+use diorama_simulator::engine::tools::SearchVersion;
+use diorama_simulator::search::{ApiEntry, ApiIndex, ApiQuery, SearchBy, SearchError, ToolFinder, entries};
 use serde_json::{Map, Value as Json, json};
 
 use super::embedder::EmbedderArguments;
@@ -42,6 +43,9 @@ pub struct BenchSearch {
     pub inputs: Inputs,
 }
 
+/// Hits that a search is asked for.
+const MOST_HITS: usize = CUTS[CUTS.len() - 1];
+
 /// A way of searching and what it got.
 struct Method {
     name: String,
@@ -58,6 +62,7 @@ impl BenchSearch {
         let material = self.material(streams)?;
         let own: Arc<dyn Embedder> = embedded().map_err(SearchError::from)?;
         let mut methods = run(&material, own, "", &SearchBy::ALL)?;
+        methods.push(session(&material)?);
         if let Some(full) = self.embedder.full()? {
             let ways = [SearchBy::Meaning, SearchBy::Fused, SearchBy::FusedAndNeeds];
             methods.extend(run(&material, full, "model ", &ways)?);
@@ -103,26 +108,39 @@ fn run(
     ways: &[SearchBy],
 ) -> Result<Vec<Method>, CliError> {
     let index = ApiIndex::new(material.pool.clone(), embedder)?;
-    let bar = terminal::bar((ways.len() * material.cases.len()) as u64, "searches");
-    let mut methods = Vec::new();
-    for by in ways {
-        let mut measured = Measured::default();
-        let mut micros = Vec::new();
-        for case in &material.cases {
-            let started = Instant::now();
-            let query =
-                ApiQuery { text: &case.query, k: CUTS[CUTS.len() - 1], by: *by, ..ApiQuery::default() };
-            let found = index.positions(query)?;
-            micros.push(started.elapsed().as_secs_f64() * 1e6);
-            measured.add(case, &found);
-            bar.inc(1);
-        }
-        micros.sort_by(f64::total_cmp);
-        let micros = micros.get(micros.len() / 2).copied().unwrap_or(0.0);
-        methods.push(Method { name: format!("{prefix}{}", by.name()), measured, micros });
+    let method = |by: &SearchBy| {
+        let query = ApiQuery { k: MOST_HITS, by: *by, ..ApiQuery::default() };
+        method(material, format!("{prefix}{}", by.name()), |text| index.positions(ApiQuery { text, ..query }))
+    };
+    ways.iter().map(method).collect()
+}
+
+/// What `ToolSearcher` finds, had one world all APIs of the pool.
+fn session(material: &Material) -> Result<Method, CliError> {
+    let finder = ToolFinder::new(material.pool.clone())?;
+    let found =
+        |text: &str| finder.found(text, MOST_HITS).into_iter().map(|(position, _)| position).collect();
+    method(material, SearchVersion::default().name().to_owned(), |text| Ok(found(text)))
+}
+
+fn method(
+    material: &Material,
+    name: String,
+    search: impl Fn(&str) -> Result<Vec<usize>, SearchError>,
+) -> Result<Method, CliError> {
+    let bar = terminal::bar(material.cases.len() as u64, "searches");
+    let mut measured = Measured::default();
+    let mut micros = Vec::new();
+    for case in &material.cases {
+        let started = Instant::now();
+        let found = search(&case.query)?;
+        micros.push(started.elapsed().as_secs_f64() * 1e6);
+        measured.add(case, &found);
+        bar.inc(1);
     }
     bar.finish_and_clear();
-    Ok(methods)
+    micros.sort_by(f64::total_cmp);
+    Ok(Method { name, measured, micros: micros.get(micros.len() / 2).copied().unwrap_or(0.0) })
 }
 
 fn report(material: &Material, methods: &[Method], baseline: usize) -> Json {

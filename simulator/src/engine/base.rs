@@ -21,7 +21,7 @@ use super::names::{
     resources_by_noun,
 };
 use super::overlay::Table;
-use super::tools::{SearchVersion, TOOL_SEARCHER, ToolIndex};
+use super::tools::{TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
 #[derive(Debug)]
@@ -42,7 +42,6 @@ pub struct Base {
     pub(super) by_key_name: HashMap<String, ResourceId>,
     /// The resource of whoever asks, for members of replies.
     pub(super) caller: Option<ResourceId>,
-    search: SearchVersion,
     budget: u64,
 }
 
@@ -105,15 +104,7 @@ impl Base {
     ///
     /// # Errors
     /// [`BaseError`] where records have the wrong width, keys repeat or API names repeat.
-    pub fn new(world: World) -> Result<Arc<Self>, BaseError> {
-        Self::with_search(world, SearchVersion::default())
-    }
-
-    /// Freezes a world whose sessions search for tools by this version, unless they ask for another.
-    ///
-    /// # Errors
-    /// As [`Base::new`].
-    pub fn with_search(mut world: World, search: SearchVersion) -> Result<Arc<Self>, BaseError> {
+    pub fn new(mut world: World) -> Result<Arc<Self>, BaseError> {
         let mut apis = FxHashMap::default();
         for (position, api) in world.apis.iter().enumerate() {
             let taken = apis.insert(api.name.clone(), ApiId(position as u16)).is_some();
@@ -174,16 +165,9 @@ impl Base {
             by_key_name: resources_by_key_name(&world.resources),
             parts: parts_by_noun(&world.resources),
             caller: caller_resource(&world.apis),
-            search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
-    }
-
-    /// The version of the search that `ToolSearcher` does in its sessions.
-    #[must_use]
-    pub const fn search(&self) -> SearchVersion {
-        self.search
     }
 
     /// The world.
