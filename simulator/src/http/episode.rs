@@ -65,16 +65,16 @@ impl App {
         let beside = Given { outcome: last.outcome, reason: last.reason, about: last.about, facts };
         let last = given.then_some((&*answer, beside));
         let endings = live.said.endings(&task.script, last, log.len(), answers);
-        let stages = endings.stages();
+        let goals = endings.goals();
         let grade = prepared.grade(&Attempt {
             base: &live.world.base,
             initial: live.session.initial(),
             last: live.session.state(),
             log: &log,
-            stages: &stages,
+            goals: &goals,
         });
         let success = grade.success;
-        let shown = grade_reply(grade, &log, progress(&live, &prepared, &log, &stages));
+        let shown = grade_reply(grade, &log, progress(&live, &prepared, &log, &goals));
         let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
         self.metrics.graded(success);
@@ -108,8 +108,8 @@ impl App {
 
     fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = task_of(live)?;
-        let stage = live.said.progress().stage as usize;
-        ending::check(&end.facts, &task.checks, stage)
+        let goal = live.said.progress().goal as usize;
+        ending::check(&end.facts, &task.checks, goal)
             .map_err(|error| Problem::new(422, error.to_string()).with("parameter", "facts"))?;
         let (message, given) = Given::of(end);
         self.hear(live, &message, given)
@@ -130,7 +130,7 @@ impl App {
         let done = exchange.progress.over;
         // Another goal has opened, which asks for other facts.
         let opened = exchange.ends && !done && live.finishes();
-        let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.stage as usize));
+        let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
         let shown = MessageReply { content: exchange.answer.clone(), done, finish };
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
@@ -175,11 +175,11 @@ fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
 }
 
 /// The verdicts on the records after each call: how far the episode got, and when.
-fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[Ended<'_>]) -> Vec<Json> {
+fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], goals: &[Ended<'_>]) -> Vec<Json> {
     let mut replay = live.session.fork();
     replay.reset();
     let silent: Vec<Ended<'_>> =
-        stages.iter().map(|stage| Ended { answer: "", outcome: Some(Outcome::Done), ..*stage }).collect();
+        goals.iter().map(|goal| Ended { answer: "", outcome: Some(Outcome::Done), ..*goal }).collect();
     let mut steps = Vec::new();
     for (position, entry) in log.iter().take(MAX_PROGRESS).enumerate() {
         replay.set_clock(entry.clock);
@@ -189,7 +189,7 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], stages: &[E
             initial: replay.initial(),
             last: replay.state(),
             log: log.get(..=position).unwrap_or(log),
-            stages: &silent,
+            goals: &silent,
         });
         steps.push(json!({
             "call": position,
@@ -211,7 +211,7 @@ fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Grad
     });
     let faults: Vec<Hindrance> = hindering.collect();
     let faulty = log.iter().any(|entry| entry.faults.is_empty() && entry.reply.status >= 500);
-    let Grade { version, success, reward, components, stages, errors } = grade;
+    let Grade { version, success, reward, components, goals, errors } = grade;
     let attribution = match (success, faulty, faults.is_empty()) {
         (true, _, _) => None,
         (false, true, _) => Some("world"),
@@ -224,7 +224,7 @@ fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Grad
         success,
         reward,
         components,
-        stages,
+        goals,
         errors,
         progress,
         attribution,

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json};
 
 use super::tasks::TaskSummary;
 use crate::fault::{Fired, Kind, Rule};
-use crate::grade::{Components, GradeError, StageGrade};
+use crate::grade::{Components, GoalGrade, GradeError};
 use crate::search::ApiHit;
 
 #[derive(Serialize, JsonSchema)]
@@ -195,7 +195,7 @@ pub(super) struct GradeReply {
     #[schemars(with = "Map<String, Json>")]
     pub(super) components: Components,
     #[schemars(with = "Vec<Map<String, Json>>")]
-    pub(super) stages: Vec<StageGrade>,
+    pub(super) goals: Vec<GoalGrade>,
     #[schemars(with = "Vec<Map<String, Json>>")]
     pub(super) errors: Vec<GradeError>,
     #[schemars(with = "Vec<Map<String, Json>>")]

@@ -159,16 +159,16 @@ pub(super) struct MessageRequest {
 
 /// A proposed task with a proposed solution: `diorama schema candidate` has the whole form.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("required" = ["candidate", "stages"]))]
+#[schemars(extend("required" = ["candidate", "goals"]))]
 #[schemars(rename = "Candidate")]
 pub(super) struct CandidateHead {
     pub(super) world: Option<String>,
     #[serde(default, rename = "candidate")]
     #[schemars(extend("const" = 1))]
     _version: Json,
-    #[serde(default, rename = "stages")]
+    #[serde(default, rename = "goals")]
     #[schemars(with = "Vec<Map<String, Json>>", length(min = 1))]
-    _stages: Json,
+    _goals: Json,
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -114,10 +114,10 @@ impl Live {
             && self.world.base.api_named(FINISH).is_none()
     }
 
-    /// The tool that ends the stage that is open, where there is one.
+    /// The tool that ends the goal that is open, where there is one.
     pub(super) fn finish_tool(&self) -> Option<Json> {
         let task = self.task.as_ref().filter(|_| self.finishes() && !self.said.is_over())?;
-        Some(ending::tool(&task.checks, self.said.progress().stage as usize))
+        Some(ending::tool(&task.checks, self.said.progress().goal as usize))
     }
 
     pub(super) fn reset(&mut self) {
