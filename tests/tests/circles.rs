@@ -9,7 +9,7 @@ const ALLOWED: [(&str, usize); 11] = [
     ("agents/llm", 0),
     ("agents/llm/server", 0),
     ("agents/baselines", 3),
-    ("output", 4),
+    ("output", 0),
     ("seeds", 9),
     ("seeds/catalog", 0),
     ("seeds/openapi", 9),

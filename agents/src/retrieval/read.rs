@@ -233,7 +233,7 @@ pub fn of_dataset(file: &str, rows: &[Dialogue], pool: Vec<ApiEntry>) -> Result<
         };
         let calls: Vec<GoldCall> = serde_json::from_str(&row.gold_calls).map_err(shape)?;
         let apis = calls.into_iter().map(|call| call.api).filter(|api| api != TOOL_SEARCHER).collect();
-        Ok(Request { query: row.query.clone(), apis, domain: row.domain.clone() })
+        Ok(Request { query: row.query.clone(), apis, domain: row.domains.join(", ") })
     };
     load(file, pool, rows.iter().map(request))
 }
