@@ -18,7 +18,7 @@ use crate::task::{AnswerCheck, Checks, Fact, GoalCheck, Outcome, RefusalClass};
 pub const FINISH: &str = "finish";
 
 /// How an agent's answers are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Answers {
     /// The agent ends each goal with [`FINISH`]; prose is not read.

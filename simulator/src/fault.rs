@@ -1,6 +1,6 @@
 //! Faults on demand: what goes wrong with a call, and when.
 //!
-//! Owns the rules (as admins write them), which of them fire at a call, and the replies they give. What fires is
+//! Owns the rules (as an admin writes them), which of them fire at a call, and the replies they give. What fires is
 //! a function of the session's seed, the rule's position and the call's number, so a session replayed is a session
 //! repeated. Waiting and hanging up are the server's; here they are only said.
 
@@ -8,6 +8,7 @@ mod effect;
 mod rule;
 
 use diorama_seeds::model::{Api, BehaviourKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) use self::effect::{instead, renamed, shortened};
@@ -20,19 +21,19 @@ pub struct Faults {
 }
 
 /// A fault that fired at a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fired {
-    /// What went wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The position of its rule.
     pub rule: usize,
     /// How long the reply was held back.
     #[serde(skip_serializing_if = "is_zero")]
     pub delay_ms: u64,
-    /// What `Retry-After` said, in seconds.
+    /// `Retry-After`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
-    /// Whether the call took place although its reply does not say so.
+    /// True if the call took place although its reply does not say so.
     #[serde(skip_serializing_if = "is_false")]
     pub executed: bool,
 }
@@ -65,7 +66,7 @@ impl Faults {
         &self.rules
     }
 
-    /// What fires at a call, in the rules' order: any number of delays and distortions, and at most one fault that
+    /// The faults that fire at a call, in the rules' order: any number of delays and distortions, and at most one fault that
     /// answers in the API's place.
     #[must_use]
     pub fn at(&self, seed: u64, number: u64, api: &Api) -> Vec<Fired> {
@@ -116,7 +117,7 @@ impl Chance {
     }
 }
 
-/// Whether an API only reads records.
+/// Returns true if an API only reads records.
 pub(crate) fn reads(api: &Api) -> bool {
     let computes = matches!(
         api.behaviour.kind,

@@ -15,6 +15,7 @@ mod vectors;
 pub(crate) mod words;
 
 use diorama_seeds::model::Method;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::entry::{ApiEntry, Port, entries};
@@ -87,7 +88,7 @@ pub struct ApiQuery<'a> {
 }
 
 /// A found API.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ApiHit {
     /// Its name.
     pub api: String,
@@ -107,7 +108,7 @@ pub struct ApiHit {
 }
 
 /// What each part of the search says of a hit; nothing where the part did not see it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PartScores {
     /// BM25 of the words.
     pub lexical: Option<f32>,

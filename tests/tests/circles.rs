@@ -13,7 +13,7 @@ const ALLOWED: [(&str, usize); 11] = [
     ("output", 0),
     ("seeds/catalog", 0),
     ("seeds/openapi", 9),
-    ("simulator", 10),
+    ("simulator", 5),
     ("simulator/proof", 1),
     ("tests", 0),
 ];

@@ -125,7 +125,7 @@ impl CliError {
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Start(StartError::State(_) | StartError::Routes(_)) => 1,
+            Self::Start(StartError::State(_)) => 1,
             Self::Stored(StoredError::There { .. } | StoredError::Differs { .. }) => 2,
             Self::Usage(_) | Self::Plan(_) | Self::Benchmark(_) | Self::Start(_) => 2,
             Self::Read { .. }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io};
 
-use super::{EmbedError, Embedder};
+use super::embedder::{EmbedError, Embedder};
 
 const MAGIC: &[u8; 8] = b"diovec1\n";
 const HASH: usize = 16;

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use model2vec_rs::model::StaticModel;
 
-use super::{EmbedError, Embedder, normalise};
+use super::embedder::{EmbedError, Embedder, normalise};
 
 const TOKENIZER: &[u8] = include_bytes!("../../models/minilm-static-1/tokenizer.json");
 const MODEL: &[u8] = include_bytes!("../../models/minilm-static-1/model.safetensors");

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use fastembed::{InitOptionsUserDefined, Pooling, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel};
 
-use super::{EmbedError, Embedder, normalise};
+use super::embedder::{EmbedError, Embedder, normalise};
 
 /// Where installers put the library.
 const USUAL_PLACES: [&str; 7] = [

@@ -12,11 +12,14 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::value::{Str, Value};
 use rustc_hash::FxHashMap;
 
-use super::contract::{Called, Parts, called, caller, keyed, nouns, parts};
 use super::digest::{Sum, record_hash};
-use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
+use super::fit::as_key;
 use super::index::{Form, Index, fingerprints, placed, wanted};
+use super::names::{
+    Parts, ResourceNames, caller_resource, parts_by_noun, resource_names, resources_by_key_name,
+    resources_by_noun,
+};
 use super::overlay::Table;
 use super::tools::{TOOL_SEARCHER, ToolIndex};
 
@@ -29,14 +32,14 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
-    /// What members of replies call each resource.
-    pub(super) called: Vec<Called>,
+    /// The names by which members of replies call each resource.
+    pub(super) resource_names: Vec<ResourceNames>,
     /// The resources that members of replies refer to, by noun.
-    pub(super) nouns: HashMap<String, ResourceId>,
+    pub(super) by_noun: HashMap<String, ResourceId>,
     /// The resources that lists inside records show, by noun and whole.
     pub(super) parts: Parts,
-    /// Those whose keys have a name of their own, by it.
-    pub(super) keyed: HashMap<String, ResourceId>,
+    /// The resources whose keys have a name of their own, by that name.
+    pub(super) by_key_name: HashMap<String, ResourceId>,
     /// The resource of whoever asks, for members of replies.
     pub(super) caller: Option<ResourceId>,
     budget: u64,
@@ -61,7 +64,7 @@ pub(super) struct Referrer {
     pub(super) resource: ResourceId,
     pub(super) field: FieldId,
     pub(super) on_delete: OnDelete,
-    /// Whether the field is a list of references.
+    /// True if the field is a list of references.
     pub(super) list: bool,
 }
 
@@ -157,11 +160,11 @@ impl Base {
             names: world.resources.iter().map(|resource| resource.qualified.clone()).collect(),
             initial: tables.into(),
             tools: ToolIndex::new(&world),
-            called: called(&world.resources),
-            nouns: nouns(&world.resources),
-            keyed: keyed(&world.resources),
-            parts: parts(&world.resources),
-            caller: caller(&world.apis),
+            resource_names: resource_names(&world.resources),
+            by_noun: resources_by_noun(&world.resources),
+            by_key_name: resources_by_key_name(&world.resources),
+            parts: parts_by_noun(&world.resources),
+            caller: caller_resource(&world.apis),
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))

@@ -5,16 +5,17 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use diorama_seeds::contract::{
-    ANY_KEY, Contract, Facts, Known, List, Listed, Lookup, ME, Named, Side, key_name, noun, plain,
+    Contract, Facts, Known, List, Listed, Lookup, Named, Side, key_name, noun, plain,
 };
 use diorama_seeds::model::{
-    Api, BehaviourKind, FieldId, Method, Parameter, Place, Record, Resource, ResourceId, Setter, Source,
+    Api, FieldId, Method, Parameter, Place, Record, Resource, ResourceId, Setter, Source,
 };
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
 
+use super::names::{ResourceNames, is_hidden};
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::{Body, Origin};
@@ -28,7 +29,7 @@ const MAX_LEVELS: usize = 8;
 /// The body of a request as its arguments give it; nothing where there is no contract of it.
 ///
 /// # Errors
-/// What of it is not valid.
+/// The part of it that is not valid.
 pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, Json>> {
     let Some(contract) = &api.contract else { return Ok(Map::new()) };
     let Some(schema) = &contract.request else { return Ok(Map::new()) };
@@ -45,7 +46,7 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
             _ => Map::new(),
         });
     }
-    // What is said of a file beside its content is no member of the schema's.
+    // Members that describe a file beside its content are no members of the schema.
     let of_file = |name: &str| {
         let (file, what) = name.rsplit_once('.').filter(|_| api.parameter_named(name).is_none())?;
         given.contains_key(file).then(|| what.to_owned())
@@ -66,7 +67,7 @@ pub(super) fn sent(api: &Api, given: &Map<String, Json>) -> Outcome<Map<String, 
     Ok(unwrapped(&api.path, members))
 }
 
-/// What a body says of a record: what it has in a member called as the record is (`{"user": {...}}`), or as JSON:API writes
+/// Returns the members of a record in a body: those of a member that is named as the record is (`{"user": {...}}`), or as JSON:API writes
 /// it (`{"data": {"attributes": {...}}}`).
 fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
     let mut texts = path.rsplit('/').filter(|segment| !segment.starts_with('{'));
@@ -87,7 +88,7 @@ fn unwrapped(path: &str, mut members: Map<String, Json>) -> Map<String, Json> {
     members
 }
 
-/// What the steps of a JSON Patch (RFC 6902) put into members of a body.
+/// Returns the members that the steps of a JSON Patch (RFC 6902) set.
 fn assigned(steps: &[Json]) -> Map<String, Json> {
     let assigns = |step: &&Json| matches!(step["op"].as_str(), Some("add" | "replace"));
     let member = |step: &Json| {
@@ -165,7 +166,7 @@ impl Run<'_> {
             let Some((field, declared)) = self.field_of(id, name).filter(|(field, _)| *field != keep) else {
                 continue;
             };
-            // What a record refers to is for the behaviour to say.
+            // The behaviour sets the references of a record.
             let item = match &declared.kind {
                 Type::List(item) => &item.kind,
                 kind => kind,
@@ -193,7 +194,7 @@ impl Run<'_> {
     /// The body that shows one record, or none, by the API's contract.
     ///
     /// # Errors
-    /// What its computed members refuse.
+    /// The refusals of its computed members.
     pub(super) fn promised_one(
         &mut self,
         contract: &Contract,
@@ -236,7 +237,7 @@ impl Run<'_> {
     /// The body that shows a page of records by the API's contract.
     ///
     /// # Errors
-    /// What the computed members of its items refuse.
+    /// The refusals of the computed members of its items.
     pub(super) fn promised_list(
         &mut self,
         contract: &Contract,
@@ -316,7 +317,7 @@ impl Run<'_> {
         self.parameter_name(page.parameter).map(|name| &**name)
     }
 
-    /// What is known of a record.
+    /// Returns the facts about a record.
     fn known_of(&self, id: ResourceId, record: &Record) -> Known {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
@@ -337,18 +338,18 @@ impl Run<'_> {
                 }
             }
         }
-        // What was sent is shown as it was sent, until something else changes it.
+        // Sent members are shown as they were sent, until something else changes them.
         let mut kept = kept.unwrap_or_default();
         kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
         tell(&mut members, kept);
-        // Who is a member shows who that is.
+        // A membership record shows the record that it stands for.
         if let Some(of) = self.stands_for(resource, record) {
             for (name, value) in of.members {
                 members.entry(name).or_insert(value);
             }
         }
         members.insert(called.fields[resource.key.index()].clone(), key.clone());
-        // What only stands for another is called by the other's key.
+        // A membership record is named by the key of the record that it stands for.
         let (mut named, mut key_name) = (Vec::new(), String::new());
         if !is_hidden(resource) {
             let (noun, role) = (own.clone(), own.clone());
@@ -376,7 +377,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the field that took what was sent still has it.
+    /// Returns true if the field that took a sent value still has it.
     fn is_so_still(&self, id: ResourceId, record: &Record, name: &str, sent: &Json) -> bool {
         let Some((field, declared)) = self.field_of(id, name) else { return true };
         let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
@@ -424,7 +425,7 @@ impl Run<'_> {
                 continue;
             };
             let noun = &self.called(*target).noun;
-            // What is nearer, and who plays a part of its own, is told apart from what stands above.
+            // Nearer records, and records with a role of their own, are kept apart from those above.
             let role = called.roles.get(index).filter(|role| level == 0 && !role.is_empty()).unwrap_or(noun);
             if named.iter().any(|known| known.role == *role || (level > 0 && known.noun == *noun)) {
                 continue;
@@ -458,9 +459,9 @@ impl Run<'_> {
         }
     }
 
-    /// What members call a resource and its fields.
-    fn called(&self, id: ResourceId) -> &Called {
-        &self.base.called[id.index()]
+    /// The names by which members of replies call a resource and its fields.
+    fn called(&self, id: ResourceId) -> &ResourceNames {
+        &self.base.resource_names[id.index()]
     }
 
     /// The field that a member of a body goes to.
@@ -538,7 +539,7 @@ fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
     }
 }
 
-/// Whether a value stands anywhere in a reply, as text.
+/// Returns true if a value is anywhere in a reply, as text.
 fn has_leaf(json: &Json, wanted: &str) -> bool {
     match json {
         Json::Object(members) => members.values().any(|inner| has_leaf(inner, wanted)),
@@ -554,13 +555,13 @@ type Leaves = HashMap<String, (Value, Json, Origin)>;
 /// The records of a session, for members that refer to one.
 impl Lookup for Run<'_> {
     fn record(&self, noun: &str, seed: u64) -> Option<Known> {
-        self.any_of(*self.base.nouns.get(noun)?, seed)
+        self.any_of(*self.base.by_noun.get(noun)?, seed)
     }
 
     fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known> {
         let id = match of {
             Some(of) => ResourceId(u16::try_from(of).ok()?),
-            None => *self.base.nouns.get(noun)?,
+            None => *self.base.by_noun.get(noun)?,
         };
         let resource = self.resource(id);
         let key = resource.field(resource.key).schema.parse_json(key, self.zone()).ok()?;
@@ -568,7 +569,7 @@ impl Lookup for Run<'_> {
     }
 
     fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
-        self.any_of(*self.base.keyed.get(name)?, seed)
+        self.any_of(*self.base.by_key_name.get(name)?, seed)
     }
 
     fn parts(&self, noun: &str, whole: &Known) -> Option<Vec<Known>> {
@@ -596,94 +597,6 @@ impl Run<'_> {
         let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;
         Some(self.known_of(id, record))
     }
-}
-
-/// The resource whose record a path shows to whoever asks; of several such paths that which begins most others.
-pub(super) fn caller(apis: &[Api]) -> Option<ResourceId> {
-    let shown = apis.iter().filter_map(|api| match &api.behaviour.kind {
-        BehaviourKind::Get { resource, .. } => Some((&*api.path, *resource)),
-        _ => None,
-    });
-    let own = shown.filter(|(path, _)| path.rsplit('/').next().is_some_and(|last| ME.contains(&last)));
-    let begins = |path: &str| apis.iter().filter(|api| api.path.starts_with(path)).count();
-    own.max_by_key(|(path, _)| begins(path)).map(|(_, resource)| resource)
-}
-
-/// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.
-pub(super) fn nouns(resources: &[Resource]) -> HashMap<String, ResourceId> {
-    let mut nouns: HashMap<String, ResourceId> = HashMap::new();
-    for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
-        let known = nouns.entry(noun(&resource.label)).or_insert(ResourceId(index as u16));
-        if resources.get(known.index()).is_some_and(|other| resource.name.len() < other.name.len()) {
-            *known = ResourceId(index as u16);
-        }
-    }
-    nouns
-}
-
-/// What members of replies call a resource.
-#[derive(Debug)]
-pub(super) struct Called {
-    noun: String,
-    /// Its fields, by plain name.
-    fields: Vec<String>,
-    /// What a field that holds a key says of whose it is; empty where it says nothing.
-    roles: Vec<String>,
-}
-
-/// What members of replies call resources.
-pub(super) fn called(resources: &[Resource]) -> Vec<Called> {
-    let called = resources.iter().map(|resource| {
-        let fields: Vec<String> = resource.fields.iter().map(|field| shown(&field.name)).collect();
-        let role = |name: &String| key_name(name).map(|(stem, _)| stem).unwrap_or_default();
-        Called { noun: noun(&resource.label), roles: fields.iter().map(role).collect(), fields }
-    });
-    called.collect()
-}
-
-/// By noun and whole: the resource whose records belong to those of another, and the field that says so.
-pub(super) type Parts = HashMap<String, HashMap<ResourceId, (ResourceId, FieldId)>>;
-
-/// Finds parts: a resource that refers once to another, and is the only one of its noun that does.
-pub(super) fn parts(resources: &[Resource]) -> Parts {
-    let mut found: HashMap<String, HashMap<ResourceId, Option<(ResourceId, FieldId)>>> = HashMap::new();
-    for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
-        for (field, declared) in resource.fields.iter().enumerate() {
-            let Type::Reference { resource: whole, .. } = &declared.schema.kind else { continue };
-            if whole.index() != index && &*declared.name != "of" {
-                let part = (ResourceId(index as u16), FieldId(field as u16));
-                let of_noun = found.entry(noun(&resource.label)).or_default();
-                of_noun.entry(*whole).and_modify(|known| *known = None).or_insert(Some(part));
-            }
-        }
-    }
-    let sure = |all: HashMap<ResourceId, Option<(ResourceId, FieldId)>>| {
-        all.into_iter().filter_map(|(whole, part)| Some((whole, part?))).collect()
-    };
-    found.into_iter().map(|(noun, all)| (noun, sure(all))).collect()
-}
-
-/// Resources by the plain name of their key, where it is theirs alone.
-pub(super) fn keyed(resources: &[Resource]) -> HashMap<String, ResourceId> {
-    let mut keyed: HashMap<String, Option<ResourceId>> = HashMap::new();
-    for (index, resource) in resources.iter().enumerate() {
-        let name = shown(&resource.field(resource.key).name);
-        if !resource.singleton && !is_hidden(resource) && !ANY_KEY.contains(&&*name) {
-            let id = ResourceId(index as u16);
-            keyed.entry(name).and_modify(|known| *known = None).or_insert(Some(id));
-        }
-    }
-    keyed.into_iter().filter_map(|(name, id)| Some((name, id?))).collect()
-}
-
-/// Whether no reply shows the keys of a resource.
-fn is_hidden(resource: &Resource) -> bool {
-    resource.field(resource.key).name.strip_suffix("_key") == Some(&*resource.name)
-}
-
-/// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.
-fn shown(field: &str) -> String {
-    plain(reserved(field).unwrap_or(field))
 }
 
 fn seed_of(name: &str, key: &str) -> u64 {

@@ -12,6 +12,7 @@ use diorama_seeds::value::{Str, Value};
 
 use super::base::{Base, Referrer};
 use super::eval::Records;
+use super::fit::as_key;
 use super::index::Form;
 use super::overlay::Candidates;
 use super::refusal::{Outcome, Refusal};
@@ -26,7 +27,7 @@ pub(super) struct Draft<'a> {
     scratch: Vec<u8>,
 }
 
-/// What is wrong with a record, and the fields it is about.
+/// The refusal of a record, and the fields it is about.
 type Broken = (Refusal, Vec<FieldId>);
 
 /// Tries before the keys of a resource count as used up.
@@ -227,7 +228,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Whether another record has the same values in all these fields. Missing values are never the same.
+    /// Returns true if another record has the same values in all these fields. Missing values are never the same.
     fn occurs_elsewhere(&self, change: &RecordChange, after: &Record, fields: &[FieldId]) -> bool {
         let key = self.base.world().resource(change.resource).key.index();
         if fields.iter().any(|field| after[field.index()].is_missing()) {
@@ -296,16 +297,6 @@ impl Records for Draft<'_> {
         let Some(mut candidates) = self.candidates(resource, field, Form::Exact, value) else { return false };
         let _ = candidates.try_for_each(visit);
         true
-    }
-}
-
-/// A value as a key: keys that are numbers are integers, however an expression computed them.
-pub(super) fn as_key(value: &Value) -> Value {
-    match value {
-        Value::Number(_) | Value::Decimal(_) => {
-            super::fit::whole(value).map_or_else(|| value.clone(), Value::Integer)
-        }
-        other => other.clone(),
     }
 }
 

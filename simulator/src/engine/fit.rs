@@ -81,6 +81,14 @@ fn rescale(value: &Value, scale: u8) -> Option<Decimal> {
     }
 }
 
+/// A value as a key: keys that are numbers are integers, however an expression computed them.
+pub(super) fn as_key(value: &Value) -> Value {
+    match value {
+        Value::Number(_) | Value::Decimal(_) => whole(value).map_or_else(|| value.clone(), Value::Integer),
+        other => other.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,14 +5,13 @@
 
 use std::cmp::Ordering;
 
-use diorama_seeds::model::{FieldId, Record, ResourceId};
+use diorama_seeds::model::{FieldId, Record};
 use diorama_seeds::value::Value;
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
-use super::base::Base;
 use super::digest::Sum;
 
-/// What a state has changed in one resource, with the resource's sum, size and counter.
+/// The changes of a state in one resource, with the resource's sum, size and counter.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     /// By key: the record as it is now, or that it is gone.
@@ -30,7 +29,7 @@ pub(super) struct Table {
     written: u64,
 }
 
-/// What a changed record takes beside its values: places in the overlay and in the indexes.
+/// Bytes of a changed record beside its values: places in the overlay and in the indexes.
 const ENTRY_BYTES: u64 = 256;
 
 /// About how many bytes of memory a changed record takes.
@@ -60,7 +59,7 @@ impl Table {
         self.changed.is_empty()
     }
 
-    /// Whether both are the very same overlay. Equal ones that came about separately may be told apart.
+    /// Returns true if both are the very same overlay. Equal ones that came about separately may be told apart.
     pub(super) fn same_as(&self, other: &Self) -> bool {
         (self.is_empty() && other.is_empty()) || self.changed.ptr_eq(&other.changed)
     }
@@ -138,11 +137,17 @@ impl Table {
         }
     }
 
-    /// Sets or removes the record of a key. What is as the base has it leaves the overlay.
-    pub(super) fn put(&mut self, base: &Base, resource: ResourceId, key: &Value, record: Option<Record>) {
-        let hashes =
-            |record: Option<&Record>| record.map_or_else(Vec::new, |record| base.found_by(resource, record));
-        let kept = base.find(resource, key) == record.as_ref();
+    /// Sets or removes the record of a key. A record that equals the base's (`frozen`) leaves the overlay. `found_by`
+    /// returns the hashes under which indexes find a record.
+    pub(super) fn put(
+        &mut self,
+        key: &Value,
+        record: Option<Record>,
+        frozen: Option<&Record>,
+        found_by: impl Fn(&Record) -> Vec<u64>,
+    ) {
+        let hashes = |record: Option<&Record>| record.map_or_else(Vec::new, &found_by);
+        let kept = frozen == record.as_ref();
         let old = hashes(self.changed(key).and_then(Option::as_ref));
         let new = if kept { Vec::new() } else { hashes(record.as_ref()) };
         for hash in old.iter().filter(|hash| !new.contains(hash)) {
@@ -171,7 +176,7 @@ impl Table {
 
     /// The changed records that an index finds under a hash, in key order.
     pub(super) fn found(&self, hash: u64) -> Changes<'_> {
-        // Nothing sorts before an absent key.
+        // An absent key sorts first.
         let entries = self.found.range((hash, Value::Absent)..).take_while(move |(of, _)| *of == hash);
         let rest = entries.filter_map(|(_, key)| self.changed.get_key_value(key));
         Changes { hidden: Some(self), rest: Box::new(rest) }
@@ -275,7 +280,7 @@ impl<'a, F: Iterator<Item = &'a Record>> Iterator for Merged<'a, F> {
 pub(super) enum Candidates<'a> {
     /// The record of a key.
     One(std::option::IntoIter<&'a Record>),
-    /// What an index finds.
+    /// The records that an index finds.
     Many(Merged<'a, Picked<'a>>),
 }
 

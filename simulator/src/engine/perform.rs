@@ -1,12 +1,12 @@
-//! What each kind of behaviour does.
+//! The effects of each kind of behaviour.
 
 use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record, ResourceId, Setter, Which};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::draft::as_key;
 use super::eval::Bound;
+use super::fit::as_key;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;

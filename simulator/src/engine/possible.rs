@@ -9,9 +9,9 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::{Date, Instant, Time, Value};
 use serde_json::{Map, Value as Json, json};
 
+use super::apply::{Applied, apply};
 use super::base::Base;
 use super::state::{State, Token};
-use super::{Applied, apply};
 
 /// Calls tried for one API.
 const TRIES: usize = 600;
@@ -34,7 +34,7 @@ pub fn never_succeeding(base: &Base) -> Vec<ApiId> {
     (0..count).map(ApiId).filter(|api| !succeeds(base, *api)).collect()
 }
 
-/// Whether a tried call succeeds, or none could be well-formed.
+/// Returns true if a tried call succeeds, or none could be well-formed.
 fn succeeds(base: &Base, id: ApiId) -> bool {
     let mut well_formed = false;
     let mut faults = 0;
@@ -44,7 +44,7 @@ fn succeeds(base: &Base, id: ApiId) -> bool {
             return true;
         }
         well_formed |= reply.status != 400;
-        // What runs out of its budget takes its time, and what does so again and again will go on so.
+        // A call that runs out of its budget is slow, and one that does so repeatedly will go on doing so.
         faults += u32::from(reply.status == 500);
         if faults == MOST_FAULTS {
             break;
@@ -68,7 +68,7 @@ pub(super) fn tries(base: &Base, id: ApiId) -> impl Iterator<Item = (State, Call
     })
 }
 
-/// Who is signed in.
+/// The signed-in user.
 struct Signed {
     resource: ResourceId,
     user: Value,

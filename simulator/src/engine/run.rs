@@ -8,8 +8,9 @@ use diorama_seeds::model::{
 use diorama_seeds::value::{Str, Value, Zone};
 
 use super::base::Base;
-use super::draft::{Draft, as_key, key_name};
+use super::draft::{Draft, key_name};
 use super::eval::{Bound, Budget, Env};
+use super::fit::as_key;
 use super::refusal::{Outcome, Refusal};
 use super::state::State;
 
@@ -64,7 +65,7 @@ impl<'a> Run<'a> {
         &self.base.world().zone
     }
 
-    /// What expressions see now: the draft's records, the clock, the arguments and the bound names.
+    /// The environment of expressions now: the draft's records, the clock, the arguments and the bound names.
     pub(super) fn env(&self) -> Env<'_> {
         Env {
             arguments: &self.arguments,
@@ -190,7 +191,7 @@ impl<'a> Run<'a> {
         Ok(found)
     }
 
-    /// Whether ownership lets the caller see a record: APIs that need a token show users only their own.
+    /// Returns true if ownership lets the caller see a record: APIs that need a token show users only their own.
     pub(super) fn sees(&self, resource: &Resource, record: &Record) -> bool {
         match self.owner(resource) {
             Some((field, me)) => record.get(field.index()) == Some(me),

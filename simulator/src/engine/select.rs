@@ -67,7 +67,7 @@ impl Run<'_> {
     ) -> Outcome<()> {
         if let Some((field, value)) = index {
             if *field == self.resource(resource).key {
-                let key = super::draft::as_key(value);
+                let key = super::fit::as_key(value);
                 return self.draft.record(resource, &key).map_or(Ok(()), visit);
             }
             if let Some(mut candidates) = self.draft.candidates(resource, *field, Form::Exact, value) {

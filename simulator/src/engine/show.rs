@@ -236,7 +236,7 @@ impl Run<'_> {
     fn record_behind(&self, node: &Node) -> Outcome<Option<(ResourceId, Record)>> {
         Ok(match node {
             Node::Get(resource, key) => {
-                let key = super::draft::as_key(&self.env().value(key)?);
+                let key = super::fit::as_key(&self.env().value(key)?);
                 self.draft.record(*resource, &key).map(|record| (*resource, record.clone()))
             }
             Node::Variable(slot) => match self.bound(*slot) {

@@ -5,15 +5,15 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json, json};
 
+use super::apply::{Applied, apply};
 use super::base::Base;
 use super::possible::tries;
 use super::state::State;
-use super::{Applied, apply};
 
 /// Well-formed calls of one API.
 const CALLS: usize = 48;
 
-/// What came of calling one API.
+/// The result of calling one API.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Smoke {
     /// The API.
@@ -24,7 +24,7 @@ pub struct Smoke {
     pub refused: u32,
     /// Calls with wrong arguments, each of which was refused.
     pub invalid: u32,
-    /// What must not happen, once of each kind: faults of the world (5xx), wrong arguments that were taken, refusals that
+    /// Defects, one of each kind: faults of the world (5xx), wrong arguments that were taken, refusals that
     /// changed something.
     pub faults: Vec<String>,
 }
@@ -101,7 +101,7 @@ fn wrong(parameters: &[Parameter], sound: &Map<String, Json>) -> Vec<(String, Ma
             all.push((format!("a call without the required `{name}`"), arguments));
         }
         if !matches!(parameter.schema.kind, Type::Any) {
-            // Nothing but an object with members of its own takes this.
+            // Only an object with members of its own accepts this.
             let odd = match parameter.schema.kind {
                 Type::Object(_) => json!("text"),
                 _ => json!({ "not": "a value" }),

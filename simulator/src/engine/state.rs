@@ -3,7 +3,7 @@
 //! A state owns only its changes, in persistent maps, so a copy shares everything and a fork costs a handful of
 //! reference counts. A record that is changed back to what the base has leaves the overlay again.
 
-mod kept;
+pub(super) mod kept;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,12 +15,10 @@ use rpds::RedBlackTreeMapSync;
 
 use super::base::Base;
 use super::digest::{Digest, Sum, record_hash, state_digest};
-use super::draft::as_key;
+use super::fit::as_key;
 use super::index::{Form, placed, wanted};
 use super::overlay::{Candidates, Merged, Picked, Table};
 use super::tools::SearchVersion;
-
-pub(crate) use self::kept::KeptState;
 
 /// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
 #[derive(Clone, Debug)]
@@ -92,7 +90,7 @@ impl State {
         self.seed
     }
 
-    /// Whether this is another state or a copy of it: the same records where they are kept, the same tokens,
+    /// Returns true if this is another state or a copy of it: the same records where they are kept, the same tokens,
     /// counters and clock. States that came about in two ways are not found out to be equal.
     #[must_use]
     pub(crate) fn is(&self, other: &Self) -> bool {
@@ -222,7 +220,7 @@ impl State {
         let added = record.as_ref().map(|record| record_hash(scratch, name, key, record));
         if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
             table.account(removed, added);
-            table.put(base, resource, key, record);
+            table.put(key, record, base.find(resource, key), |record| base.found_by(resource, record));
         }
         before
     }
@@ -280,7 +278,7 @@ fn key_of(base: &Base, resource: ResourceId) -> FieldId {
     base.world().resources.get(resource.index()).map_or(FieldId(0), |resource| resource.key)
 }
 
-/// What differs between two states of a base, sorted by resource and key.
+/// The differences between two states of a base, sorted by resource and key.
 #[must_use]
 pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
     let mut changes = Vec::new();

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use diorama_seeds::model::Api;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The kind of a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "FaultKind")]
 pub enum Kind {
     /// The reply comes late.
     Latency,
@@ -30,30 +32,36 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it answers in the API's place.
+    /// Returns true if it answers in the API's place.
     #[must_use]
     pub const fn answers(self) -> bool {
         matches!(self, Self::RateLimit | Self::Error | Self::Timeout | Self::Drop | Self::ExpiredToken)
     }
 
-    /// Whether it may keep an agent from solving its task; being late may not.
+    /// Returns true if it may keep an agent from solving its task; being late may not.
     #[must_use]
     pub const fn hinders(self) -> bool {
         !matches!(self, Self::Latency)
     }
 }
 
-/// A rule as admins write it. What is not given has its default; what a kind has no use for is refused.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A rule of what goes wrong. Whether it fires at a call follows from the session's seed and the number of the call.
+/// Members have defaults; a member that the kind does not use is refused.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Fault", extend("examples" = [
+    {"kind": "error", "status": 503, "probability": 0.1},
+    {"kind": "latency", "ms": 20, "max_ms": 200},
+]))]
 pub struct Rule {
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The APIs it concerns; all when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apis: Option<Vec<String>>,
     /// How often it fires, from 0 to 1; always when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
     pub probability: Option<f64>,
     /// The first call it may fire at; calls are counted from 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,16 +71,20 @@ pub struct Rule {
     pub until: Option<u64>,
     /// `error`: the status; 500 when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 500, max = 599))]
     pub status: Option<u16>,
     /// `rate_limit`, `error`: seconds in `Retry-After`; a rate limit says 1 when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = u32::MAX))]
     pub retry_after: Option<u32>,
     /// `latency`, `timeout`: milliseconds; the least of them where `max_ms` is given, their mean where `distribution` is
     /// `exponential`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_DELAY_MS))]
     pub ms: Option<u64>,
     /// `latency`: the most milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_DELAY_MS))]
     pub max_ms: Option<u64>,
     /// `latency`: how milliseconds are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +94,7 @@ pub struct Rule {
     pub executed: Option<bool>,
     /// `partial`: the share of a list that is kept; half when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
     pub keep: Option<f64>,
     /// `rename`: names of members, and the names they get.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -89,8 +102,9 @@ pub struct Rule {
 }
 
 /// How milliseconds are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(inline)]
 pub enum Distribution {
     /// Always `ms`, or evenly from `ms` to `max_ms`.
     Uniform,
@@ -99,7 +113,7 @@ pub enum Distribution {
 }
 
 /// The longest that a reply may be held back.
-const MOST_MS: u64 = 120_000;
+const MAX_DELAY_MS: u64 = 120_000;
 
 /// Why a rule cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -109,14 +123,14 @@ pub struct RuleError {
     pub rule: usize,
     /// The member that is wrong.
     pub member: &'static str,
-    /// What was expected of it.
+    /// The expected value.
     pub expected: String,
-    /// What was found.
+    /// The found value.
     pub found: String,
 }
 
 impl Rule {
-    /// Whether the rule looks at a call.
+    /// Returns true if the rule concerns a call.
     pub(super) fn concerns(&self, number: u64, api: &Api) -> bool {
         let named = self.apis.as_ref().is_none_or(|apis| apis.iter().any(|name| **name == *api.name));
         let fits = self.kind != Kind::ExpiredToken || api.token.is_some();
@@ -148,7 +162,7 @@ impl Rule {
     /// How long the reply is held back, for a draw from 0 to 1.
     pub(super) fn delay_ms(&self, unit: f64) -> u64 {
         let Some(ms) = self.ms else { return 0 };
-        let most = self.max_ms.unwrap_or(MOST_MS);
+        let most = self.max_ms.unwrap_or(MAX_DELAY_MS);
         let drawn = match (self.distribution, self.max_ms) {
             (Some(Distribution::Exponential), _) => -(ms as f64) * (1.0 - unit).ln(),
             (_, Some(max)) => ms as f64 + unit * (max.saturating_sub(ms) as f64 + 1.0),
@@ -184,9 +198,9 @@ impl Rule {
         }
         for (member, ms) in [("ms", self.ms), ("max_ms", self.max_ms)] {
             if let Some(ms) = ms
-                && ms > MOST_MS
+                && ms > MAX_DELAY_MS
             {
-                return wrong(member, &format!("at most {MOST_MS} milliseconds"), ms.to_string());
+                return wrong(member, &format!("at most {MAX_DELAY_MS} milliseconds"), ms.to_string());
             }
         }
         if let (Some(ms), Some(max)) = (self.ms, self.max_ms)

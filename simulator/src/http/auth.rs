@@ -4,38 +4,20 @@
 //! functions of the session's seed and the world, so that a replay issues the same ones, and nothing is remembered:
 //! a token says itself what it allows and until when, under a seal.
 
+mod secret;
 mod token;
 
 use axum::http::HeaderMap;
-use axum::http::header::{AUTHORIZATION, COOKIE};
+use axum::http::header::COOKIE;
 use diorama_seeds::model::{Api, Domain, KeyPlace, Need, SecurityKind, SecurityScheme, World};
-use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
+pub use self::secret::Auth;
+use self::secret::CLIENT;
+pub(super) use self::secret::{Holder, authorization, same};
+pub(super) use self::token::{Asked, issue};
 use super::problem::Problem;
 use super::text::pairs;
-pub(super) use token::{Asked, issue};
-
-/// What of a world's security is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Auth {
-    /// What an API needs must be there and well formed; any key will do, and tokens must be issued and still hold.
-    #[default]
-    Shown,
-    /// Keys and secrets must be those of the session, too.
-    Enforced,
-    /// Nothing is needed.
-    Off,
-}
-
-/// A session, as far as its keys follow from it.
-#[derive(Clone, Copy)]
-pub(super) struct Holder<'a> {
-    pub(super) world: &'a World,
-    pub(super) world_hash: &'a str,
-    pub(super) seed: u64,
-    pub(super) clock: Instant,
-}
 
 /// Lets a request in, or says what is missing.
 pub(super) fn check(
@@ -85,7 +67,7 @@ fn query_key(scheme: &SecurityScheme) -> Option<&str> {
     }
 }
 
-/// What a client of a session needs, by the name of the scheme. `base` is the session's absolute URL.
+/// The credentials of a session's client, by the name of the scheme. `base` is the session's absolute URL.
 pub(super) fn credentials(holder: &Holder<'_>, base: &str) -> Map<String, Json> {
     let mut all = Map::new();
     for domain in &holder.world.domains {
@@ -135,7 +117,7 @@ pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
     all
 }
 
-/// What an API needs, as the served document says it.
+/// The security requirements of an API, as the served document says them.
 pub(super) fn requirements(world: &World, api: &Api) -> Option<Json> {
     let domain = world.domains.get(api.domain.index()).filter(|_| !api.security.is_empty())?;
     let alternative = |needs: &Vec<Need>| -> Json {
@@ -158,9 +140,6 @@ pub(super) fn issuer<'w>(world: &'w World, path: &str) -> Option<(&'w Domain, &'
     })
 }
 
-/// The one client of every session.
-const CLIENT: &str = "diorama";
-
 fn token_path(domain: &Domain, scheme: &SecurityScheme) -> String {
     let path = match &scheme.kind {
         SecurityKind::OAuth2 { token_path, .. } if !token_path.is_empty() => token_path,
@@ -182,20 +161,7 @@ fn scheme_name(world: &World, domain: &Domain, scheme: &SecurityScheme) -> Strin
     if world.domains.len() < 2 { scheme.name.to_string() } else { format!("{}.{}", domain.name, scheme.name) }
 }
 
-impl Holder<'_> {
-    /// A secret of the session, 128 bits in hexadecimal.
-    fn secret(&self, domain: &Domain, scheme: &SecurityScheme, of: &str) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for part in ["credential/1", self.world_hash, &domain.name, &scheme.name, of] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.finalize().to_hex().chars().take(32).collect()
-    }
-}
-
-/// What a request shows.
+/// The credentials in a request.
 struct Shown<'a> {
     holder: &'a Holder<'a>,
     domain: &'a Domain,
@@ -266,12 +232,6 @@ impl Shown<'_> {
     }
 }
 
-/// What follows a scheme in `Authorization`.
-pub(super) fn authorization<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
-    let (given, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    given.eq_ignore_ascii_case(scheme).then(|| rest.trim())
-}
-
 fn missing(what: &str, name: &str) -> Problem {
     Problem::new(401, format!("this call needs {what}, found none"))
         .with("parameter", name)
@@ -282,10 +242,4 @@ fn wrong(what: &str, name: &str) -> Problem {
     let detail =
         format!("{what} is not the session's; the reply that made the session lists its credentials");
     Problem::new(401, detail).with("parameter", name)
-}
-
-/// Whether two secrets are the same; how long it takes tells nothing about where they differ.
-pub(super) fn same(given: impl AsRef<[u8]>, secret: &str) -> bool {
-    // Hashes compare in constant time.
-    blake3::hash(given.as_ref()) == blake3::hash(secret.as_bytes())
 }

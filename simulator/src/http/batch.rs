@@ -7,46 +7,25 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use axum::body::Body;
-use axum::http::Response;
+use super::after::After;
+use super::app::App;
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, text};
+use super::request_types::{BatchCall, BatchRequest, MAX_BATCH_CALLS};
+use super::sessions::lock;
 use diorama_seeds::task::Call;
 use indexmap::IndexMap;
 use rayon::prelude::*;
-use serde::Deserialize;
-use serde_json::{Map, Value as Json};
 
-use super::App;
-use super::after::After;
-use super::problem::{Problem, text};
-use super::sessions::lock;
-use super::surface::Incoming;
-
-/// Calls in one request, at most.
-pub(super) const MAX_BATCH: usize = 4_096;
 /// Calls of so many sessions are worth a thread more.
 const SESSIONS_PER_THREAD: usize = 64;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Batch {
-    calls: Vec<One>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct One {
-    session: String,
-    api: String,
-    #[serde(default)]
-    arguments: Map<String, Json>,
-}
-
-/// What came of the calls so far, as JSON texts by their places in the request.
+/// The results of the calls so far, as JSON by their places in the request.
 ///
-/// Of replies that come to more than the cap, the first ones are told and the others are not. Which those are follows
+/// Of replies that come to more than the cap, the first ones are given and the others are withheld. Which those are follows
 /// from their lengths alone, whatever order the calls end in: where there are too many bytes, the last places go first,
 /// and no place that goes can have been among those that fit.
-struct Told {
+struct Results {
     texts: BTreeMap<usize, String>,
     bytes: u64,
     most: u64,
@@ -55,7 +34,7 @@ struct Told {
     after: After,
 }
 
-impl Told {
+impl Results {
     fn new(most: u64) -> Self {
         Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: After::default() }
     }
@@ -99,19 +78,21 @@ impl Told {
 
 impl App {
     /// Makes the calls, and gives what came of each in the order they were asked in.
-    pub(super) fn batch(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let Batch { calls } = request.json()?;
-        if calls.len() > MAX_BATCH {
-            let detail = format!("`calls`: expected at most {MAX_BATCH}, found {}", calls.len());
-            return Err(Problem::new(422, detail).with("parameter", "calls").with("limit", MAX_BATCH as u64));
+    pub(super) fn batch(&self, request: &Incoming<'_>) -> Answer {
+        let BatchRequest { calls } = request.json()?;
+        if calls.len() > MAX_BATCH_CALLS {
+            let detail = format!("`calls`: expected at most {MAX_BATCH_CALLS}, found {}", calls.len());
+            return Err(Problem::new(422, detail)
+                .with("parameter", "calls")
+                .with("limit", MAX_BATCH_CALLS as u64));
         }
         let count = calls.len();
         let sessions = by_session(calls);
-        let told = Mutex::new(Told::new(self.settings.max_reply_bytes));
+        let results = Mutex::new(Results::new(self.settings.max_reply_bytes));
         let make = |(place, one)| {
             let (text, after) =
                 self.make(one).unwrap_or_else(|problem| (refused(&problem), After::default()));
-            told.lock().unwrap_or_else(PoisonError::into_inner).add(place, text, after);
+            results.lock().unwrap_or_else(PoisonError::into_inner).add(place, text, after);
         };
         match sessions.len() {
             // Waking another thread takes longer than these.
@@ -121,12 +102,12 @@ impl App {
                 sessions.for_each(|calls| calls.into_iter().for_each(make));
             }
         }
-        let (body, after) = told.into_inner().unwrap_or_else(PoisonError::into_inner).text(count);
+        let (body, after) = results.into_inner().unwrap_or_else(PoisonError::into_inner).text(count);
         Ok(after.on(text(200, "application/json", body)))
     }
 
-    fn make(&self, one: One) -> Result<(String, After), Problem> {
-        let One { session, api, arguments } = one;
+    fn make(&self, one: BatchCall) -> Result<(String, After), Problem> {
+        let BatchCall { session, api, arguments } = one;
         let slot = self.sessions.get(&session, self.now_ms())?;
         let mut live = lock(&slot);
         let (entry, mut after) = self.step(&mut live, &Call { api, arguments })?;
@@ -168,8 +149,8 @@ fn text_of(problem: &Problem) -> String {
 }
 
 /// Calls by session, with their places in the request.
-fn by_session(calls: Vec<One>) -> Vec<Vec<(usize, One)>> {
-    let mut sessions: IndexMap<String, Vec<(usize, One)>> = IndexMap::new();
+fn by_session(calls: Vec<BatchCall>) -> Vec<Vec<(usize, BatchCall)>> {
+    let mut sessions: IndexMap<String, Vec<(usize, BatchCall)>> = IndexMap::new();
     for (place, one) in calls.into_iter().enumerate() {
         sessions.entry(one.session.clone()).or_default().push((place, one));
     }

@@ -5,14 +5,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use axum::body::Body;
-use axum::http::Response;
-use serde::Deserialize;
 use serde_json::Value as Json;
 
-use super::App;
-use super::problem::{Problem, reply};
-use super::surface::Incoming;
 use crate::engine::Base;
 use crate::grade::Vocabulary;
 
@@ -35,30 +29,3 @@ pub trait Prover: Send + Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoCandidate(pub String);
-
-/// The world that a candidate names.
-#[derive(Deserialize)]
-struct Named {
-    world: Option<String>,
-}
-
-impl App {
-    /// Has candidates held against worlds by this prover.
-    pub fn prove_with(&self, prover: Box<dyn Prover>) {
-        let _ = self.prover.set(prover);
-    }
-
-    /// Each gate's verdict on a candidate.
-    pub(super) fn check(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let Named { world } = request.json()?;
-        let none = || Problem::new(404, "this server checks no candidates; use `diorama serve`");
-        let prover = self.prover.get().ok_or_else(none)?;
-        let served = match &world {
-            Some(name) => self.worlds.named(name)?,
-            None => self.worlds.only()?,
-        };
-        let ready = served.ready()?;
-        let verdicts = prover.check(&ready.base, ready.vocabulary(), request.body, request.gone);
-        Ok(reply(200, &verdicts.map_err(|error| Problem::new(422, error.to_string()))?))
-    }
-}

@@ -4,18 +4,20 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Response;
-use diorama_seeds::ending::Answers;
 use diorama_seeds::value::Instant;
-use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
-use super::App;
 use super::after::{After, Saved};
-use super::problem::{Problem, reply, text};
+use super::app::App;
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
+use super::reply_types::{NewSessions, SessionAccess};
+use super::request_types::{
+    ClockRequest, CreateRequest, ForkRequest, HeartbeatRequest, MAX_COPIES, MAX_LEASE_SECONDS,
+};
 use super::sessions::{Live, Places, Slot, held, lock};
 use super::step::unwritten;
 use super::store::Event;
-use super::surface::Incoming;
 use super::tasks::TaskSpec;
 use super::text::quoted;
 use super::view;
@@ -26,61 +28,23 @@ use crate::engine::tools::SearchVersion;
 use crate::fault::{Faults, Rule};
 use crate::session::{Session, SessionOptions};
 
-/// Sessions that one request makes, at most.
-pub(super) const MAX_COPIES: u32 = 10_000;
-/// The longest lease: 400 days.
-pub(super) const MAX_LEASE_S: u64 = 34_560_000;
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Create {
-    world: Option<String>,
-    seed: Option<u64>,
-    clock: Option<String>,
-    faults: Option<Vec<Json>>,
-    task: Option<String>,
-    n: Option<u32>,
-    lease_seconds: Option<u64>,
-    search: Option<String>,
-    answers: Answers,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Fork {
-    n: Option<u32>,
-    at: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Clock {
-    clock: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Heartbeat {
-    lease_seconds: Option<u64>,
-}
-
 impl App {
-    pub(super) fn create(&self, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let asked: Create = request.json()?;
-        let copies = copies(asked.n)?;
+    pub(super) fn create(&self, request: &Incoming<'_>) -> Answer {
+        let request: CreateRequest = request.json()?;
+        let copies = copies(request.n)?;
         let places = self.sessions.reserve(copies as usize)?;
-        let faults = faults(asked.faults.unwrap_or_default())?;
-        let search = asked.search.as_deref().map(search_version).transpose()?;
+        let faults = faults(request.faults.unwrap_or_default())?;
+        let search = request.search.as_deref().map(search_version).transpose()?;
         let usual = self.settings.lease.map_or(0, |lease| lease.as_millis().try_into().unwrap_or(u64::MAX));
-        let lease_ms = lease_ms(asked.lease_seconds)?.unwrap_or(usual);
-        let (world, task) = self.setting(asked.task.as_deref(), asked.world.as_deref())?;
+        let lease_ms = lease_ms(request.lease_seconds)?.unwrap_or(usual);
+        let (world, task) = self.setting(request.task.as_deref(), request.world.as_deref())?;
         known_apis(&faults, &world)?;
-        let clock = match &asked.clock {
-            Some(text) => Some(moment(&world, text)?),
+        let clock = match &request.clock {
+            Some(text) => Some(clock_of(&world, text)?),
             None => task.as_ref().map(|task| task.clock),
         };
         let options = SessionOptions {
-            seed: asked.seed.or_else(|| task.as_ref().map(|task| task.seed)).unwrap_or(0),
+            seed: request.seed.or_else(|| task.as_ref().map(|task| task.seed)).unwrap_or(0),
             clock,
             visible: task.as_ref().map(|task| task.visible.clone()),
             search: search.or_else(|| task.as_ref().map(|task| task.search)),
@@ -89,7 +53,7 @@ impl App {
         let new = (0..copies).map(|_| {
             let weight = Weight::new(Arc::clone(&self.scale));
             let mut live = Live::new(Arc::clone(&world), session.fork(), task.clone(), lease_ms, weight)?;
-            live.said = Conversation::new(asked.answers);
+            live.said = Conversation::new(request.answers);
             Ok(live)
         });
         let new = new.collect::<Result<Vec<_>, Problem>>()?;
@@ -128,42 +92,36 @@ impl App {
     }
 
     /// Adds sessions, and says how to reach them.
-    fn add(
-        &self,
-        places: Places<'_>,
-        new: Vec<Live>,
-        saved: Option<Saved>,
-    ) -> Result<Response<Body>, Problem> {
-        let access =
-            |live: &Live| json!({"id": live.id, "base_url": self.base_url(&live.id), "token": live.token});
-        let all: Vec<Json> = new.iter().map(access).collect();
+    fn add(&self, places: Places<'_>, new: Vec<Live>, saved: Option<Saved>) -> Answer {
+        let access = |live: &Live| SessionAccess {
+            id: live.id.clone(),
+            base_url: self.base_url(&live.id),
+            token: live.token.clone(),
+        };
+        let sessions = new.iter().map(access).collect();
         let first = new.first().ok_or_else(|| Problem::new(500, "no session was made"))?;
-        let mut shown = view::session(first, &self.base_url(&first.id));
-        if let Json::Object(shown) = &mut shown {
-            shown.insert("token".to_owned(), json!(first.token));
-            shown.insert("sessions".to_owned(), Json::Array(all));
-        }
+        let (token, first) = (first.token.clone(), view::session(first, self.base_url(&first.id)));
         let made = new.len();
         places.take(new, self.now_ms());
         self.metrics.created(made);
-        Ok(After::saving(saved).on(reply(201, &shown)))
+        Ok(After::saving(saved).on(reply(201, &NewSessions { first, token, sessions })))
     }
 
-    pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let asked: Fork = request.json()?;
-        let copies = copies(asked.n)?;
+    pub(super) fn fork(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: ForkRequest = request.json()?;
+        let copies = copies(request.n)?;
         let places = self.sessions.reserve(copies as usize)?;
         let (forks, saved) = {
             let mut live = held(slot)?;
-            if asked.at.is_some() {
+            if request.at.is_some() {
                 self.recall(&mut live)?;
             }
-            let mut first = live.fork(asked.at)?;
+            let mut first = live.fork(request.at)?;
             let more = (1..copies).map(|_| first.fork(None)).collect::<Result<Vec<_>, _>>()?;
             let mut forks: Vec<Live> = std::iter::once(first).chain(more).collect();
             let saved = match &self.store {
                 Some(store) => {
-                    store.fork(&mut live, asked.at, &mut forks).map_err(|error| unwritten(&error))?
+                    store.fork(&mut live, request.at, &mut forks).map_err(|error| unwritten(&error))?
                 }
                 None => None,
             };
@@ -172,14 +130,17 @@ impl App {
         self.add(places, forks, saved)
     }
 
-    pub(super) fn show_session(&self, slot: &Slot) -> Response<Body> {
-        let live = lock(slot);
-        reply(200, &view::session(&live, &self.base_url(&live.id)))
+    pub(super) fn show_session(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        Ok(self.shown(&lock(slot), None))
     }
 
-    pub(super) fn delete(&self, slot: &Slot) -> Result<Response<Body>, Problem> {
-        let saved = self.close(slot)?;
-        Ok(After::saving(saved).on(text(204, "application/json", String::new())))
+    /// The response that shows a session, once its event is on the disk.
+    fn shown(&self, live: &Live, saved: Option<Saved>) -> Response<Body> {
+        After::saving(saved).on(reply(200, &view::session(live, self.base_url(&live.id))))
+    }
+
+    pub(super) fn delete(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        Ok(After::saving(self.close(slot)?).on(text(204, "application/json", String::new())))
     }
 
     /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
@@ -195,32 +156,32 @@ impl App {
         Ok(saved)
     }
 
-    pub(super) fn reset(&self, slot: &Slot) -> Result<Response<Body>, Problem> {
+    pub(super) fn reset(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
         let mut live = held(slot)?;
         let saved = match &self.store {
             Some(store) => store.reset(&live).map_err(|error| unwritten(&error))?,
             None => None,
         };
         live.reset();
-        Ok(After::saving(saved).on(reply(200, &view::session(&live, &self.base_url(&live.id)))))
+        Ok(self.shown(&live, saved))
     }
 
-    pub(super) fn set_clock(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let asked: Clock = request.json()?;
+    pub(super) fn set_clock(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: ClockRequest = request.json()?;
         let mut live = lock(slot);
         live.takes_calls(&self.settings, &self.scale)?;
-        let clock = moment(&live.world, &asked.clock)?;
+        let clock = clock_of(&live.world, &request.clock)?;
         let saved = self.note(&mut live, &Event::Clock(clock.0))?;
         live.session.set_clock(clock);
-        Ok(After::saving(saved).on(reply(200, &view::session(&live, &self.base_url(&live.id)))))
+        Ok(self.shown(&live, saved))
     }
 
     /// The lease begins anew with every request; this one can also change how long it is.
-    pub(super) fn heartbeat(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let asked: Heartbeat = request.json()?;
+    pub(super) fn heartbeat(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: HeartbeatRequest = request.json()?;
         let mut live = held(slot)?;
         let mut saved = None;
-        if let Some(lease_ms) = lease_ms(asked.lease_seconds)? {
+        if let Some(lease_ms) = lease_ms(request.lease_seconds)? {
             let before = std::mem::replace(&mut live.lease_ms, lease_ms);
             if let Some(store) = &self.store {
                 saved = store.renew(&live).map_err(|error| {
@@ -230,12 +191,12 @@ impl App {
             }
             slot.set_lease(lease_ms);
         }
-        Ok(After::saving(saved).on(reply(200, &view::session(&live, &self.base_url(&live.id)))))
+        Ok(self.shown(&live, saved))
     }
 }
 
-fn copies(asked: Option<u32>) -> Result<u32, Problem> {
-    let copies = asked.unwrap_or(1);
+fn copies(given: Option<u32>) -> Result<u32, Problem> {
+    let copies = given.unwrap_or(1);
     if (1..=MAX_COPIES).contains(&copies) {
         return Ok(copies);
     }
@@ -247,13 +208,13 @@ fn search_version(name: &str) -> Result<SearchVersion, Problem> {
     SearchVersion::named(name).ok_or_else(|| Problem::about("search", &expected, quoted(name, 60)))
 }
 
-fn lease_ms(asked: Option<u64>) -> Result<Option<u64>, Problem> {
-    match asked {
-        Some(seconds) if seconds > MAX_LEASE_S => {
-            let expected = format!("seconds, 0 (for ever) to {MAX_LEASE_S}");
+fn lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
+    match given {
+        Some(seconds) if seconds > MAX_LEASE_SECONDS => {
+            let expected = format!("seconds, 0 (for ever) to {MAX_LEASE_SECONDS}");
             Err(Problem::about("lease_seconds", &expected, seconds))
         }
-        asked => Ok(asked.map(|seconds| seconds * 1_000)),
+        given => Ok(given.map(|seconds| seconds * 1_000)),
     }
 }
 
@@ -286,7 +247,7 @@ fn known_apis(faults: &Faults, world: &Ready) -> Result<(), Problem> {
     Ok(())
 }
 
-fn moment(world: &Ready, text: &str) -> Result<Instant, Problem> {
+fn clock_of(world: &Ready, text: &str) -> Result<Instant, Problem> {
     let found = world.world().zone.parse_instant(text);
     let shown: String = text.chars().take(60).collect();
     found.ok_or_else(|| Problem::about("clock", "a date-time such as 2026-03-02T09:00", format!("`{shown}`")))

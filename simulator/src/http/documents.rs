@@ -14,14 +14,14 @@ use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use hyper::body::{Body as HttpBody, Bytes, Frame, SizeHint};
 use serde_json::Value as Json;
 
+use super::incoming::Format;
 use super::outgoing::OfWorld;
 use super::problem::{Problem, text};
-use super::sessions::unguessable;
-use super::target::Form;
+use super::random::unguessable;
 
 /// A document on its way out.
 pub(super) struct Document {
-    form: Form,
+    format: Format,
     hash: String,
     parts: VecDeque<Bytes>,
     of_world: bool,
@@ -29,10 +29,10 @@ pub(super) struct Document {
 
 impl Document {
     /// A document that is made for one response.
-    pub(super) fn new(json: &Json, form: Form) -> Self {
-        let text = form.write(json);
+    pub(super) fn new(json: &Json, format: Format) -> Self {
+        let text = format.write(json);
         let hash = tag(blake3::hash(text.as_bytes()));
-        Self { form, hash, parts: VecDeque::from([Bytes::from(text)]), of_world: false }
+        Self { format, hash, parts: VecDeque::from([Bytes::from(text)]), of_world: false }
     }
 
     /// The response: 304 for a caller that has the document.
@@ -41,9 +41,9 @@ impl Document {
         let known = headers.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok());
         let same = |one: &str| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag;
         let mut response = if known.is_some_and(|known| known.split(',').any(same)) {
-            text(StatusCode::NOT_MODIFIED.as_u16(), self.form.media_type(), String::new())
+            text(StatusCode::NOT_MODIFIED.as_u16(), self.format.media_type(), String::new())
         } else {
-            let mut response = text(StatusCode::OK.as_u16(), self.form.media_type(), String::new());
+            let mut response = text(StatusCode::OK.as_u16(), self.format.media_type(), String::new());
             if self.of_world {
                 response.extensions_mut().insert(OfWorld);
             }
@@ -58,7 +58,7 @@ impl Document {
     }
 }
 
-impl Form {
+impl Format {
     fn write(self, json: &Json) -> String {
         match self {
             Self::Json => json.to_string(),
@@ -79,7 +79,7 @@ fn tag(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(32).collect()
 }
 
-/// The documents of a world in which all APIs are shown, by form.
+/// The documents of a world in which all APIs are shown, by format.
 #[derive(Default)]
 pub(super) struct Documents(Mutex<[Option<Arc<Around>>; 2]>);
 
@@ -97,26 +97,26 @@ impl Documents {
     pub(super) fn describe_all(
         &self,
         id: &str,
-        form: Form,
+        format: Format,
         describe: impl FnOnce(&str) -> Json,
     ) -> Result<Document, Problem> {
         let mut made = self.one_at_a_time();
-        let place = &mut made[usize::from(form == Form::Yaml)];
+        let place = &mut made[usize::from(format == Format::Yaml)];
         let around = match place {
             Some(around) => Arc::clone(around),
             None => {
                 let any = unguessable().map_err(Problem::no_random)?;
-                Arc::clone(place.insert(Arc::new(Around::new(&form.write(&describe(&any)), &any))))
+                Arc::clone(place.insert(Arc::new(Around::new(&format.write(&describe(&any)), &any))))
             }
         };
         drop(made);
-        Ok(around.of(id, form))
+        Ok(around.of(id, format))
     }
 
     /// The document of a session that shows only some.
-    pub(super) fn partial(&self, form: Form, describe: impl FnOnce() -> Json) -> Document {
+    pub(super) fn partial(&self, format: Format, describe: impl FnOnce() -> Json) -> Document {
         let _one = self.one_at_a_time();
-        Document::new(&describe(), form)
+        Document::new(&describe(), format)
     }
 
     /// Making a document takes several times its size, so that those of a world are made in turn.
@@ -135,7 +135,7 @@ impl Around {
         Self { between: between.collect(), hash: hasher.finalize() }
     }
 
-    fn of(&self, id: &str, form: Form) -> Document {
+    fn of(&self, id: &str, format: Format) -> Document {
         let hash = blake3::Hasher::new().update(self.hash.as_bytes()).update(id.as_bytes()).finalize();
         let id = Bytes::copy_from_slice(id.as_bytes());
         let mut parts = VecDeque::with_capacity(2 * self.between.len());
@@ -146,7 +146,7 @@ impl Around {
             parts.push_back(part.clone());
         }
         parts.retain(|part| !part.is_empty());
-        Document { form, hash: tag(hash), parts, of_world: true }
+        Document { format, hash: tag(hash), parts, of_world: true }
     }
 }
 

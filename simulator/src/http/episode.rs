@@ -2,20 +2,19 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use diorama_seeds::ending::{self, Answers, FINISH, Finish};
-use diorama_seeds::task::{Call, Outcome, RefusalClass};
-use serde::Deserialize;
+use diorama_seeds::task::{Call, Outcome};
 use serde_json::{Map, Value as Json, json};
 
-use super::App;
 use super::after::After;
+use super::app::App;
 use super::batch::called;
-use super::problem::{Problem, reply, text};
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
+use super::reply_types::{GradeReply, Hindrance, MessageReply, TaskView, Tools};
+use super::request_types::{CallRequest, GradeRequest, MessageRequest};
 use super::sessions::{Live, Slot, held, lock};
 use super::store::Event;
-use super::surface::Incoming;
 use super::tasks::TaskSpec;
 use crate::conversation::Given;
 use crate::grade::{Attempt, Ended, Grade, Prepared};
@@ -26,42 +25,15 @@ const MAX_PROGRESS: usize = 200;
 /// Messages of an episode, at most.
 const MAX_EXCHANGES: usize = 1_000;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Named {
-    api: String,
-    #[serde(default)]
-    arguments: Map<String, Json>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Last {
-    answer: Option<String>,
-    outcome: Option<Outcome>,
-    reason: Option<RefusalClass>,
-    about: Option<String>,
-    facts: Option<Map<String, Json>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Said {
-    content: String,
-}
-
 impl App {
     /// Calls an API by name.
-    pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let Named { api, arguments } = request.json()?;
+    pub(super) fn call(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let CallRequest { api, arguments } = request.json()?;
         let mut live = lock(slot);
         if api == FINISH && live.finishes() {
             let (status, body, after) = self.finish_by_call(&mut live, arguments);
-            return Ok(after.on(text(
-                200,
-                "application/json",
-                called(status, |out| out.push_str(&body.to_string())),
-            )));
+            let body = called(status, |out| out.push_str(&body.to_string()));
+            return Ok(after.on(text(200, "application/json", body)));
         }
         let (entry, after) = self.step(&mut live, &Call { api, arguments })?;
         let body =
@@ -71,8 +43,8 @@ impl App {
     }
 
     /// Ends the episode; a second call repeats the result.
-    pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let last: Last = request.json()?;
+    pub(super) fn grade(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let last: GradeRequest = request.json()?;
         let mut live = held(slot)?;
         if let Some(grade) = &live.grade {
             return Ok(reply(200, grade));
@@ -101,24 +73,25 @@ impl App {
             log: &log,
             goals: &goals,
         });
-        let shown = shown(&grade, &log, progress(&live, &prepared, &log, &goals))?;
+        let success = grade.success;
+        let shown = grade_reply(grade, &log, progress(&live, &prepared, &log, &goals));
+        let shown = serde_json::to_value(shown).map_err(|error| Problem::new(500, error.to_string()))?;
         let saved = self.note(&mut live, &Event::Graded(shown.clone()))?;
-        self.metrics.graded(grade.success);
+        self.metrics.graded(success);
         live.grade = Some(shown.clone());
         Ok(After::saving(saved).on(reply(200, &shown)))
     }
 
-    /// What the user answers to a message; nothing when they have nothing more to say.
-    pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let said: Said = request.json()?;
-        let (shown, after) = self.hear(&mut lock(slot), &said.content, Given::default())?;
+    /// The user's reply to a message; null when they have nothing more to say.
+    pub(super) fn message(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let request: MessageRequest = request.json()?;
+        let (shown, after) = self.hear(&mut lock(slot), &request.content, Given::default())?;
         Ok(after.on(reply(200, &shown)))
     }
 
-    /// Ends the goal that is open, with its outcome; what the user says next opens another.
-    pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let end: Finish = request.json()?;
-        let (shown, after) = self.end(&mut lock(slot), end)?;
+    /// Ends the goal that is open, with its outcome; the user's next words open another.
+    pub(super) fn finish(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let (shown, after) = self.end(&mut lock(slot), request.json()?)?;
         Ok(after.on(reply(200, &shown)))
     }
 
@@ -128,12 +101,12 @@ impl App {
         let end = serde_json::from_value(Json::Object(arguments));
         let end = end.map_err(|error| Problem::new(422, format!("found {error}, expected {expected}")));
         match end.and_then(|end| self.end(live, end)) {
-            Ok((shown, after)) => (200, shown, after),
+            Ok((shown, after)) => (200, json!(shown), after),
             Err(problem) => (problem.status(), problem.body(), After::default()),
         }
     }
 
-    fn end(&self, live: &mut Live, end: Finish) -> Result<(Json, After), Problem> {
+    fn end(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = task_of(live)?;
         let goal = live.said.progress().goal as usize;
         ending::check(&end.facts, &task.checks, goal)
@@ -142,11 +115,11 @@ impl App {
         self.hear(live, &message, given)
     }
 
-    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(Json, After), Problem> {
+    fn hear(&self, live: &mut Live, said: &str, given: Given) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = task_of(live)?;
         if live.said.is_over() {
-            return Ok((json!({"content": null, "done": true}), After::default()));
+            return Ok((MessageReply { content: None, done: true, finish: None }, After::default()));
         }
         if live.said.exchanges().len() >= MAX_EXCHANGES {
             let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
@@ -154,44 +127,46 @@ impl App {
         }
         let log = self.whole_log(live)?;
         let exchange = live.said.hear(&task.script, said, given, &log, &live.world.base);
-        let mut shown = json!({"content": exchange.answer, "done": exchange.progress.over});
+        let done = exchange.progress.over;
         // Another goal has opened, which asks for other facts.
-        if exchange.ends && !exchange.progress.over && live.finishes() {
-            shown["finish"] = ending::tool(&task.checks, exchange.progress.goal as usize);
-        }
+        let opened = exchange.ends && !done && live.finishes();
+        let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
+        let shown = MessageReply { content: exchange.answer.clone(), done, finish };
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
         live.weigh_all();
         Ok((shown, After::saving(saved)))
     }
-}
 
-/// The task as a user would put it: never gold, checks or what the user will say later.
-pub(super) fn task(slot: &Slot) -> Result<Response<Body>, Problem> {
-    let live = lock(slot);
-    let task = task_of(&live)?;
-    let mut tools = live.world.base.shown_tools(&task.visible);
-    let finish = live.finish_tool();
-    tools.extend(&finish);
-    let opening = task.script.opening();
-    Ok(reply(200, &json!({"id": task.id, "system": task.system, "user": opening, "tools": tools})))
-}
-
-/// Every tool that the session of a task can come to call, for trainers that fix tools per class: what a search would
-/// show one by one, in one list. Not on the agent's surface, where finding them is part of the task.
-pub(super) fn tools(slot: &Slot) -> Result<Response<Body>, Problem> {
-    let live = lock(slot);
-    let task = task_of(&live)?;
-    let base = &live.world.base;
-    let searches = task.visible.is_empty();
-    let reachable = if searches { base.world().api_ids().collect() } else { task.visible.clone() };
-    let mut tools = base.shown_tools(&reachable);
-    if searches {
-        tools.insert(0, base.tool_searcher_schema());
+    /// The task as a user would put it: never reference calls, checks or what the user will say later.
+    pub(super) fn show_task(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let live = lock(slot);
+        let task = task_of(&live)?;
+        let mut tools = live.world.base.shown_tools(&task.visible);
+        let finish = live.finish_tool();
+        tools.extend(&finish);
+        let (id, system) = (task.id.clone(), task.system.clone());
+        let (user, tools) = (task.script.opening().to_owned(), tools.into_iter().cloned().collect());
+        Ok(reply(200, &TaskView { id, system, user, tools }))
     }
-    let finish = live.finish_tool();
-    tools.extend(&finish);
-    Ok(reply(200, &json!({"id": task.id, "world": task.world, "searches": searches, "tools": tools})))
+
+    /// Every tool that the session of a task can come to call, for trainers that fix tools per class: the tools that
+    /// searches would show one by one, in one list. Not in the agent API, where finding them is part of the task.
+    pub(super) fn show_tools(&self, slot: &Slot, _: &Incoming<'_>) -> Answer {
+        let live = lock(slot);
+        let task = task_of(&live)?;
+        let base = &live.world.base;
+        let searches = task.visible.is_empty();
+        let reachable = if searches { base.world().api_ids().collect() } else { task.visible.clone() };
+        let mut tools = base.shown_tools(&reachable);
+        if searches {
+            tools.insert(0, base.tool_searcher_schema());
+        }
+        let finish = live.finish_tool();
+        tools.extend(&finish);
+        let (id, world) = (task.id.clone(), task.world.clone());
+        Ok(reply(200, &Tools { id, world, searches, tools: tools.into_iter().cloned().collect() }))
+    }
 }
 
 fn task_of(live: &Live) -> Result<Arc<TaskSpec>, Problem> {
@@ -227,28 +202,33 @@ fn progress(live: &Live, prepared: &Prepared, log: &[Arc<LogEntry>], goals: &[En
     steps
 }
 
-fn shown(grade: &Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> Result<Json, Problem> {
+fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>) -> GradeReply {
     // A world that could not compute a reply, and a fault that was injected, have not given the agent a fair chance:
     // such an episode is excluded.
-    let hindering = log.iter().enumerate().flat_map(|(position, entry)| {
+    let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
         let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());
-        hinders.map(move |fault| json!({"call": position, "kind": fault.kind}))
+        hinders.map(move |fault| Hindrance { call, kind: fault.kind })
     });
-    let faults: Vec<Json> = hindering.collect();
+    let faults: Vec<Hindrance> = hindering.collect();
     let faulty = log.iter().any(|entry| entry.faults.is_empty() && entry.reply.status >= 500);
-    let attribution = match (grade.success, faulty, faults.is_empty()) {
-        (true, _, _) => Json::Null,
-        (false, true, _) => json!("world"),
-        (false, false, false) => json!("fault"),
-        (false, false, true) => json!("agent"),
+    let Grade { version, success, reward, components, goals, errors } = grade;
+    let attribution = match (success, faulty, faults.is_empty()) {
+        (true, _, _) => None,
+        (false, true, _) => Some("world"),
+        (false, false, false) => Some("fault"),
+        (false, false, true) => Some("agent"),
     };
-    let excluded = !grade.success && log.iter().any(|entry| entry.is_environments_fault());
-    let mut shown = serde_json::to_value(grade).map_err(|error| Problem::new(500, error.to_string()))?;
-    if let Json::Object(shown) = &mut shown {
-        shown.insert("progress".to_owned(), Json::Array(progress));
-        shown.insert("attribution".to_owned(), attribution);
-        shown.insert("excluded".to_owned(), json!(excluded));
-        shown.insert("faults".to_owned(), Json::Array(faults));
+    let excluded = !success && log.iter().any(|entry| entry.is_environments_fault());
+    GradeReply {
+        version,
+        success,
+        reward,
+        components,
+        goals,
+        errors,
+        progress,
+        attribution,
+        excluded,
+        faults,
     }
-    Ok(shown)
 }

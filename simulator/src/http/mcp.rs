@@ -1,7 +1,7 @@
 //! Each session as an MCP server over streamable HTTP.
 //!
-//! Nothing is kept between requests: the session's id is in the path, and all state is the session's. So ten thousand
-//! sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
+//! The service keeps no state between requests: the session's id is in the path, and all state is the session's. So ten
+//! thousand sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
 //! to list, clients see the search and a tool that calls what it found.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -25,8 +25,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
-use super::App;
 use super::after::After;
+use super::app::App;
 use super::openapi::reply_schema;
 use super::problem::{Problem, reply};
 use super::sessions::{Slot, lock};
@@ -39,10 +39,10 @@ pub(super) const LISTED: usize = 100;
 /// The tool that calls an API by name, where there are too many to list.
 pub(super) const TOOL_CALLER: &str = "ToolCaller";
 
-/// What answers the MCP requests of all sessions.
+/// The service that answers the MCP requests of all sessions.
 pub(super) type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
-/// What the server tells of a request.
+/// The session of a request, and the steps after it.
 #[derive(Clone)]
 pub(super) struct Reached {
     /// The session that its path names.
@@ -125,7 +125,7 @@ impl ServerHandler for Mcp {
     ) -> Result<CallToolResponse, ErrorData> {
         let app = self.app()?;
         let Reached { slot, after: to_do } = reached(&context)?;
-        // What a model did wrong is told to the model.
+        // A mistake of the model is a result that the model reads.
         let call = match named(request) {
             Ok(call) => call,
             Err(problem) => return Ok(failed(&problem).into()),
@@ -159,7 +159,7 @@ impl ServerHandler for Mcp {
         Ok(result.into())
     }
 
-    // What the server does not offer it does not list, not even as nothing.
+    // A list of a feature that the server lacks is refused, not empty.
 
     async fn on_custom_request(
         &self,

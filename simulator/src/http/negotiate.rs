@@ -9,23 +9,22 @@ use axum::http::header::{
 use axum::http::{HeaderMap, Method, Response};
 use hyper::body::Body as _;
 
+use super::incoming::{Access, Format, Incoming, Page};
 use super::problem::{Problem, text};
-use super::surface::{Action, Incoming, Surface};
-use super::target::Form;
 
 /// The header that carries a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Refuses a request that takes no answer this server has.
-pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
+/// Refuses a request that accepts none of the media types of its replies.
+pub(super) fn check_accept(request: &Incoming<'_>, kinds: &[&str]) -> Result<(), Problem> {
     let mut given = request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if given.peek().is_none() {
         return Ok(());
     }
-    let text = request.target.does(|action| action == Action::Metrics);
-    let (json, yaml) = match request.document() {
-        Some(Form::Json) => (true, true),
-        Some(Form::Yaml) => (false, true),
+    let text = kinds == ["text/plain"];
+    let (json, yaml) = match request.document {
+        Some(Format::Json) => (true, true),
+        Some(Format::Yaml) => (false, true),
         None => (!text, false),
     };
     let fits = |range: &str| {
@@ -55,25 +54,13 @@ pub(super) fn acceptable(request: &Incoming<'_>) -> Result<(), Problem> {
         .with("expected", kind))
 }
 
-/// The kind of a request's body, as it says it itself, without parameters.
-pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
-    let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
-}
-
-/// Whether a kind of content is JSON.
-pub(super) fn is_json(kind: &str) -> bool {
-    kind == "application/json" || kind.ends_with("+json")
-}
-
 /// Names of YAML, the registered one (RFC 9512) first.
 pub(super) const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
-/// The form of a document that a request asks for: what its path says, or YAML where `Accept` names that and rates JSON
-/// less or does not name it.
-pub(super) fn wanted(request: &Incoming<'_>) -> Form {
-    if request.document() == Some(Form::Yaml) {
-        return Form::Yaml;
+/// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.
+pub(super) fn preferred_format(request: &Incoming<'_>) -> Format {
+    if request.document == Some(Format::Yaml) {
+        return Format::Yaml;
     }
     let given = request.headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let (mut json, mut yaml) = (0.0, 0.0);
@@ -87,7 +74,7 @@ pub(super) fn wanted(request: &Incoming<'_>) -> Form {
             yaml = quality.max(yaml);
         }
     }
-    if yaml > json { Form::Yaml } else { Form::Json }
+    if yaml > json { Format::Yaml } else { Format::Json }
 }
 
 /// The methods of a path.
@@ -99,12 +86,11 @@ pub(super) fn options(allow: &str) -> Response<Body> {
     response
 }
 
-/// A list's response with links to the pages beside this one.
-pub(super) fn pages(
+/// Adds links to the pages beside this one of a list of `total` items.
+pub(super) fn add_links(
     mut response: Response<Body>,
     request: &Incoming<'_>,
-    offset: usize,
-    limit: usize,
+    Page { offset, limit }: Page,
     total: usize,
 ) -> Response<Body> {
     let path = request.uri.path();
@@ -124,8 +110,8 @@ pub(super) fn pages(
     response
 }
 
-/// What every response gets. A request's own id is handed back; one is given only outside sessions, where replies need
-/// not be the same in every run.
+/// Adds the headers of every response. A request's own id is handed back. One is made only outside the agent API, whose
+/// replies are the same in every run.
 pub(super) fn finish(
     request: &Incoming<'_>,
     mut response: Response<Body>,
@@ -134,7 +120,6 @@ pub(super) fn finish(
     if response.body().is_end_stream() {
         response.headers_mut().remove(CONTENT_TYPE);
     }
-    let surface = request.target.surface();
     let headers = response.headers_mut();
     let usable =
         |id: &&HeaderValue| id.len() <= 128 && id.as_bytes().iter().all(|byte| byte.is_ascii_graphic());
@@ -142,20 +127,20 @@ pub(super) fn finish(
         Some(id) => {
             headers.insert(REQUEST_ID, id.clone());
         }
-        None if surface == Surface::Agent => {}
+        None if request.access == Access::Agent => {}
         None => {
             if let Ok(id) = HeaderValue::from_str(&format!("r{}", number())) {
                 headers.insert(REQUEST_ID, id);
             }
         }
     }
-    if surface != Surface::Control && request.headers.contains_key(ORIGIN) {
+    if request.access != Access::Admin && request.headers.contains_key(ORIGIN) {
         share(request, headers);
     }
     response
 }
 
-/// Lets pages of other origins read what agents may: a session's id or a world's token is the key to it, not a cookie.
+/// Lets pages of other origins read replies of the agent API: a session's id or a world's token is the key to it, not a cookie.
 fn share(request: &Incoming<'_>, headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(

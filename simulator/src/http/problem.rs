@@ -1,18 +1,19 @@
 //! Problem documents (RFC 9457): every error of the server has one form.
 
 use axum::body::Body;
-use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{Response, StatusCode};
+use axum::http::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use axum::http::{Method, Response, StatusCode};
 use axum::response::IntoResponse;
-use diorama_seeds::model::Api;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::openapi::{declared, shaped};
-use crate::engine::Reply;
 use crate::engine::refusal::Refusal;
 
 /// The media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
+
+/// The response of a handler, or the problem in its place.
+pub(super) type Answer = Result<Response<Body>, Problem>;
 
 /// An error that a caller is told about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Problem {
         Self::new(500, format!("the machine gives no random bytes: {error}"))
     }
 
-    /// What was found, what was expected, what to do.
+    /// The found value, the expected one, and the remedy.
     pub(super) fn detail(&self) -> &str {
         &self.detail
     }
@@ -63,27 +64,9 @@ impl Problem {
         self.allow = Some(methods);
         self
     }
-}
 
-impl Problem {
     pub(super) const fn status(&self) -> u16 {
         self.status
-    }
-
-    /// The response of a call of an API, in the shape that the API declares for its errors.
-    pub(super) fn of_api(self, api: &Api) -> Response<Body> {
-        let challenge = (self.status == 401).then(|| challenge(api));
-        let mut response = match declared(api, self.status) {
-            Some(schema) => {
-                let body = shaped(schema, &self.body());
-                self.respond("application/json", &body)
-            }
-            None => self.into_response(),
-        };
-        if let Some(challenge) = challenge {
-            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
-        }
-        response
     }
 
     /// The problem as a document.
@@ -101,7 +84,7 @@ impl Problem {
         body
     }
 
-    fn respond(self, kind: &'static str, body: &Json) -> Response<Body> {
+    pub(super) fn respond(self, kind: &'static str, body: &Json) -> Response<Body> {
         let mut response = text(self.status, kind, body.to_string());
         if let Some(allow) = self.allow.and_then(|allow| HeaderValue::from_str(&allow).ok()) {
             response.headers_mut().insert(ALLOW, allow);
@@ -134,37 +117,10 @@ impl From<Refusal> for Problem {
 }
 
 /// A JSON response.
-pub(super) fn reply(status: u16, body: &Json) -> Response<Body> {
-    text(status, "application/json", body.to_string())
-}
-
-/// A world's reply as it stands; an error in the shape that its API declares, else as a problem document.
-pub(super) fn of_world(api: &Api, reply: &Reply, body: String) -> Response<Body> {
-    if reply.is_success() && api.shows_nothing() {
-        let status = if api.contract.is_some() { reply.status } else { 204 };
-        return text(status, "application/json", String::new());
-    }
-    if reply.is_success() {
-        return text(reply.status, "application/json", body);
-    }
-    let schema = declared(api, reply.status);
-    let mut response = match schema.zip(serde_json::from_str::<Json>(&body).ok()) {
-        Some((schema, problem)) => {
-            text(reply.status, "application/json", shaped(schema, &problem).to_string())
-        }
-        None => text(reply.status, PROBLEM_JSON, body),
-    };
-    if reply.status == 401 {
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge(api)));
-    }
-    response
-}
-
-/// What `WWW-Authenticate` asks for.
-fn challenge(api: &Api) -> &'static str {
-    match (api.token.is_none(), api.security.is_empty()) {
-        (true, false) => "Bearer, Basic, ApiKey",
-        _ => "Bearer",
+pub(super) fn reply(status: u16, body: &impl Serialize) -> Response<Body> {
+    match serde_json::to_string(body) {
+        Ok(body) => text(status, "application/json", body),
+        Err(error) => Problem::new(500, format!("the reply cannot be written: {error}")).into_response(),
     }
 }
 
@@ -182,4 +138,10 @@ pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Respons
 
 fn title(status: u16) -> &'static str {
     StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("Error")
+}
+
+/// The refusal of a method.
+pub(super) fn not_allowed(method: &Method, allow: String) -> Problem {
+    let shown: String = method.as_str().chars().take(20).collect();
+    Problem::new(405, format!("found {shown}, expected one of {allow}")).allowing(allow)
 }

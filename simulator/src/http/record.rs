@@ -6,33 +6,30 @@ mod form;
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::http::Response;
 use axum::http::header::{CONTENT_DISPOSITION, HeaderValue};
 use serde_json::{Value as Json, json};
 
 use self::form::Form;
-use super::App;
-use super::problem::{Problem, reply, text};
+use super::app::App;
+use super::incoming::Incoming;
+use super::problem::{Answer, Problem, reply, text};
+use super::request_types::{EXPORT_FORMATS, ExportQuery};
 use super::sessions::{Live, Slot, lock};
 use super::step::Room;
-use super::surface::Incoming;
 use super::view;
 use crate::session::LogEntry;
 
-/// The forms of an export.
-pub(super) const FORMATS: [&str; 3] = ["dialogue", "har", "curl"];
-
 impl App {
     /// A session's log in the form that the query names.
-    pub(super) fn export(&self, slot: &Slot, request: &Incoming<'_>) -> Result<Response<Body>, Problem> {
-        let format = request.query("format").unwrap_or_else(|| "dialogue".to_owned());
+    pub(super) fn export(&self, slot: &Slot, request: &Incoming<'_>) -> Answer {
+        let query: ExportQuery = request.query()?;
+        let format = query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]);
         let mut live = lock(slot);
         self.recall(&mut live)?;
         let base = self.base_url(&live.id);
         let by_name = format!("{}/v1/sessions/{}/call", self.settings.public_url, live.id);
         let room = self.room("the session's calls and replies");
-        let (mut response, name) = match &*format {
+        let (mut response, name) = match format {
             "dialogue" => (reply(200, &dialogue(&live, room)?), "dialogue.json"),
             "har" => (reply(200, &har(&live, &base, &by_name, room)?), "session.har"),
             "curl" => {
@@ -40,7 +37,7 @@ impl App {
             }
             other => {
                 let shown: String = other.chars().take(60).collect();
-                let expected = format!("one of {}", FORMATS.join(", "));
+                let expected = format!("one of {}", EXPORT_FORMATS.join(", "));
                 return Err(Problem::about("format", &expected, format!("`{shown}`")));
             }
         };

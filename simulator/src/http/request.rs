@@ -13,11 +13,11 @@ use indexmap::IndexMap;
 use serde_json::{Map, Number, Value as Json};
 
 use super::auth::authorization;
-use super::negotiate::{is_json, media_type};
+use super::incoming::{is_json, media_type};
 use super::problem::Problem;
 use super::text::pairs;
 
-/// What a request brings beside its route.
+/// The parts of a request beside its route.
 pub(super) struct Request<'a> {
     /// Values of the path's parameters.
     pub(super) path: Vec<(String, String)>,
@@ -32,7 +32,7 @@ pub(super) struct Request<'a> {
 /// The arguments of a request.
 ///
 /// # Errors
-/// What cannot be read, or stands where it does not belong.
+/// Parts that cannot be read, or that are in the wrong place.
 pub(super) fn arguments(api: &Api, request: Request<'_>) -> Result<Map<String, Json>, Problem> {
     let mut arguments = Map::new();
     for (name, text) in &request.path {
@@ -144,7 +144,7 @@ fn parameter<'a>(api: &'a Api, name: &str) -> Option<&'a Parameter> {
     api.parameters.iter().find(|parameter| &*parameter.name == name)
 }
 
-/// Whether a parameter may stand in a place. A token may stand in any.
+/// Returns true if a parameter may stand in a place. A token may stand in any.
 fn belongs(api: &Api, parameter: &Parameter, place: Place) -> bool {
     let token = api.token.and_then(|token| api.parameters.get(token.index()));
     parameter.place == place || token.is_some_and(|token| token.name == parameter.name)

@@ -7,16 +7,17 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::App;
-use super::auth::{self, Asked, Holder};
+use super::app::App;
+use super::auth::{self, Asked};
 use super::format;
-use super::negotiate::{options, wanted};
+use super::incoming::Incoming;
+use super::negotiate::{options, preferred_format};
 use super::openapi::described;
-use super::problem::{Problem, of_world};
+use super::problem::{Problem, not_allowed};
 use super::request::{Request, arguments};
-use super::route::Found;
-use super::sessions::{Live, Slot, lock};
-use super::surface::{Incoming, not_allowed};
+use super::sessions::{Slot, lock};
+use super::world_reply::{problem_response, reply_response};
+use super::world_routes::Found;
 use crate::session::LogEntry;
 
 impl App {
@@ -26,12 +27,12 @@ impl App {
         from: usize,
         request: &Incoming<'_>,
     ) -> Result<Response<Body>, Problem> {
-        let id = &request.target.id;
+        let id = request.id;
         let slot = self.sessions.get(id, self.now_ms())?;
-        if request.document().is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
-            // What is to be found by searching is not read off the document.
+        if request.document.is_some() && matches!(*request.method, Method::GET | Method::HEAD) {
+            // The document leaves out the APIs that are to be found by searching.
             let visible = lock(&slot).session.visible_if_limited();
-            let (world, auth, form) = (slot.world.world(), self.settings.auth, wanted(request));
+            let (world, auth, form) = (slot.world.world(), self.settings.auth, preferred_format(request));
             let document = match visible {
                 None => {
                     let describe = |id: &str| described(world, &self.base_url(id), auth, |_| true);
@@ -86,7 +87,7 @@ impl App {
         };
         let declared = world.world().api(api);
         let answered = self.call_by_route(slot, declared, values, request);
-        Ok(answered.unwrap_or_else(|problem| problem.of_api(declared)))
+        Ok(answered.unwrap_or_else(|problem| problem_response(declared, problem)))
     }
 
     fn call_by_route(
@@ -99,7 +100,7 @@ impl App {
         let world = &slot.world;
         let query = request.uri.query().unwrap_or_default();
         if !api.security.is_empty() {
-            auth::check(&holder(&lock(slot)), api, self.settings.auth, request.headers, query)?;
+            auth::check(&lock(slot).holder(), api, self.settings.auth, request.headers, query)?;
         }
         let own = auth::without_keys(world.world(), api, query);
         let query = own.as_deref().unwrap_or(query);
@@ -112,7 +113,7 @@ impl App {
         let (entry, after) = self.step(&mut live, &call)?;
         drop(live);
         let zone = &world.world().zone;
-        let mut response = of_world(api, &entry.reply, entry.reply.to_json(zone));
+        let mut response = reply_response(api, &entry.reply, entry.reply.to_json(zone));
         let declared = declared(api, request.uri.path(), &entry, zone);
         response.headers_mut().extend(declared);
         Ok(after.on(response))
@@ -130,16 +131,11 @@ impl App {
             return None;
         }
         let asked = Asked { headers: request.headers, body: request.body, mode: self.settings.auth };
-        Some(auth::issue(&holder(&lock(slot)), domain, scheme, &asked))
-    }
-
-    /// The absolute URL of a session's REST API.
-    pub(super) fn base_url(&self, id: &str) -> String {
-        format!("{}/s/{id}", self.settings.public_url)
+        Some(auth::issue(&lock(slot).holder(), domain, scheme, &asked))
     }
 }
 
-/// What is written as it is in a part of a path.
+/// Characters that are not escaped in a segment of a path.
 const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key.
@@ -157,14 +153,4 @@ fn declared(api: &Api, path: &str, entry: &LogEntry, zone: &Zone) -> Vec<(Header
         Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(&value).ok()?))
     });
     all.collect()
-}
-
-/// A session, as far as its keys follow from it.
-pub(super) fn holder(live: &Live) -> Holder<'_> {
-    Holder {
-        world: live.world.world(),
-        world_hash: &live.world.hash,
-        seed: live.session.seed(),
-        clock: live.session.state().clock(),
-    }
 }

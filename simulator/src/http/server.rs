@@ -25,15 +25,15 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::App;
 use super::after::After;
+use super::app::App;
 use super::body::{Unread, read_away, read_whole};
 use super::connections::{Connection, Connections, Full};
+use super::incoming::{Access, Incoming, cut_ids, media_type};
 use super::mcp::{self, Reached};
-use super::negotiate::media_type;
 use super::outgoing::{Outgoing, Socket};
 use super::problem::Problem;
-use super::surface::{Action, Incoming, Surface, discreet, route_of};
+use super::routes::route_of;
 use super::target::{Place, Target};
 
 /// How long a connection may take to send the head of a request, or stay silent between two.
@@ -73,7 +73,7 @@ impl Drop for Waiting {
     }
 }
 
-/// What answers the requests of all connections.
+/// The services that answer the requests of all connections.
 struct Server {
     app: Arc<App>,
     mcp: mcp::Service,
@@ -137,7 +137,7 @@ pub async fn serve(
     drop(listener);
     connections.end();
     while tasks.join_next().await.is_some() {}
-    server.app.rest();
+    server.app.take_snapshots();
     Ok(())
 }
 
@@ -200,8 +200,8 @@ impl Server {
             let _ = timeout(LET_FINISH, read_away(body, &parts.headers, MAX_LINE)).await;
             return Ok(Outgoing::response(cut_off(problem), &self.app.scale));
         }
-        let target = self.app.paths.target(parts.uri.path());
-        // Who may not come in is told so before their body is read.
+        let target = Target::of(parts.uri.path());
+        // A caller without access is refused before the body is read.
         let (body, _held) = if self.app.admits(&parts, &target) {
             match self.read(&parts.headers, body).await {
                 Ok(read) => read,
@@ -213,7 +213,7 @@ impl Server {
             (Bytes::new(), None)
         };
         let logged = tracing::enabled!(tracing::Level::INFO)
-            .then(|| (parts.method.clone(), discreet(parts.uri.path()), Instant::now()));
+            .then(|| (parts.method.clone(), cut_ids(parts.uri.path()), Instant::now()));
         let response = self.respond(parts, target, body).await;
         if let Some((method, path, began)) = logged {
             let micros = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -291,18 +291,16 @@ impl Server {
 
     async fn work(&self, parts: Parts, target: Target, body: Bytes) -> Response<Body> {
         // Requests that tell of the server, or make room in it, are always answered.
-        let always =
-            |action| matches!(action, Action::Health | Action::Ready | Action::Metrics | Action::Delete);
-        if !target.does(always)
+        if !target.has(|route| route.always)
             && let Err(problem) = self.app.scale.takes_replies(self.app.settings.max_bytes)
         {
             return problem.into_response();
         }
         // Its other methods are refused, or answered for browsers, as those of every route.
-        if parts.method == Method::POST && target.does(|action| action == Action::Mcp) {
+        if parts.method == Method::POST && target.is_mcp() {
             return self.mcp(&target.id, parts, body).await;
         }
-        let quick = self.app.is_quick(&target, parts.uri.path());
+        let quick = self.app.is_quick(&target);
         let limited = target.may_be_large();
         let app = Arc::clone(&self.app);
         // Dropped with this future, as when the connection ends while it waits.
@@ -310,7 +308,12 @@ impl Server {
         let gone = Arc::clone(&waiting.gone);
         let work = move || {
             let Parts { method, uri, headers, .. } = &parts;
-            app.answer(&Incoming { method, uri, headers, body: &body, target: &target, gone: &gone })
+            let (id, access, document) = (&*target.id, target.access(), target.document);
+            let body = &body;
+            app.answer(
+                target.place,
+                &Incoming { method, uri, headers, body, id, access, document, gone: &gone },
+            )
         };
         if quick {
             // A panic here must not take the connection along.
@@ -376,24 +379,24 @@ fn cut_off(problem: Problem) -> Response<Body> {
 }
 
 impl App {
-    /// Whether there is somebody to read a request's body: its route is there, and its session or token is known.
+    /// Returns true if a request's body is worth reading: its route is there, and its session or token is known.
     fn admits(&self, parts: &Parts, target: &Target) -> bool {
         let known = || self.sessions.get(&target.id, self.now_ms());
         let routes = match target.place {
             Place::World(_) => return known().is_ok(),
             Place::Server(routes) => routes,
-            Place::Nothing => return false,
+            Place::Nowhere => return false,
         };
         let Some(route) = route_of(routes, &parts.method) else { return false };
-        let live = if route.of_session() { known().map(Some) } else { Ok(None) };
+        let live = if route.has_session() { known().map(Some) } else { Ok(None) };
         live.is_ok_and(|live| {
-            route.surface != Surface::Control || self.authorise(&parts.headers, live.as_ref()).is_ok()
+            route.access != Access::Admin || self.check_token(&parts.headers, live.as_ref()).is_ok()
         })
     }
 
-    /// Whether a request is answered in microseconds, and nobody else is at its session: a call, above all.
-    fn is_quick(&self, target: &Target, path: &str) -> bool {
-        target.is_quick(path) && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
+    /// Returns true if a request is answered in microseconds, and nobody else is at its session: a call, above all.
+    fn is_quick(&self, target: &Target) -> bool {
+        target.is_quick() && self.sessions.peek(&target.id).is_none_or(|slot| slot.is_free())
     }
 }
 

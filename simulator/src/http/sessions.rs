@@ -8,7 +8,9 @@ use std::sync::{
 
 use serde_json::Value as Json;
 
+use super::auth::Holder;
 use super::problem::Problem;
+use super::random::unguessable;
 use super::settings::Settings;
 use super::tasks::TaskSpec;
 use super::weight::{Scale, Weight};
@@ -20,12 +22,12 @@ use diorama_seeds::ending::{self, Answers, FINISH};
 /// A session that is served.
 pub(super) struct Live {
     pub(super) id: String,
-    /// Opens the admin's surface for this session alone.
+    /// Opens the admin API for this session alone.
     pub(super) token: String,
     pub(super) world: Arc<Ready>,
     pub(super) session: Session,
     pub(super) task: Option<Arc<TaskSpec>>,
-    /// What assistant and user have said.
+    /// The messages of assistant and user.
     pub(super) said: Conversation,
     /// The result, once the episode has ended.
     pub(super) grade: Option<Json>,
@@ -39,11 +41,11 @@ pub(super) struct Live {
     pub(super) snapshot_event: u64,
     /// How many of the session's calls are written down, where there is a store.
     pub(super) calls_written: usize,
-    /// What it holds in memory.
+    /// Bytes that it holds in memory.
     weight: Weight,
     /// How much of that was said.
     said_bytes: u64,
-    /// Whether it was deleted while a request waited for it.
+    /// True if it was deleted while a request waited for it.
     pub(super) gone: bool,
     /// The second of the last call, and the calls in it.
     window: (u64, u32),
@@ -95,7 +97,17 @@ impl Live {
         Ok(fork)
     }
 
-    /// Whether goals are ended by calling `finish`. A world's own API of that name goes before it.
+    /// The session, as far as its keys follow from it.
+    pub(super) fn holder(&self) -> Holder<'_> {
+        Holder {
+            world: self.world.world(),
+            world_hash: &self.world.hash,
+            seed: self.session.seed(),
+            clock: self.session.state().clock(),
+        }
+    }
+
+    /// Returns true if goals are ended by calling `finish`. A world's own API of that name goes before it.
     pub(super) fn finishes(&self) -> bool {
         self.task.is_some()
             && self.said.answers() == Answers::Structured
@@ -118,7 +130,7 @@ impl Live {
         (self.next_event, self.snapshot_event, self.calls_written) = (0, 0, 0);
     }
 
-    /// Whether the events in the store lead to where the session stands.
+    /// Returns true if the events in the store lead to where the session stands.
     pub(super) fn is_written_down(&self) -> bool {
         self.calls_written == self.session.calls()
     }
@@ -192,7 +204,7 @@ pub(super) struct Slot {
     live: Mutex<Live>,
     /// The session's world, which never changes.
     pub(super) world: Arc<Ready>,
-    /// Lets its admin in; it never changes either.
+    /// The session's own token, which never changes either.
     pub(super) token: String,
     /// Sessions are numbered as they are made.
     pub(super) number: u64,
@@ -206,7 +218,7 @@ impl Slot {
         lease > 0 && now_ms.saturating_sub(self.touched_ms.load(Relaxed)) > lease
     }
 
-    /// Whether nobody else is at the session, or will not be in a moment: a call takes microseconds, and so long it is
+    /// Returns true if no other request is at the session, or will not be in a moment: a call takes microseconds, and so long it is
     /// cheaper to look again than to hand the request to another thread.
     pub(super) fn is_free(&self) -> bool {
         self.lock_soon().is_some()
@@ -370,14 +382,4 @@ fn no_session(id: &str) -> Problem {
         404,
         format!("no session has the id `{shown}`, or its lease is over; create one with POST /v1/sessions"),
     )
-}
-
-/// 128 bits from the machine, in hexadecimal. The only randomness of the server, and no reply of a world depends on it.
-///
-/// # Errors
-/// When the machine gives none.
-pub fn unguessable() -> std::io::Result<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

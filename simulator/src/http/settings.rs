@@ -1,19 +1,16 @@
-//! What a server is told, and why it may not start.
+//! Settings of a server, and their defaults.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::auth::Auth;
-use super::store::StoreError;
-use crate::search::SearchError;
 
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The absolute URL under which it is reached, without a final slash.
     pub public_url: String,
-    /// What the admin's surface asks for in `Diorama-Token`; open without it.
+    /// The token that the admin API needs in `Diorama-Token`; open without it.
     pub control_token: Option<String>,
     /// Sessions at a time.
     pub max_sessions: usize,
@@ -41,7 +38,7 @@ pub struct Settings {
     pub max_calls_per_s: Option<u32>,
     /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
     pub lease: Option<Duration>,
-    /// What of the worlds' security is checked.
+    /// How much of the worlds' security is checked.
     pub auth: Auth,
     /// Where sessions survive a restart; they do not without it.
     pub state: Option<StateFolder>,
@@ -52,7 +49,7 @@ pub struct Settings {
 pub struct StateFolder {
     /// The folder; it is made where it is not there.
     pub path: PathBuf,
-    /// Whether a write is on the disk, and not only with the operating system, before it is answered.
+    /// True if a write is on the disk, and not only with the operating system, before it is answered.
     pub fsync: bool,
     /// True if the server goes on with what is left of a damaged folder.
     pub accept_loss: bool,
@@ -80,7 +77,7 @@ pub const MAX_BYTES: u64 = 4 << 30;
 pub const MAX_REPLY_BYTES: u64 = 64 << 20;
 
 impl Settings {
-    /// The usual bounds, with the admin's surface open.
+    /// The usual bounds, with the admin API open.
     #[must_use]
     pub fn new(public_url: &str) -> Self {
         Self {
@@ -108,35 +105,4 @@ impl Settings {
     pub(super) fn connections_per_address(&self) -> usize {
         self.max_connections_per_address.unwrap_or(self.max_connections / 2).max(1)
     }
-}
-
-/// Why a server cannot start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// Two worlds have the same name.
-    #[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
-    SameName(String),
-    /// The admin's surface would be open to a network.
-    #[error("{0} is not a loopback address: set a control token, or bind to 127.0.0.1")]
-    Unprotected(IpAddr),
-    /// The index of APIs cannot be made.
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    /// Two routes of the server have paths that cannot be told apart.
-    #[error(transparent)]
-    Routes(#[from] matchit::InsertError),
-    /// The sessions of an earlier run cannot be taken up again.
-    #[error(transparent)]
-    State(#[from] StoreError),
-}
-
-/// Refuses to open the admin's surface to a network.
-///
-/// # Errors
-/// [`StartError::Unprotected`] without a token anywhere but on loopback.
-pub const fn check_exposure(address: IpAddr, control_token: Option<&str>) -> Result<(), StartError> {
-    if control_token.is_none() && !address.is_loopback() {
-        return Err(StartError::Unprotected(address));
-    }
-    Ok(())
 }

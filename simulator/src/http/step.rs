@@ -5,11 +5,12 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
 
-use super::App;
 use super::after::{After, Saved};
+use super::app::App;
 use super::problem::Problem;
 use super::sessions::Live;
-use super::store::{Event, StoreError, recall};
+use super::store::restore::recall;
+use super::store::{Event, StoreError};
 use crate::session::LogEntry;
 
 /// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests
@@ -84,7 +85,7 @@ impl App {
     }
 }
 
-/// Whether there are more levels of lists and objects in each other than so many.
+/// Returns true if lists and objects nest deeper than `levels`.
 fn nests(json: &Json, levels: usize) -> bool {
     let inner = |value: &Json| nests(value, levels - 1);
     match json {
@@ -95,7 +96,7 @@ fn nests(json: &Json, levels: usize) -> bool {
     }
 }
 
-/// What a reply may still have.
+/// The bytes that a reply may still have.
 pub(super) struct Room {
     of: &'static str,
     most: u64,
@@ -120,7 +121,7 @@ impl Room {
     }
 }
 
-/// What was asked for could not be written down, and has not been done.
+/// The problem of a request that was not carried out, because it could not be written down.
 pub(super) fn unwritten(error: &StoreError) -> Problem {
     match error {
         StoreError::Unwritable { .. } => {

@@ -11,98 +11,27 @@
 //! A folder that cannot be written to is opened again once it can (`health`).
 
 mod counts;
+mod entry;
 mod error;
 mod health;
 mod opened;
-mod restore;
+pub(super) mod restore;
 mod snapshot;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use diorama_seeds::ending::Answers;
-use diorama_seeds::task::Call;
-use fjall::PersistMode;
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
-
+pub(super) use self::entry::Event;
 pub use self::error::StoreError;
-pub(super) use self::restore::{recall, restored};
 
 use self::counts::Counts;
-use self::error::{damaged, json, parse};
+use self::entry::{Head, Prefix, Space, key, snapshot_of, up_to};
+use self::error::json;
 use self::health::{Health, Undo, probe};
-use self::opened::{Opened, Space};
+use self::opened::Opened;
 use super::after::Saved;
 use super::sessions::Live;
 use super::settings::StateFolder;
-use crate::conversation::Exchange;
-use crate::engine::ENGINE_VERSION;
-use crate::fault::Rule;
-
-/// The version of what is written.
-const FORMAT: u32 = 2;
-
-/// What a session starts from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Head {
-    format: u32,
-    engine: String,
-    search: String,
-    world: String,
-    world_hash: String,
-    seed: u64,
-    clock: i64,
-    task: Option<String>,
-    #[serde(default)]
-    answers: Answers,
-    faults: Vec<Rule>,
-    token: String,
-    lease_ms: u64,
-    /// The name of the events it shares with the sessions it parted from.
-    prefix: Option<String>,
-}
-
-/// What happened to a session and was accepted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Event {
-    /// A call, and the status of its reply.
-    Call(Call, u16),
-    /// The clock was set.
-    Clock(i64),
-    /// The assistant said something, and the user answered.
-    Said(Exchange),
-    /// The episode ended with this result.
-    Graded(Json),
-}
-
-/// Events that several sessions share, kept under the hash of their text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
-struct Prefix {
-    /// The prefix before it.
-    parent: Option<String>,
-    events: Vec<Event>,
-}
-
-/// Prefixes as they are written, by this version and by the one that knew no parents.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Kept {
-    Alone(Vec<Event>),
-    Linked { parent: Option<String>, events: Vec<Event> },
-}
-
-impl From<Kept> for Prefix {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Alone(events) => Self { parent: None, events },
-            Kept::Linked { parent, events } => Self { parent, events },
-        }
-    }
-}
 
 /// Where sessions are written down.
 pub(super) struct Store {
@@ -116,26 +45,6 @@ pub(super) struct Store {
     health: Arc<Health>,
     /// Held by who opens the folder again.
     recovering: Mutex<()>,
-}
-
-impl Head {
-    pub(super) fn of(live: &Live) -> Self {
-        Self {
-            format: FORMAT,
-            engine: ENGINE_VERSION.to_owned(),
-            search: live.session.initial().search().name().to_owned(),
-            world: live.world.id.clone(),
-            world_hash: live.world.hash.clone(),
-            seed: live.session.seed(),
-            clock: live.session.initial().clock().0,
-            task: live.task.as_ref().map(|task| task.id.clone()),
-            answers: live.said.answers(),
-            faults: live.session.faults().map(|faults| faults.rules().to_vec()).unwrap_or_default(),
-            token: live.token.clone(),
-            lease_ms: live.lease_ms,
-            prefix: live.prefix.clone(),
-        }
-    }
 }
 
 impl Store {
@@ -300,7 +209,7 @@ impl Store {
         done
     }
 
-    /// What forks of a session share with it, all of it or up to so many calls, and the keys of its own events.
+    /// The events that forks of a session share with it, all of them or up to so many calls, and the keys of its own events.
     fn shared(
         &self,
         opened: &Opened,
@@ -407,7 +316,7 @@ impl Store {
         done
     }
 
-    /// What happened to a session, oldest first.
+    /// The events of a session, oldest first.
     pub(super) fn events(&self, live: &Live) -> Result<Vec<Event>, StoreError> {
         self.read(|opened| {
             let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;
@@ -416,32 +325,4 @@ impl Store {
             Ok(events)
         })
     }
-}
-
-/// The events up to and with so many calls. Of what follows the last call that is kept, turns of the user stay.
-fn up_to(events: Vec<Event>, calls: usize) -> Vec<Event> {
-    let all = events.iter().filter(|event| matches!(event, Event::Call(..))).count();
-    if calls >= all {
-        return events;
-    }
-    let mut seen = 0;
-    let mut kept = Vec::new();
-    for event in events {
-        match event {
-            Event::Call(..) if seen == calls => break,
-            Event::Call(..) => seen += 1,
-            Event::Clock(_) | Event::Graded(_) if seen == calls => continue,
-            _ => {}
-        }
-        kept.push(event);
-    }
-    kept
-}
-
-fn key(id: &str, number: u64) -> Vec<u8> {
-    [id.as_bytes(), &number.to_be_bytes()].concat()
-}
-
-fn snapshot_of(id: &str) -> (Space, Vec<u8>) {
-    (Space::Snapshots, id.as_bytes().to_vec())
 }

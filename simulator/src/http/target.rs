@@ -1,128 +1,102 @@
-//! What the path of a request names: read once, and looked at by all who need to know.
+//! The target of a request's path: read once, and looked at by all that need to know.
 
-use matchit::{InsertError, Router};
+use std::sync::LazyLock;
 
-use super::surface::{Action, ROUTES, Route, Surface};
+use matchit::Router;
+
+use super::incoming::{Access, Format};
+use super::route::{Cost, Route};
+use super::routes::ROUTES;
 use super::text::decode;
 
-/// What the path of a request names.
-#[derive(Clone, Debug)]
+/// The target of a request's path.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) place: Place,
     /// The session or world in the path, decoded; empty where there is none.
     pub(super) id: String,
+    /// The format of the OpenAPI document that the path names, if it names one.
+    pub(super) document: Option<Format>,
 }
 
 /// Where a path leads.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Place {
     /// The REST API of a session's world, whose own path begins at this byte.
     World(usize),
     /// Routes of the server itself, which differ in their methods.
     Server(&'static [Route]),
-    /// Nowhere.
-    Nothing,
+    Nowhere,
 }
 
-/// What a document is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Json,
-    Yaml,
-}
-
-/// The paths of the server itself.
-pub(super) struct Paths(Router<&'static [Route]>);
-
-impl Paths {
-    /// The paths of [`ROUTES`].
-    ///
-    /// # Errors
-    /// When two of them cannot be told apart.
-    pub(super) fn new() -> Result<Self, InsertError> {
-        let mut router = Router::new();
-        for routes in ROUTES.chunk_by(|route, next| route.path == next.path) {
-            if let Some(first) = routes.first() {
-                router.insert(first.path, routes)?;
-            }
-        }
-        Ok(Self(router))
+/// The paths of [`ROUTES`]. A test finds every route, so that none is refused here.
+static PATHS: LazyLock<Router<&'static [Route]>> = LazyLock::new(|| {
+    let mut paths = Router::new();
+    for routes in ROUTES.chunk_by(|route, next| route.path == next.path) {
+        let _ = routes.first().map(|first| paths.insert(first.path, routes));
     }
+    paths
+});
 
-    /// What a path names, which is still percent-encoded.
-    pub(super) fn target(&self, path: &str) -> Target {
-        if let Some(rest) = path.strip_prefix(WORLDS) {
-            let id = rest.split('/').next().unwrap_or(rest);
-            return Target { place: Place::World(WORLDS.len() + id.len()), id: plain(id) };
-        }
-        match self.0.at(path) {
-            // The router lets a parameter be empty; no id is.
-            Ok(found) if found.params.get("id") != Some("") => Target {
-                place: Place::Server(found.value),
-                id: found.params.get("id").map(plain).unwrap_or_default(),
-            },
-            _ => Target { place: Place::Nothing, id: String::new() },
-        }
-    }
-}
-
-/// Below it are the REST APIs of sessions.
+/// The REST APIs of sessions are below this path.
 const WORLDS: &str = "/s/";
 
-/// An id without its escapes. No id is other than UTF-8, so that one stays as it is and is not found.
-fn plain(id: &str) -> String {
-    decode(id).map_or_else(|| id.to_owned(), |id| id.into_owned())
-}
-
 impl Target {
-    /// Whose the path is: its least guarded route's.
-    pub(super) fn surface(&self) -> Surface {
-        match self.place {
-            Place::World(_) => Surface::Agent,
-            Place::Server(routes) => routes.first().map_or(Surface::Open, |route| route.surface),
-            Place::Nothing => Surface::Open,
+    /// The target of a path, which is still percent-encoded.
+    pub(super) fn of(path: &str) -> Self {
+        if let Some(rest) = path.strip_prefix(WORLDS) {
+            let id = rest.split('/').next().unwrap_or(rest);
+            let from = WORLDS.len() + id.len();
+            let document = path.get(from..).and_then(Format::of_path);
+            return Self { place: Place::World(from), id: plain(id), document };
         }
-    }
-
-    /// Whether the path is a route of the server that does this, whatever the method.
-    pub(super) fn does(&self, what: impl Fn(Action) -> bool) -> bool {
-        matches!(self.place, Place::Server(routes) if routes.iter().any(|route| what(route.action)))
-    }
-
-    /// The form of the document that the path names, unless the caller asks for another.
-    pub(super) fn document(&self, path: &str) -> Option<Form> {
-        match self.place {
-            Place::World(from) => match path.get(from..)? {
-                "/openapi.json" => Some(Form::Json),
-                "/openapi.yaml" => Some(Form::Yaml),
-                _ => None,
+        match PATHS.at(path) {
+            // The router lets a parameter be empty; no id is.
+            Ok(found) if found.params.get("id") != Some("") => Self {
+                place: Place::Server(found.value),
+                id: found.params.get("id").map(plain).unwrap_or_default(),
+                document: Format::of_path(path),
             },
-            _ if self.does(|action| action == Action::Document) => Some(Form::Json),
-            _ if self.does(|action| action == Action::Yaml) => Some(Form::Yaml),
-            _ => None,
+            _ => Self { place: Place::Nowhere, id: String::new(), document: None },
         }
+    }
+
+    /// The callers that may use the path: its least guarded route counts.
+    pub(super) fn access(&self) -> Access {
+        match self.place {
+            Place::World(_) => Access::Agent,
+            Place::Server(routes) => routes.first().map_or(Access::Open, |route| route.access),
+            Place::Nowhere => Access::Open,
+        }
+    }
+
+    /// Returns true if one of the path's routes is so, whatever the method.
+    pub(super) fn has(&self, is_so: impl Fn(&Route) -> bool) -> bool {
+        matches!(self.place, Place::Server(routes) if routes.iter().any(is_so))
     }
 
     /// Returns true if the reply may be large.
     pub(super) fn may_be_large(&self) -> bool {
-        let large = |action| {
-            use Action::{Batch, Call, Diff, Document, Export, Log, State, Tools, Yaml};
-            matches!(action, Batch | Call | Diff | Document | Export | Log | State | Tools | Yaml)
-        };
-        matches!(self.place, Place::World(_)) || self.does(large)
+        matches!(self.place, Place::World(_)) || self.has(|route| route.cost.is_large())
     }
 
-    /// Whether a request takes microseconds: a call, above all.
-    pub(super) fn is_quick(&self, path: &str) -> bool {
-        let quick = |action| {
-            use Action::{Call, Clock, Fork, Heartbeat, Message, Reset};
-            matches!(action, Call | Reset | Clock | Message | Heartbeat | Fork)
-        };
+    /// Returns true if a request takes microseconds: a call, above all.
+    pub(super) fn is_quick(&self) -> bool {
         match self.place {
-            Place::World(_) => self.document(path).is_none(),
-            _ => self.does(quick),
+            Place::World(_) => self.document.is_none(),
+            _ => self.has(|route| route.cost.is_quick()),
         }
     }
+
+    /// Returns true if requests are messages of the Model Context Protocol.
+    pub(super) fn is_mcp(&self) -> bool {
+        self.has(|route| route.cost == Cost::Mcp)
+    }
+}
+
+/// An id without its escapes. No id is other than UTF-8, so that one stays as it is and is not found.
+fn plain(id: &str) -> String {
+    decode(id).map_or_else(|| id.to_owned(), |id| id.into_owned())
 }
 
 #[cfg(test)]
@@ -131,31 +105,28 @@ mod tests {
 
     #[test]
     fn every_route_is_found_at_its_path() {
-        let paths = Paths::new().unwrap();
-        for route in &ROUTES {
-            let target = paths.target(&route.path.replace("{id}", "a%62"));
-            assert!(target.does(|action| action == route.action), "{}", route.path);
+        for route in ROUTES.iter() {
+            let target = Target::of(&route.path.replace("{id}", "a%62"));
+            assert!(target.has(|found| found.id == route.id), "{}", route.path);
             assert_eq!(target.id, if route.path.contains("{id}") { "ab" } else { "" }, "{}", route.path);
         }
     }
 
     #[test]
     fn paths_name_worlds_documents_and_nothing() {
-        let paths = Paths::new().unwrap();
-        let check = |path: &str, expect: (&str, Surface, Option<Form>, bool)| {
-            let target = paths.target(path);
-            let found = (&*target.id, target.surface(), target.document(path), target.is_quick(path));
-            assert_eq!(found, expect, "{path}");
+        let check = |path: &str, expect: (&str, Access, Option<Format>, bool)| {
+            let target = Target::of(path);
+            assert_eq!((&*target.id, target.access(), target.document, target.is_quick()), expect, "{path}");
         };
-        check("/s/7", ("7", Surface::Agent, None, true));
-        check("/s/7/openapi.yaml", ("7", Surface::Agent, Some(Form::Yaml), false));
-        check("/s/7/a/openapi.yaml", ("7", Surface::Agent, None, true));
-        check("/openapi.json", ("", Surface::Open, Some(Form::Json), false));
-        check("/v1/sessions/7/call", ("7", Surface::Agent, None, true));
-        check("/v1/sessions/%ff/call", ("%ff", Surface::Agent, None, true));
-        check("/v1/sessions/7", ("7", Surface::Control, None, false));
-        check("/v1/sessions//call", ("", Surface::Open, None, false));
-        check("/v1/sessions/7/8/call", ("", Surface::Open, None, false));
-        check("/", ("", Surface::Open, None, false));
+        check("/s/7", ("7", Access::Agent, None, true));
+        check("/s/7/openapi.yaml", ("7", Access::Agent, Some(Format::Yaml), false));
+        check("/s/7/a/openapi.yaml", ("7", Access::Agent, None, true));
+        check("/openapi.json", ("", Access::Open, Some(Format::Json), false));
+        check("/v1/sessions/7/call", ("7", Access::Agent, None, true));
+        check("/v1/sessions/%ff/call", ("%ff", Access::Agent, None, true));
+        check("/v1/sessions/7", ("7", Access::Admin, None, false));
+        check("/v1/sessions//call", ("", Access::Open, None, false));
+        check("/v1/sessions/7/8/call", ("", Access::Open, None, false));
+        check("/", ("", Access::Open, None, false));
     }
 }

@@ -6,13 +6,14 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::Checks;
 use diorama_seeds::value::Instant;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::engine::Base;
 use crate::engine::tools::SearchVersion;
 
 /// A task in a list: nothing that gives its solution away.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TaskSummary {
     /// Its id.
     pub id: String,
@@ -37,11 +38,11 @@ pub struct TaskSpec {
     pub base: Arc<Base>,
     /// The system message.
     pub system: String,
-    /// What the user says, goal by goal; at least one.
+    /// The user's words, goal by goal; at least one.
     pub script: Script,
     /// The APIs that are visible at the start; `ToolSearcher` always is.
     pub visible: Vec<ApiId>,
-    /// What must hold at the end.
+    /// The conditions that must hold at the end.
     pub checks: Checks,
     /// The clock at the start.
     pub clock: Instant,

@@ -7,7 +7,14 @@ use diorama_seeds::task::{Call, ChangeCheck, ChangeKind, Checks, GoalCheck, KeyC
 use diorama_seeds::value::Instant;
 use serde_json::{Map, Value as Json, json};
 
-use super::tasks::{TaskError, TaskSpec, TaskSummary};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Response};
+
+use super::incoming::Access;
+use super::tasks::{TaskError, TaskSource, TaskSpec, TaskSummary};
 use super::*;
 use crate::engine::tests::shop;
 use crate::session::{Session, SessionOptions};
@@ -380,7 +387,7 @@ fn what_the_admin_holds_needs_the_token() {
         created["sessions"][0]["token"].as_str().unwrap(),
         created["sessions"][1]["token"].as_str().unwrap(),
     );
-    for route in surface::ROUTES.iter().filter(|route| route.surface == surface::Surface::Control) {
+    for route in routes::ROUTES.iter().filter(|route| route.access == Access::Admin) {
         let line = format!("{} {}", route.method, route.path.replace("{id}", id));
         assert_eq!(status("", &line), 401, "{line}");
         assert_eq!(status(other, &line), 401, "{line}");

@@ -8,11 +8,10 @@ use diorama_seeds::model::World;
 use diorama_seeds::world::Report;
 use lru::LruCache;
 
-use super::StartError;
 use super::documents::Documents;
 use super::problem::Problem;
-use super::route::Routes;
 use super::tasks::TaskSpec;
+use super::world_routes::Routes;
 use crate::engine::{Base, BaseError};
 use crate::grade::Vocabulary;
 
@@ -27,6 +26,11 @@ pub struct WorldSource {
     /// A path under which its REST API is answered too (an imported document's server path), or nothing.
     pub server_path: String,
 }
+
+/// Two worlds have the same name.
+#[derive(Debug, thiserror::Error)]
+#[error("two worlds have the name `{0}`; give each its own, or join them with --compose")]
+pub struct SameName(String);
 
 /// A world that runs.
 pub struct Ready {
@@ -106,18 +110,18 @@ pub(super) struct Worlds {
     of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
 }
 
-/// So many worlds of tasks are kept ready.
+/// Worlds of tasks that are kept ready.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
 };
 
 impl Worlds {
-    pub(super) fn new(sources: Vec<WorldSource>) -> Result<Self, StartError> {
+    pub(super) fn new(sources: Vec<WorldSource>) -> Result<Self, SameName> {
         let mut served: Vec<Served> = Vec::with_capacity(sources.len());
         for source in sources {
             if served.iter().any(|known| known.source.id == source.id) {
-                return Err(StartError::SameName(source.id));
+                return Err(SameName(source.id));
             }
             served.push(Served { source, ready: OnceLock::new() });
         }

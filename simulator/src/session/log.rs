@@ -1,8 +1,4 @@
-//! What a session remembers of its calls.
-//!
-//! Owns how calls are kept, and how what came of them is made again where only the calls are kept: the engine is a
-//! pure function of state and call, so a reply that was given once can be had any time, and a session that lives for
-//! long need not hold all it ever said.
+//! The calls that a session remembers, with their replies or without.
 
 use std::sync::Arc;
 
@@ -12,11 +8,11 @@ use diorama_seeds::value::Instant;
 use rpds::{RedBlackTreeSetSync, VectorSync};
 use serde_json::Map;
 
-use super::{LogEntry, Session};
+use super::entry::LogEntry;
 use crate::engine::{Base, State};
 
 /// From one mark to the next there are so many calls: as many are made again, at most, to get at one entry.
-const BETWEEN_MARKS: usize = 256;
+pub(super) const BETWEEN_MARKS: usize = 256;
 
 /// The calls so far.
 #[derive(Clone, Debug)]
@@ -41,7 +37,7 @@ pub(super) enum Log {
 /// A call as it was asked.
 #[derive(Debug)]
 pub(super) struct Asked {
-    clock: Instant,
+    pub(super) clock: Instant,
     /// The API, or a name that no API has.
     api: Result<ApiId, Box<str>>,
     /// JSON; nothing where there are no arguments.
@@ -51,9 +47,9 @@ pub(super) struct Asked {
 /// Where a session stood.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
-    state: State,
-    before: State,
-    visible: Option<RedBlackTreeSetSync<ApiId>>,
+    pub(super) state: State,
+    pub(super) before: State,
+    pub(super) visible: Option<RedBlackTreeSetSync<ApiId>>,
 }
 
 impl Asked {
@@ -73,7 +69,7 @@ impl Asked {
         (2 * size_of::<Self>() + name + self.arguments.len()) as u64
     }
 
-    fn call(&self, base: &Base) -> Call {
+    pub(super) fn call(&self, base: &Base) -> Call {
         let api = match &self.api {
             Ok(api) => base.world().api(*api).name.to_string(),
             Err(name) => name.to_string(),
@@ -88,7 +84,7 @@ impl Asked {
 }
 
 impl Log {
-    /// Nothing called yet, and calls kept the same way.
+    /// An empty log that keeps calls the same way.
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(VectorSync::new_sync()),
@@ -135,113 +131,5 @@ impl Log {
             }
             Self::Counted(calls) => *calls += 1,
         }
-    }
-}
-
-impl Session {
-    /// Keeps of its calls only what was asked. The log is the same, and takes as long to read as the calls took to
-    /// make; a call takes a tenth of the memory.
-    ///
-    /// To be chosen before the first call: it empties the log.
-    #[must_use]
-    pub fn with_brief_log(mut self) -> Self {
-        self.log = Log::brief();
-        self
-    }
-
-    pub(super) fn mark(&self) -> Mark {
-        Mark { state: self.state.clone(), before: self.before.clone(), visible: self.visible.clone() }
-    }
-
-    /// The calls so far, oldest first, from the one of this number on (from 0).
-    #[must_use]
-    pub fn log_from(&self, first: usize) -> Entries<'_> {
-        Entries { session: self, next: first.min(self.log.len()), again: None }
-    }
-
-    /// How many calls there were.
-    #[must_use]
-    pub fn calls(&self) -> usize {
-        self.log.len()
-    }
-
-    /// About how many bytes of memory the session takes beside its base: records, tokens and the calls of a brief log.
-    /// What forks share is counted for each.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.state.bytes() + self.log.bytes()
-    }
-
-    /// The clock and the call of each entry, which nothing is made again for.
-    pub(super) fn asked(&self) -> impl Iterator<Item = (Instant, Call)> {
-        let asked = |number| match &self.log {
-            Log::Whole(entries) => entries.get(number).map(|entry| (entry.clock, entry.call.clone())),
-            Log::Brief { asked, .. } => asked.get(number).map(|asked| (asked.clock, asked.call(&self.base))),
-            Log::Counted(_) => None,
-        };
-        (0..self.log.len()).map_while(asked)
-    }
-
-    /// A session that stands where this one stood before a call, or before an earlier one: its number says which.
-    fn near(&self, number: usize, marks: &VectorSync<Mark>) -> Self {
-        let mark = (number / BETWEEN_MARKS).min(marks.len().saturating_sub(1));
-        let mut again = self.clone();
-        again.reset();
-        again.log = Log::Counted(0);
-        if let Some(Mark { state, before, visible }) = marks.get(mark) {
-            again.state = state.clone();
-            again.before = before.clone();
-            again.visible.clone_from(visible);
-            again.log = Log::Counted(mark * BETWEEN_MARKS);
-        }
-        again
-    }
-}
-
-/// The entries of a log; those that were not kept are made again.
-#[derive(Debug)]
-pub struct Entries<'a> {
-    session: &'a Session,
-    next: usize,
-    again: Option<Box<Session>>,
-}
-
-impl Iterator for Entries<'_> {
-    type Item = Arc<LogEntry>;
-
-    fn next(&mut self) -> Option<Arc<LogEntry>> {
-        let entry = match &self.session.log {
-            Log::Whole(entries) => Arc::clone(entries.get(self.next)?),
-            Log::Brief { asked, marks, .. } => {
-                let wanted = asked.get(self.next)?;
-                let session = self.session;
-                let again = self.again.get_or_insert_with(|| Box::new(session.near(self.next, marks)));
-                while again.log.len() < self.next {
-                    again.make_again(asked.get(again.log.len())?);
-                }
-                again.make_again(wanted)
-            }
-            Log::Counted(_) => return None,
-        };
-        self.next += 1;
-        Some(entry)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = match &self.session.log {
-            Log::Counted(_) => 0,
-            log => log.len().saturating_sub(self.next),
-        };
-        (left, Some(left))
-    }
-}
-
-impl ExactSizeIterator for Entries<'_> {}
-
-impl Session {
-    fn make_again(&mut self, asked: &Asked) -> Arc<LogEntry> {
-        self.set_clock(asked.clock);
-        let call = asked.call(&self.base);
-        self.call(&call)
     }
 }

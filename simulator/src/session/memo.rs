@@ -10,7 +10,8 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use rustc_hash::FxHasher;
 
-use super::{LogEntry, Session};
+use super::calls::Session;
+use super::entry::LogEntry;
 use crate::engine::State;
 
 /// The calls made so far, each with the state that it was made on and the one that it led to.
@@ -29,7 +30,7 @@ struct Known {
 }
 
 impl Known {
-    /// What the call leads to from a state, if that is known.
+    /// The state that the call leads to from another, if known.
     fn led(&self, state: &State) -> Option<State> {
         match &self.after {
             Some(after) => self.before.is(state).then(|| after.clone()),
@@ -39,7 +40,7 @@ impl Known {
 }
 
 impl Memo {
-    /// Nothing made yet.
+    /// An empty memo.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -60,12 +61,12 @@ impl Session {
     /// [`Session::call`], with the result taken from the memo where the call is known there, and put into it where
     /// it is not. All sessions of a memo must be of one base.
     pub fn call_again(&mut self, call: &Call, memo: &mut Memo) -> Arc<LogEntry> {
-        // What faults do depends on the number of the call, too.
+        // The effect of faults depends on the number of the call, too.
         if self.faults.is_some() {
             return self.call(call);
         }
         let api = self.base.api_named(&call.api);
-        // What a caller has been shown is not part of the state.
+        // The visible APIs are not part of the state.
         if let Some(refusal) = self.refused(call, api) {
             return self.refuse(call, api, refusal);
         }

@@ -1,3 +1,5 @@
+use diorama_seeds::value::Instant;
+
 use super::*;
 use crate::engine::tests::{call, shop};
 use crate::fault::Faults;

@@ -10,7 +10,9 @@ use diorama_seeds::model::{DomainId, Record, ResourceId};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 use serde::{Deserialize, Serialize};
 
-use super::{Base, State, Table, Token};
+use super::{State, Token};
+use crate::engine::base::Base;
+use crate::engine::overlay::Table;
 
 /// A state without its base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +34,7 @@ struct KeptToken {
     expires: i64,
 }
 
-/// What differs in one resource.
+/// The differences in one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeptTable {

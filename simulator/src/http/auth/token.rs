@@ -11,7 +11,7 @@ use diorama_seeds::model::{Domain, SecurityKind, SecurityScheme};
 use diorama_seeds::value::Str;
 use serde_json::{Value as Json, json};
 
-use super::{Auth, CLIENT, Holder, authorization, same};
+use super::secret::{Auth, CLIENT, Holder, authorization, same};
 use crate::http::problem::{Problem, reply};
 use crate::http::text::pairs;
 

@@ -7,7 +7,7 @@ use diorama_seeds::model::Api;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::super::negotiate::is_json;
+use super::super::incoming::is_json;
 use super::super::problem::Problem;
 
 /// The members of a body: those of an object, or the whole under the name of the parameter that takes it.

@@ -1,24 +1,24 @@
-//! Whether the state folder can be written to, and what is to be put back before it is used again.
+//! The health of the state folder: if it can be written to, and what is to be put back before it is used again.
 
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use super::StoreError;
-use super::opened::Space;
+use super::entry::Space;
+use super::error::StoreError;
 
 /// So much has to fit into the folder before it is opened again.
 const PROBE_BYTES: usize = 256 << 10;
 
-/// What a failed change touched, as it was before.
+/// An entry that a failed change touched, as it was before.
 pub(super) struct Undo {
     pub(super) space: Space,
     pub(super) key: Vec<u8>,
     pub(super) value: Option<Vec<u8>>,
 }
 
-/// Whether the folder can be written to.
+/// The state of the folder: if it can be written to.
 #[derive(Default)]
 pub(super) struct Health {
     ailing: AtomicBool,
@@ -32,7 +32,7 @@ struct Broken {
 }
 
 impl Health {
-    /// What the machine says where the folder cannot be written to.
+    /// The machine's error where the folder cannot be written to.
     pub(super) fn why(&self) -> Option<String> {
         let broken = || self.broken.lock().unwrap_or_else(PoisonError::into_inner).why.clone();
         self.ailing.load(Relaxed).then(broken)
@@ -65,7 +65,7 @@ impl Health {
     }
 }
 
-/// Whether a file of some size fits into a folder, all the way to the disk.
+/// Checks that a file of some size fits into a folder, all the way to the disk.
 pub(super) fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
     let tried = std::fs::File::create(&path).and_then(|mut file| {

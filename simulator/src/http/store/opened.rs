@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
 use tokio::sync::oneshot;
 
-use super::error::told;
+use super::entry::{Event, Prefix, Space, key};
+use super::error::{StoreError, damaged, parse, told};
 use super::health::{Health, Undo};
-use super::{Event, PersistMode, Prefix, StoreError, damaged, key, parse};
 use crate::http::after::{Persisted, Saved};
 
 /// Bytes of what was last written that are held in memory, for each of four keyspaces.
@@ -26,21 +26,13 @@ pub(super) struct Opened {
     flusher: Option<Flusher>,
 }
 
-/// A keyspace of which changes can be undone.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Space {
-    Heads,
-    Events,
-    Snapshots,
-}
-
 /// Flushes for all who wait.
 struct Flusher {
     ask: Option<Sender<Waiting>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Who waits for a flush.
+/// A request that waits for a flush.
 type Waiting = oneshot::Sender<Persisted>;
 
 /// The files that the database makes in a folder.

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Instant;
 
+use super::Store;
+use super::entry::{Event, FORMAT, Head};
+use super::error::{StoreError, damaged, json, parse};
 use super::opened::Opened;
-use super::{Event, FORMAT, Head, Store, StoreError, damaged, json, parse};
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::engine::tools::SearchVersion;

@@ -7,8 +7,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::Store;
+use super::entry::{Head, key, snapshot_of};
+use super::error::{StoreError, json};
 use super::opened::Opened;
-use super::{Head, Store, StoreError, json, key, snapshot_of};
 use crate::conversation::Conversation;
 use crate::engine::ENGINE_VERSION;
 use crate::http::sessions::Live;
@@ -17,8 +19,8 @@ use crate::session::KeptSession;
 /// The version of snapshots.
 const FORMAT: u32 = 1;
 
-/// So many events, at least, are between two snapshots of a session, and half as many as there are records that differ
-/// from the base: what is written for snapshots grows with the events and not with their square.
+/// The fewest events between two snapshots of a session. There are also at least half as many as records that differ from
+/// the base, so that the bytes of snapshots grow with the events and not with their square.
 #[cfg(not(test))]
 pub(super) const EVERY: u64 = 256;
 #[cfg(test)]
@@ -106,7 +108,7 @@ impl Opened {
         Ok(self.has_event(id, snapshot.events)?.then_some(snapshot))
     }
 
-    /// Whether a session has had so many events.
+    /// Returns true if a session has had so many events.
     fn has_event(&self, id: &str, count: u64) -> Result<bool, StoreError> {
         let Some(last) = count.checked_sub(1) else { return Ok(true) };
         Ok(self.events.contains_key(key(id, last))?)

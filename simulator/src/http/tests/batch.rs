@@ -1,7 +1,7 @@
 //! Many calls in one request.
 
 use super::*;
-use crate::http::batch::MAX_BATCH;
+use crate::http::request_types::MAX_BATCH_CALLS;
 
 fn sessions(app: &App, n: u64, more: Json) -> Vec<String> {
     let mut asked = json!({"n": n});
@@ -89,9 +89,9 @@ fn each_call_of_a_batch_has_its_own_refusals_and_faults() {
     );
     assert_eq!(results[4], json!({"dropped": true}));
     assert_eq!((&results[5]["status"], &results[5]["retry_after"]), (&json!(429), &json!(7)));
-    let too_many = vec![call(&ids[1], "AllNames"); MAX_BATCH + 1];
+    let too_many = vec![call(&ids[1], "AllNames"); MAX_BATCH_CALLS + 1];
     let (status, problem) = ask(&app, "POST /v1/calls", json!({"calls": too_many}));
-    assert_eq!((status, &problem["limit"]), (422, &json!(MAX_BATCH)));
+    assert_eq!((status, &problem["limit"]), (422, &json!(MAX_BATCH_CALLS)));
     assert_eq!(ask(&app, &format!("GET /v1/sessions/{}/log", ids[1]), Json::Null).1["total"], 1);
     assert_eq!(batch(&app, json!([])), Vec::<Json>::new());
 }

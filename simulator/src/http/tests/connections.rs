@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::*;
+use crate::http::check::Prover;
 
 struct Listening {
     address: SocketAddr,

@@ -4,6 +4,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::*;
+use axum::http::Uri;
+
+use crate::http::incoming::Incoming;
 use crate::http::sessions::lock;
 
 fn stored(folder: &Path, fsync: bool) -> Result<Arc<App>, StartError> {
@@ -98,15 +101,14 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     // A request that found the session, and comes to its lock after the delete.
     let slot = app.sessions.peek(&id).unwrap();
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
-    let (method, uri, headers) = (Method::POST, Uri::from_static("/"), HeaderMap::new());
-    let target = app.paths.target("/");
+    let (method, uri, headers) = (&Method::POST, &Uri::from_static("/"), &HeaderMap::new());
+    let (id, access, document, gone) = ("", Access::Admin, None, &AtomicBool::new(false));
     let body = br#"{"lease_seconds": 7}"#;
-    let gone = &AtomicBool::new(false);
-    let request = Incoming { method: &method, uri: &uri, headers: &headers, body, target: &target, gone };
-    assert!(app.reset(&slot).is_err() && app.heartbeat(&slot, &request).is_err());
-    let request = Incoming { body: b"{}", ..request };
-    assert!(app.fork(&slot, &request).is_err() && app.grade(&slot, &request).is_err());
-    assert!(app.delete(&slot).is_err());
+    let request = &Incoming { method, uri, headers, body, id, access, document, gone };
+    assert!(app.reset(&slot, request).is_err() && app.heartbeat(&slot, request).is_err());
+    let request = &Incoming { body: b"{}", ..*request };
+    assert!(app.fork(&slot, request).is_err() && app.grade(&slot, request).is_err());
+    assert!(app.delete(&slot, request).is_err());
     drop((slot, app));
     assert_eq!(stored(folder.path(), false).unwrap().sessions(), 0);
 }

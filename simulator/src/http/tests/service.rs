@@ -16,13 +16,13 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
     let (own, other) = (id(0), id(1));
     assert!(own.len() == 32 && own != other);
     let mut agents = Vec::new();
-    for route in &surface::ROUTES {
+    for route in routes::ROUTES.iter() {
         let line = format!("{} {}", route.method, route.path.replace("{id}", &own));
         let (status, _, body) = run(send(&app, "", &line, Json::Null));
-        match route.surface {
-            surface::Surface::Control => assert_eq!(status, 401, "{line}: {body}"),
-            surface::Surface::Open => assert_eq!(status, 200, "{line}: {body}"),
-            surface::Surface::Agent => {
+        match route.access {
+            Access::Admin => assert_eq!(status, 401, "{line}: {body}"),
+            Access::Open => assert_eq!(status, 200, "{line}: {body}"),
+            Access::Agent => {
                 agents.push(route.path);
                 let text = body.to_string();
                 // The second turn, the checks and the ids of others are nowhere in what agents get.
@@ -295,7 +295,7 @@ fn ids_of_sessions_are_cut_in_logs_however_they_are_spelled() {
     let id = "0123456789abcdef0123456789ABCDEF";
     let coded = id.replace('a', "%61").replace('0', "%30");
     for spelled in [id, &coded] {
-        let shown = super::super::surface::discreet(&format!("/s/{spelled}/products/11"));
+        let shown = incoming::cut_ids(&format!("/s/{spelled}/products/11"));
         assert_eq!(shown, "/s/01234567.../products/11");
     }
 }

@@ -146,7 +146,7 @@ fn check(seed: u64, faults: &Json, task: bool, steps: &[Step], resumed: &AtomicU
             }
             Step::Restart(orderly, how) => {
                 if *orderly {
-                    sides[1].app.rest();
+                    sides[1].app.take_snapshots();
                 }
                 let [plain, Side { app, id }] = sides;
                 drop(app);

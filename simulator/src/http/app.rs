@@ -1,0 +1,115 @@
+//! The state of a server: its worlds, tasks, sessions and settings.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use super::check::Prover;
+use super::metrics::Metrics;
+use super::sessions::{Sessions, lock};
+use super::settings::Settings;
+use super::start::StartError;
+use super::store::Store;
+use super::store::restore::restored;
+use super::tasks::TaskSource;
+use super::weight::Scale;
+use super::worlds::{WorldSource, Worlds};
+use crate::embed::embedded;
+use crate::search::{ApiIndex, SearchError, entries};
+
+/// A server's worlds, tasks and sessions, from which it answers.
+pub struct App {
+    pub(super) worlds: Worlds,
+    pub(super) tasks: Option<Box<dyn TaskSource>>,
+    pub(super) prover: OnceLock<Box<dyn Prover>>,
+    pub(super) search: ApiIndex,
+    pub(super) sessions: Sessions,
+    /// Bytes that the sessions hold.
+    pub(super) scale: Arc<Scale>,
+    pub(super) store: Option<Store>,
+    pub(super) metrics: Metrics,
+    pub(super) settings: Settings,
+    pub(super) started: Instant,
+    /// Milliseconds by which tests are ahead of the machine.
+    pub(super) ahead_ms: AtomicU64,
+    /// Requests so far, which number those that bring no id.
+    pub(super) requests: AtomicU64,
+    pub(super) ending: AtomicBool,
+}
+
+impl App {
+    /// A server of these worlds, and of tasks where there are any, with the sessions of its state folder.
+    ///
+    /// # Errors
+    /// [`StartError`] when two worlds have one name, or sessions of the state folder cannot be continued.
+    pub fn new(
+        worlds: Vec<WorldSource>,
+        tasks: Option<Box<dyn TaskSource>>,
+        settings: Settings,
+    ) -> Result<Arc<Self>, StartError> {
+        let apis = worlds.iter().flat_map(|world| entries(&world.id, world.source.world())).collect();
+        let search = ApiIndex::new(apis, embedded().map_err(SearchError::from)?)?;
+        let worlds = Worlds::new(worlds)?;
+        let store = settings.state.as_ref().map(Store::open).transpose()?;
+        let scale = Arc::new(Scale::default());
+        let earlier = match &store {
+            Some(store) => restored(store, &worlds, tasks.as_deref(), &scale)?,
+            None => Vec::new(),
+        };
+        // Sessions that were there before are kept, also when fewer are allowed now.
+        let sessions = Sessions::new(settings.max_sessions.max(earlier.len()), earlier);
+        Ok(Arc::new(Self {
+            worlds,
+            tasks,
+            prover: OnceLock::new(),
+            search,
+            sessions,
+            scale,
+            store,
+            metrics: Metrics::default(),
+            settings,
+            started: Instant::now(),
+            ahead_ms: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
+            ending: AtomicBool::new(false),
+        }))
+    }
+
+    /// How many sessions there are.
+    #[must_use]
+    pub fn sessions(&self) -> usize {
+        self.sessions.count()
+    }
+
+    /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
+    pub(super) fn now_ms(&self) -> u64 {
+        let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        elapsed.saturating_add(self.ahead_ms.load(Relaxed))
+    }
+
+    /// Takes snapshots of all sessions, so that the next start has nothing to make again.
+    pub(super) fn take_snapshots(&self) {
+        let Some(store) = &self.store else { return };
+        for slot in self.sessions.all() {
+            store.snapshot(&mut lock(&slot));
+        }
+    }
+
+    /// Ends the sessions whose leases are over, and opens a state folder again that could not be written to.
+    pub(super) fn sweep(&self) {
+        if let Some(store) = &self.store {
+            store.recover();
+        }
+        for slot in self.sessions.over(self.now_ms()) {
+            match self.close(&slot) {
+                Ok(_) => self.metrics.expired(),
+                Err(problem) => tracing::warn!(why = problem.detail(), "a session whose lease is over stays"),
+            }
+        }
+    }
+
+    /// The absolute URL of a session's REST API.
+    pub(super) fn base_url(&self, id: &str) -> String {
+        format!("{}/s/{id}", self.settings.public_url)
+    }
+}

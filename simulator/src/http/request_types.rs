@@ -1,0 +1,200 @@
+//! Bodies and query strings that the server's own API takes, and their bounds. The OpenAPI document has their schemas.
+
+use diorama_seeds::ending::Answers;
+use diorama_seeds::task::{Outcome, RefusalClass};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::engine::tools::SearchVersion;
+use crate::fault::Rule;
+use crate::search::SearchBy;
+
+/// Calls in one request.
+pub(super) const MAX_BATCH_CALLS: usize = 4_096;
+/// Sessions that one request makes.
+pub(super) const MAX_COPIES: u32 = 10_000;
+/// The longest lease: 400 days.
+pub(super) const MAX_LEASE_SECONDS: u64 = 34_560_000;
+/// Items on a page of a list, and hits of a search.
+pub(super) const MAX_PAGE_ITEMS: usize = 1_000;
+/// Items on a page of a list, unless the request says otherwise.
+pub(super) const DEFAULT_PAGE_ITEMS: usize = 100;
+/// The greatest position at which a page may begin: the greatest integer of many JSON readers.
+pub(super) const MAX_OFFSET: usize = i64::MAX as usize;
+/// Formats of an export. The first is the default.
+pub(super) const EXPORT_FORMATS: [&str; 3] = ["dialogue", "har", "curl"];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"query": "book an appointment with a dentist", "k": 3}]))]
+pub(super) struct SearchRequest {
+    /// The API's purpose in plain words.
+    pub(super) query: String,
+    /// Hits at most; 5 when left out.
+    #[schemars(range(min = 1, max = MAX_PAGE_ITEMS))]
+    pub(super) k: Option<usize>,
+    /// Only APIs of this world.
+    pub(super) world: Option<String>,
+    /// Only APIs of the domain of this name.
+    pub(super) domain: Option<String>,
+    /// Only APIs of this method.
+    #[schemars(extend("enum" = ["GET", "POST", "PUT", "PATCH", "DELETE", null]))]
+    pub(super) method: Option<String>,
+    /// Which parts count: words, meaning, both, or both and what the hits need; the last when left out.
+    #[schemars(extend("enum" = or_null(&SearchBy::ALL.map(SearchBy::name))))]
+    pub(super) by: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"world": "dental_clinic", "seed": 7, "clock": "2026-03-02T09:00"}]))]
+pub(super) struct CreateRequest {
+    /// May be left out where one world is served, or with a task.
+    pub(super) world: Option<String>,
+    /// New keys, tokens and faults follow from it; 0 when left out.
+    #[schemars(range(min = 0, max = u64::MAX))]
+    pub(super) seed: Option<u64>,
+    /// Where the clock starts, such as 2026-03-02T09:00.
+    pub(super) clock: Option<String>,
+    /// The faults to inject.
+    #[schemars(with = "Option<Vec<Rule>>")]
+    pub(super) faults: Option<Vec<Json>>,
+    /// The id of a task.
+    pub(super) task: Option<String>,
+    /// How many sessions, all with the same start; 1 when left out.
+    #[schemars(range(min = 1, max = MAX_COPIES))]
+    pub(super) n: Option<u32>,
+    /// How long it lives when nobody asks for it; 0 is for ever.
+    #[schemars(range(min = 0, max = MAX_LEASE_SECONDS))]
+    pub(super) lease_seconds: Option<u64>,
+    /// The version of the search that ToolSearcher does: the task's when left out.
+    #[schemars(extend("enum" = or_null(&SearchVersion::ALL.map(SearchVersion::name))))]
+    pub(super) search: Option<String>,
+    /// How the agent's answers are taken.
+    #[serde(default)]
+    pub(super) answers: Answers,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"n": 8, "at": 3}]))]
+pub(super) struct ForkRequest {
+    /// How many sessions; 1 when left out.
+    #[schemars(range(min = 1, max = MAX_COPIES))]
+    pub(super) n: Option<u32>,
+    /// As it was after so many calls; now when left out.
+    pub(super) at: Option<usize>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"clock": "2026-03-09T17:30"}]))]
+pub(super) struct ClockRequest {
+    /// A date-time in the world's zone.
+    pub(super) clock: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"lease_seconds": 600}]))]
+pub(super) struct HeartbeatRequest {
+    /// The new lease; 0 is for ever. It stays as it is when left out.
+    #[schemars(range(min = 0, max = MAX_LEASE_SECONDS))]
+    pub(super) lease_seconds: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"answer": "Your appointment is on Monday at 9:00.", "outcome": "done"}]))]
+pub(super) struct GradeRequest {
+    /// The final answer, where it is prose.
+    pub(super) answer: Option<String>,
+    /// How the episode ends.
+    pub(super) outcome: Option<Outcome>,
+    /// For refusals: why.
+    pub(super) reason: Option<RefusalClass>,
+    /// For refusals: the id or the name of what they are about.
+    pub(super) about: Option<String>,
+    /// The facts asked for, by name.
+    pub(super) facts: Option<Map<String, Json>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"api": "ToolSearcher", "arguments": {"keywords": "book an appointment"}}]))]
+pub(super) struct CallRequest {
+    pub(super) api: String,
+    #[serde(default)]
+    pub(super) arguments: Map<String, Json>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"calls": [
+    {"session": "0f9c2d5e8a7b41630f9c2d5e8a7b4163", "api": "ToolSearcher", "arguments": {"keywords": "book a table"}}
+]}]))]
+pub(super) struct BatchRequest {
+    /// Calls of one session are made in their order.
+    #[schemars(length(max = MAX_BATCH_CALLS))]
+    pub(super) calls: Vec<BatchCall>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct BatchCall {
+    /// The session's id.
+    pub(super) session: String,
+    pub(super) api: String,
+    #[serde(default)]
+    pub(super) arguments: Map<String, Json>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("examples" = [{"content": "Which day would suit you?"}]))]
+pub(super) struct MessageRequest {
+    pub(super) content: String,
+}
+
+/// A proposed task with a proposed solution: `diorama schema candidate` has the whole form.
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("required" = ["candidate", "goals"]))]
+#[schemars(rename = "Candidate")]
+pub(super) struct CandidateHead {
+    pub(super) world: Option<String>,
+    #[serde(default, rename = "candidate")]
+    #[schemars(extend("const" = 1))]
+    _version: Json,
+    #[serde(default, rename = "goals")]
+    #[schemars(with = "Vec<Map<String, Json>>", length(min = 1))]
+    _goals: Json,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PageQuery {
+    /// The first item of the page; 0 when left out.
+    #[schemars(with = "u64", range(min = 0, max = MAX_OFFSET))]
+    pub(super) offset: Option<String>,
+    /// Items on the page; 100 when left out.
+    #[schemars(with = "u64", range(min = 0, max = MAX_PAGE_ITEMS))]
+    pub(super) limit: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct StateQuery {
+    /// Only records of this resource.
+    #[schemars(with = "String")]
+    pub(super) resource: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct ExportQuery {
+    #[schemars(with = "String", extend("enum" = EXPORT_FORMATS, "default" = EXPORT_FORMATS[0]))]
+    pub(super) format: Option<String>,
+}
+
+/// These names, or null.
+fn or_null(names: &[&str]) -> Json {
+    names.iter().map(|name| json!(name)).chain([Json::Null]).collect()
+}
