@@ -299,7 +299,7 @@ fn with_two(run: &mut Run, name: &str, one: &Filter<'_>, two: &Filter<'_>, input
     }
 }
 
-/// Whether any, or every, output of a condition on the items is true.
+/// Evaluates a condition on the items. Yields true if any output (`any`) or every output (`all`) is true.
 fn any_or_all(run: &mut Run, name: &str, items: &[Json], condition: &Filter<'_>) -> Values {
     let outputs = run.flat_map(items, |run, item| run.eval(condition, item))?;
     let is_any = name == "any";
