@@ -22,17 +22,17 @@ pub struct Faults {
 /// A fault that fired at a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fired {
-    /// What went wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The position of its rule.
     pub rule: usize,
     /// How long the reply was held back.
     #[serde(skip_serializing_if = "is_zero")]
     pub delay_ms: u64,
-    /// What `Retry-After` said, in seconds.
+    /// The value of `Retry-After`, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
-    /// Whether the call took place although its reply does not say so.
+    /// True if the call took place although its reply does not say so.
     #[serde(skip_serializing_if = "is_false")]
     pub executed: bool,
 }
@@ -65,8 +65,8 @@ impl Faults {
         &self.rules
     }
 
-    /// What fires at a call, in the rules' order: any number of delays and distortions, and at most one fault that
-    /// answers in the API's place.
+    /// Returns the faults that fire at a call, in the rules' order: any number of delays and distortions, and at most
+    /// one fault that answers in the API's place.
     #[must_use]
     pub fn at(&self, seed: u64, number: u64, api: &Api) -> Vec<Fired> {
         let mut fired: Vec<Fired> = Vec::new();
@@ -116,7 +116,7 @@ impl Chance {
     }
 }
 
-/// Whether an API only reads records.
+/// Returns true if an API only reads records. Calculations, signing in and signing out are no reads.
 pub(crate) fn reads(api: &Api) -> bool {
     let computes = matches!(
         api.behaviour.kind,

@@ -100,21 +100,22 @@ pub struct LogEntry {
     pub clock: Instant,
     /// The reply.
     pub reply: Reply,
-    /// What it changed.
+    /// The changes of records.
     pub changes: Vec<RecordChange>,
     /// The faults that fired; the reply is what they left of it.
     pub faults: Vec<Fired>,
 }
 
 impl LogEntry {
-    /// Whether the agent was not given a fair chance: a fault hindered the call, or the world could not compute a reply.
+    /// Returns true if the agent had no fair chance: a fault hindered the call, or the world could not compute a
+    /// reply.
     #[must_use]
     pub fn is_environments_fault(&self) -> bool {
         let failed = self.faults.is_empty() && self.reply.status >= 500;
         failed || self.faults.iter().any(|fault| fault.kind.hinders())
     }
 
-    /// Whether it changed a record that another call changed too.
+    /// Returns true if the call changed a record that another call changed too.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {
         self.changes.iter().any(|change| {
@@ -239,7 +240,7 @@ impl Session {
         self.state.digest()
     }
 
-    /// What differs from the start, sorted by resource and key.
+    /// Returns the differences from the start, sorted by resource and key.
     #[must_use]
     pub fn diff(&self) -> Vec<RecordChange> {
         diff(&self.base, &self.initial, &self.state)
@@ -275,7 +276,7 @@ impl Session {
         self.initial.seed()
     }
 
-    /// Whether an API may be called now.
+    /// Returns true if an API may be called now.
     #[must_use]
     pub fn is_visible(&self, api: ApiId) -> bool {
         self.visible.as_ref().is_none_or(|visible| visible.contains(&api))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use diorama_seeds::model::Api;
 use serde::{Deserialize, Serialize};
 
-/// What goes wrong.
+/// A kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -30,13 +30,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether it answers in the API's place.
+    /// Returns true if the fault answers in the API's place.
     #[must_use]
     pub const fn answers(self) -> bool {
         matches!(self, Self::RateLimit | Self::Error | Self::Timeout | Self::Drop | Self::ExpiredToken)
     }
 
-    /// Whether it may keep an agent from solving its task; being late may not.
+    /// Returns true if the fault may keep an agent from solving its task. A late reply may not.
     #[must_use]
     pub const fn hinders(self) -> bool {
         !matches!(self, Self::Latency)
@@ -47,7 +47,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// What goes wrong.
+    /// The kind of fault.
     pub kind: Kind,
     /// The APIs it concerns; all when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,14 +109,14 @@ pub struct RuleError {
     pub rule: usize,
     /// The member that is wrong.
     pub member: &'static str,
-    /// What was expected of it.
+    /// A description of the expected value.
     pub expected: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
 }
 
 impl Rule {
-    /// Whether the rule looks at a call.
+    /// Returns true if the rule applies to a call.
     pub(super) fn concerns(&self, number: u64, api: &Api) -> bool {
         let named = self.apis.as_ref().is_none_or(|apis| apis.iter().any(|name| **name == *api.name));
         let fits = self.kind != Kind::ExpiredToken || api.token.is_some();

@@ -21,7 +21,7 @@ impl Session {
         self.faults.as_deref()
     }
 
-    /// What a call comes to under faults, and those that made a difference.
+    /// Returns the result of a call under faults, and the faults that made a difference.
     pub(super) fn faulty(&self, call: &Call, api: ApiId, rules: &Faults) -> (Applied, Vec<Fired>) {
         let declared = self.base.world().api(api);
         let fired = rules.at(self.seed(), self.log.len() as u64, declared);

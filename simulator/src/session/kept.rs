@@ -13,7 +13,7 @@ use crate::engine::KeptState;
 pub(crate) struct KeptSession {
     calls: usize,
     state: KeptState,
-    /// What stale reads show, where there are faults.
+    /// The state that stale reads show; none without faults.
     before: Option<KeptState>,
     /// The names of the APIs that may be called, unless all may.
     visible: Option<Vec<String>>,
@@ -59,7 +59,7 @@ impl Session {
         Some(session)
     }
 
-    /// Whether the calls are known, and not only how many there were.
+    /// Returns true if the calls are known, and not only their number.
     pub(crate) const fn knows_its_calls(&self) -> bool {
         !matches!(self.log, Log::Counted(calls) if calls > 0)
     }

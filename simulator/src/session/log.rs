@@ -1,4 +1,4 @@
-//! What a session remembers of its calls.
+//! The log of a session's calls.
 //!
 //! Owns how calls are kept, and how what came of them is made again where only the calls are kept: the engine is a
 //! pure function of state and call, so a reply that was given once can be had any time, and a session that lives for
@@ -88,7 +88,7 @@ impl Asked {
 }
 
 impl Log {
-    /// Nothing called yet, and calls kept the same way.
+    /// Returns an empty log that keeps calls in the same way. A log that only counts becomes a brief one.
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(VectorSync::new_sync()),
@@ -165,8 +165,8 @@ impl Session {
         self.log.len()
     }
 
-    /// About how many bytes of memory the session takes beside its base: records, tokens and the calls of a brief log.
-    /// What forks share is counted for each.
+    /// Returns the approximate memory in bytes that the session takes beside its base: records, tokens and the calls
+    /// of a brief log. Memory that forks share is counted for each.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.state.bytes() + self.log.bytes()

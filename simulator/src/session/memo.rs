@@ -29,7 +29,7 @@ struct Known {
 }
 
 impl Known {
-    /// What the call leads to from a state, if that is known.
+    /// Returns the state that the call leads to if it is made on `state`, where that is known.
     fn led(&self, state: &State) -> Option<State> {
         match &self.after {
             Some(after) => self.before.is(state).then(|| after.clone()),
@@ -39,7 +39,7 @@ impl Known {
 }
 
 impl Memo {
-    /// Nothing made yet.
+    /// Makes an empty memo.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -60,12 +60,12 @@ impl Session {
     /// [`Session::call`], with the result taken from the memo where the call is known there, and put into it where
     /// it is not. All sessions of a memo must be of one base.
     pub fn call_again(&mut self, call: &Call, memo: &mut Memo) -> Arc<LogEntry> {
-        // What faults do depends on the number of the call, too.
+        // The effect of faults depends on the number of the call, too.
         if self.faults.is_some() {
             return self.call(call);
         }
         let api = self.base.api_named(&call.api);
-        // What a caller has been shown is not part of the state.
+        // The APIs that a caller has been shown are not part of the state.
         if let Some(refusal) = self.refused(call, api) {
             return self.refuse(call, api, refusal);
         }
