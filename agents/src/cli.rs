@@ -33,7 +33,7 @@ use self::error::CliError;
 #[derive(Debug, Parser)]
 #[command(name = "diorama", version, propagate_version = true, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
     /// Print JSON only on stdout.
@@ -77,7 +77,7 @@ pub struct Streams<'a> {
     pub out: &'a mut dyn Write,
     /// Everything else.
     pub err: &'a mut dyn Write,
-    /// Whether only JSON may go to `out`.
+    /// True if only JSON may be written to `out`.
     pub json: bool,
 }
 

@@ -68,7 +68,7 @@ pub struct Worlds {
     kept: Mutex<LruCache<String, Arc<World>>>,
 }
 
-/// So many worlds are kept in memory.
+/// The number of worlds kept in memory.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
@@ -98,7 +98,7 @@ pub enum EpisodeError {
         row: String,
         /// The column.
         column: &'static str,
-        /// What is wrong.
+        /// A description of the error.
         what: String,
     },
     /// The server of sessions does not run it.
@@ -114,11 +114,11 @@ pub struct Task {
     pub episode: Episode,
     /// The system message.
     pub system: String,
-    /// What the user says, goal by goal.
+    /// The user's script, goal by goal.
     pub script: Script,
-    /// What the user says in the row, in order.
+    /// The user's messages in the row, in order.
     pub turns: Vec<String>,
-    /// What must hold at the end.
+    /// The conditions that the episode must meet.
     pub checks: Checks,
     /// The reference calls.
     pub gold: Vec<GoldCall>,
@@ -128,7 +128,7 @@ pub struct Task {
     pub goals: Vec<GoldGoal>,
     /// Replies to the reference calls, as JSON text.
     pub replies: Vec<String>,
-    /// What the gates found.
+    /// The findings of the gates.
     pub gates: GateReport,
 }
 
@@ -148,7 +148,7 @@ pub struct GoldGoal {
 }
 
 impl Task {
-    /// Whether it is answered, and changes nothing.
+    /// Returns true if at least one goal is answered and no accepted outcome changes a record.
     #[must_use]
     pub fn is_answer_only(&self) -> bool {
         self.checks.variants.iter().all(|variant| variant.changes.is_empty())

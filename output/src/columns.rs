@@ -34,9 +34,9 @@ pub struct Member {
     pub name: &'static str,
     /// Its type.
     pub kind: Kind,
-    /// Whether it can be null.
+    /// True if the value may be null.
     pub nullable: bool,
-    /// What it holds.
+    /// A description of the values, for the documentation.
     pub meaning: &'static str,
 }
 

@@ -19,7 +19,7 @@ pub const PART: &str = ".part";
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}: {source}{}", path.display(), hint(source))]
 pub struct DiskError {
-    /// What was tried: `write`, `read`, `rename`.
+    /// The operation that failed: `write`, `read`, `rename`.
     pub doing: &'static str,
     /// With which file or folder.
     pub path: PathBuf,
@@ -27,7 +27,7 @@ pub struct DiskError {
     pub source: io::Error,
 }
 
-/// What is known of a finished file.
+/// The size and the hash of a finished file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
@@ -125,7 +125,7 @@ impl Write for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if !self.committed {
-            // Nobody is left to tell; a file that stays behind is replaced by the next attempt.
+            // A destructor cannot report an error. A file that stays behind is replaced by the next attempt.
             let _ = fs::remove_file(&self.part);
         }
     }

@@ -23,7 +23,7 @@ pub use options::{Answers, Arguments, Content, Format, Options, Searched};
 use crate::disk::{self, PartFile};
 use crate::folder::Folder;
 
-/// What an export wrote.
+/// The counts of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Rows read.

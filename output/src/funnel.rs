@@ -1,4 +1,4 @@
-//! What became of the tasks that were proposed, and what the written rows hold.
+//! The funnel of the proposed tasks, and counts over the written rows.
 //!
 //! Sums over batches, then files, then shards: ordered maps and whole numbers, so that the order of adding up
 //! cannot show.
@@ -23,12 +23,12 @@ pub struct Funnel {
     pub written: u64,
     /// Mutants of reference traces, by kind.
     pub mutants: BTreeMap<String, Mutants>,
-    /// What chat models were asked for, by step, for rows that were written and for those that were not.
+    /// The use of chat models by step, for written rows and for all others.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub models: BTreeMap<String, ModelUse>,
 }
 
-/// What a step took of a chat model: whole replies, as the server counted them.
+/// The use that a step made of a chat model: whole replies, as the server counted them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelUse {
@@ -61,7 +61,7 @@ pub struct Mutants {
     pub equivalent: u64,
 }
 
-/// What the written rows hold.
+/// Counts over the written rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
@@ -126,7 +126,7 @@ impl Funnel {
         }
     }
 
-    /// What chat models were asked for in all.
+    /// Returns the use of chat models, summed over all steps.
     #[must_use]
     pub fn model_use(&self) -> ModelUse {
         let mut sum = ModelUse::default();

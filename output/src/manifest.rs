@@ -1,6 +1,6 @@
 //! `manifest.json`: what a dataset is made of, written last. A dataset exists when it does.
 //!
-//! Nothing in it depends on how the run went: no times, threads, shards or paths of the machine.
+//! It does not depend on the execution of the run: it has no times, threads, shards or paths of the machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,20 +29,20 @@ pub const SHARD: &str = "shard.json";
 /// Metadata larger than this is refused before it is parsed.
 const MAX_BYTES: u64 = 512 << 20;
 
-/// What a run is: the same identity gives the same bytes.
+/// The identity of a run: the same identity gives the same bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Identity {
-    /// What made the rows.
+    /// Versions of the programs and rules that made the rows.
     pub versions: Versions,
     /// The seed.
     pub seed: u64,
     /// Everything else the rows depend on, by name. Paths, threads and shards have no place here.
     pub config: BTreeMap<String, Json>,
-    /// Whether benchmark worlds were allowed.
+    /// The record of a run: two runs with the same record make the same files.
     pub benchmark: bool,
 }
 
-/// What a run is; two runs with the same record make the same files.
+/// True if benchmark worlds were allowed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Version of the columns.
@@ -87,19 +87,19 @@ pub struct Manifest {
     pub generator_version: String,
     /// The seed.
     pub seed: u64,
-    /// What else the rows depend on.
+    /// The other settings that the rows depend on, by name.
     pub config: BTreeMap<String, Json>,
     /// [`config_hash`] of it.
     pub config_hash: String,
-    /// Whether benchmark worlds were allowed: such rows are no training data.
+    /// True if benchmark worlds were allowed: such rows are no training data.
     pub benchmark: bool,
     /// The layout.
     pub plan: PlanSizes,
     /// [`Plan::digest`](crate::plan::Plan::digest).
     pub plan_hash: String,
-    /// What the rows hold.
+    /// Counts over the rows.
     pub counts: Counts,
-    /// What became of the tasks proposed.
+    /// The funnel of the proposed tasks.
     pub funnel: Funnel,
     /// BLAKE3 of each world that a row names.
     pub worlds: BTreeMap<String, String>,
@@ -130,9 +130,9 @@ pub enum MetadataError {
     Missing {
         /// The folder.
         folder: String,
-        /// What it should hold.
+        /// The name of the missing file.
         name: &'static str,
-        /// What to do.
+        /// Advice for the user.
         hint: &'static str,
     },
     /// It is not what it should be.
@@ -140,7 +140,7 @@ pub enum MetadataError {
     Invalid {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// A description of the error.
         what: String,
     },
 }
@@ -174,7 +174,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// What the run was.
+    /// Returns the identity of the run.
     #[must_use]
     pub fn identity(&self) -> Identity {
         Identity {
@@ -218,7 +218,7 @@ impl FileEntry {
         Self { size: fingerprint.size, blake3: fingerprint.blake3, rows }
     }
 
-    /// Whether a file has these bytes.
+    /// Returns true if the file has this size and hash.
     #[must_use]
     pub fn is(&self, fingerprint: &Fingerprint) -> bool {
         self.size == fingerprint.size && self.blake3 == fingerprint.blake3
@@ -242,7 +242,8 @@ pub fn world_file(world_id: &str) -> String {
     format!("worlds/{world_id}.json")
 }
 
-/// Whether a world's id can be a file name everywhere: letters, digits, `_`, `-` and inner dots.
+/// Returns true if a world's id is a valid file name on every platform: letters, digits, `_`, `-` and inner dots, at
+/// most 128 bytes.
 #[must_use]
 pub fn is_world_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');

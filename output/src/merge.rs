@@ -58,7 +58,7 @@ pub enum MergeError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// A description of the difference.
         what: String,
     },
     /// The output folder has something in it.

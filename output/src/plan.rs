@@ -201,7 +201,7 @@ impl Shard {
         Ok(Self { index: index % count, count })
     }
 
-    /// Whether a file belongs to it.
+    /// Returns true if the file of this index belongs to the shard.
     #[must_use]
     pub const fn has(self, file: usize) -> bool {
         file % self.count as usize == self.index as usize

@@ -27,7 +27,7 @@ pub struct Dialogue {
     pub depth: u32,
     /// Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.
     pub rc_level: Option<u32>,
-    /// What makes the dialogue harder: names of tags.
+    /// The tags: properties that make the dialogue harder.
     pub tags: Vec<String>,
     /// The world it runs in: `worlds/{world_id}.json`.
     pub world_id: String,
@@ -61,7 +61,7 @@ pub struct Dialogue {
     pub gates: String,
     /// Licence of the world: an SPDX expression where its document gives one, else its name or address, else `unstated`.
     pub license: String,
-    /// What the world was made from; `unstated` where nothing says it.
+    /// The source of the world; `unstated` if none is given.
     pub source: String,
     /// JSON: backend, model, prompt hash, seed, row, attempt, version.
     pub provenance: String,
@@ -71,9 +71,9 @@ pub struct Dialogue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who speaks.
+    /// The author's role.
     pub role: Role,
-    /// What is said; none in an assistant message that only calls.
+    /// The text; none in an assistant message that only calls.
     #[serde(default)]
     pub content: Option<String>,
     /// The calls an assistant message makes. Stored as null when there are none.
@@ -85,14 +85,15 @@ pub struct Message {
     /// In a tool message: the API that replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What a model thought before it spoke; null without a model.
+    /// The reasoning of a model before the message; null without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
-    /// Whether to learn from it; false for an assistant message with an avoidable error, and for all other roles.
+    /// True if the message is a training target. False for an assistant message with an avoidable error, and for all
+    /// other roles.
     pub train: bool,
 }
 
-/// Who speaks.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -115,7 +116,7 @@ pub struct ToolCall {
     /// Always a function.
     #[serde(rename = "type")]
     pub kind: CallKind,
-    /// What is called.
+    /// The function that is called, with its arguments.
     pub function: FunctionCall,
 }
 
@@ -263,7 +264,7 @@ pub struct RowFault {
     pub row: String,
     /// The column.
     pub column: &'static str,
-    /// What is wrong with it.
+    /// A description of the fault, as the end of a sentence.
     pub what: String,
 }
 
@@ -271,9 +272,9 @@ pub struct RowFault {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {what} `{found}`, expected one of {expected}")]
 pub struct UnknownName {
-    /// What was read.
+    /// The kind of name, such as `split`.
     pub what: &'static str,
-    /// What was found.
+    /// The unknown name.
     pub found: String,
     /// The names there are.
     pub expected: &'static str,

@@ -1,4 +1,4 @@
-//! What a dataset holds and how varied it is, measured from its rows.
+//! The size and the variety of a dataset, measured from its rows.
 //!
 //! Definitions:
 //!
@@ -35,7 +35,7 @@ use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
 use text::{openings_and_bigrams, rounded, share, words};
 
-/// What `diorama dataset stats` reports.
+/// The report of `diorama dataset stats`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Rows.
@@ -81,7 +81,7 @@ pub struct ApiFingerprint {
     pub domain: String,
     /// Its name.
     pub api: String,
-    /// What it does, apart from names and style.
+    /// The fingerprint of its behaviour, independent of names and style.
     pub fingerprint: String,
 }
 

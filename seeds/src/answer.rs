@@ -12,13 +12,13 @@ use crate::task::{Outcome, RefusalClass};
 pub struct GoldAnswer {
     /// The last message of each goal.
     pub goals: Vec<Vec<AnswerPart>>,
-    /// What the author claims of each goal: with the calls and the messages, all that the checks follow from. Rows of
-    /// `generate/1` have none.
+    /// The author's claims about each goal. Together with the calls and the messages, they determine all checks. Rows
+    /// of `generate/1` have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claims>,
 }
 
-/// What the author of a candidate claims of a goal.
+/// The claims of a candidate's author about one goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     /// When it opens; always when left out.
@@ -28,7 +28,7 @@ pub struct Claims {
     pub ends: End,
 }
 
-/// What must be so for a goal to open. What is given must hold.
+/// The condition for a goal to open. Every part that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Opening {
@@ -82,13 +82,14 @@ pub struct FactClaim {
     pub call: usize,
     /// The place in its reply: `starts_at`, `items[0].name`; `items[*].name` for the same member of every item.
     pub path: String,
-    /// Whether the fact is how many: the number there, or the length of the list there.
+    /// True if the fact is a count: the number there, or the length of the list there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub count: bool,
-    /// What it is, for people.
+    /// A description for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// Whether the request asks for this of all items that fit, however many there are: `finish` then takes a list or a map.
+    /// True if the request asks for this of all items that fit, however many there are: `finish` then takes a list or
+    /// a map.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub several: bool,
 }

@@ -23,7 +23,7 @@ pub enum Casing {
 }
 
 impl Casing {
-    /// Whether names are as the world writes them.
+    /// Returns true if names are written as in the world.
     #[must_use]
     pub fn is_written(&self) -> bool {
         *self == Self::Written

@@ -43,7 +43,7 @@ pub struct Finish {
     /// The facts asked for, by the names that [`schema`] gives them.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub facts: Map<String, Json>,
-    /// What is said to the user.
+    /// The message to the user.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
 }
@@ -106,7 +106,7 @@ impl Kind {
         schema
     }
 
-    /// Whether a given value is of this kind; what would be, for people, where it is not.
+    /// Returns `None` if the value is of this kind, otherwise a description of the expected value.
     fn expects(&self, given: &Json) -> Option<&'static str> {
         let (fits, expected) = match self {
             Self::Number { .. } | Self::Money { .. } => (given.is_number(), "a number"),
@@ -135,7 +135,7 @@ impl Kind {
 pub struct NamedFact {
     /// The name.
     pub name: String,
-    /// What it is.
+    /// The fact asked for.
     pub ask: Ask,
     /// The positions of the goal's answer checks that it holds the values of. None of a goal that cannot be answered.
     pub checks: Vec<usize>,
@@ -302,14 +302,14 @@ pub enum FinishError {
     Kind {
         /// Its name.
         name: String,
-        /// What was given.
+        /// The value found, cut to 60 characters.
         found: String,
-        /// What it should be.
+        /// A description of the expected value.
         expected: &'static str,
     },
 }
 
-/// Whether the facts of an ending are those that a goal asks for, by name and kind. That none is missing is not asked.
+/// Checks that a goal asks for every fact of an ending, by name and kind. Missing facts are accepted.
 ///
 /// # Errors
 /// The first that is not.

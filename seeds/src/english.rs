@@ -1,4 +1,4 @@
-//! What Diorama knows of English: words and identifiers, number of nouns, articles, enumerations, stems, nearness.
+//! The rules of English: words and identifiers, number of nouns, articles, enumerations, stems, nearness.
 //!
 //! Owns every rule of the language that more than one place needs. Knows no worlds and no documents, and decides nothing
 //! by chance. What is frozen keeps its own rules: the words of `ToolSearcher`, and those of the grader's extractor.

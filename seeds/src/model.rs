@@ -178,7 +178,7 @@ pub struct Api {
     pub path: Str,
     /// A sentence that says what it does.
     pub description: Str,
-    /// What people call what it does, for searches.
+    /// Phrases that people use for the API, for searches.
     pub search: Vec<Str>,
     /// Parameters in order. An API with `auth` has the token as its last one.
     pub parameters: Vec<Parameter>,

@@ -35,7 +35,7 @@ pub fn identifier(name: &str) -> String {
     if is_identifier(name) { guard(name.to_owned()) } else { snake(name) }
 }
 
-/// Whether the expression language can read it after a dot.
+/// Returns true if the expression language can read the name after a dot.
 #[must_use]
 pub fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();

@@ -48,7 +48,7 @@ enum Kind {
     Like(ResourceId, FieldId),
 }
 
-/// What a place holds in one play of a scenario.
+/// The value of a binding in one play of a scenario.
 #[derive(Clone, Debug)]
 pub enum BoundValue {
     /// A record, by key.
@@ -62,7 +62,7 @@ pub enum BoundValue {
 /// The places of one play, in order.
 pub type Bindings = Vec<(String, BoundValue)>;
 
-/// What the places are chosen from.
+/// The records and values that bindings are chosen from.
 #[derive(Clone, Copy)]
 pub struct Stock<'a> {
     /// The world, with its records.
@@ -331,7 +331,7 @@ fn scalar(json: &Json) -> Option<Value> {
 }
 
 impl BoundValue {
-    /// Whether this is the record of a key.
+    /// Returns true if this is the record of a key.
     #[must_use]
     pub fn is_record(&self, resource: ResourceId, key: &Value) -> bool {
         matches!(self, Self::Record(of, own) if *of == resource && own == key)

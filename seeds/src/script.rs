@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::task::{Evidence, Outcome};
 
-/// What a user says, and when.
+/// The messages of a user, and the conditions for them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Script {
     /// The goals, in order; the first opens the conversation.
@@ -19,16 +19,16 @@ pub struct Script {
 /// One thing that the user wants.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Goal {
-    /// What they say to open it.
+    /// The message that opens the goal.
     pub user: String,
     /// When it opens, once the goal before it has ended; always when not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
-    /// What they know and say only when asked.
+    /// Details that the user gives only when asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<WithheldDetail>,
-    /// What they say of their own accord, one line after each message that asks for nothing they hold back: a
-    /// correction, a choice, a consent.
+    /// Messages that the user sends unasked, one after each message of the assistant that asks for no withheld
+    /// detail. Examples: a correction, a choice, a consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
 }
@@ -36,14 +36,15 @@ pub struct Goal {
 /// A detail held back until the assistant asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WithheldDetail {
-    /// What it is, in the author's word: `patient`, `starting time`.
+    /// The detail, in the author's word: `patient`, `starting time`.
     pub about: String,
     /// Other words for it: the label and description of the parameter it becomes, and an example.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// What the user says.
+    /// The user's words for the detail.
     pub say: String,
-    /// Whether any question brings it out: so in rows of the first format, which kept one text for all details.
+    /// True if any question brings it out. This holds in rows of the first format, which kept one text for all
+    /// details.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any: bool,
 }
@@ -54,7 +55,7 @@ pub struct When {
     /// The goal before it (from 0) that must have ended with this outcome.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<GoalEnd>,
-    /// What a reply of the episode must have shown.
+    /// The fact that a reply of the episode must have shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Sight>,
 }
@@ -85,7 +86,7 @@ impl Script {
         Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
     }
 
-    /// What opens the conversation.
+    /// Returns the message that opens the conversation; it is empty if there are no goals.
     #[must_use]
     pub fn opening(&self) -> &str {
         self.goals.first().map_or("", |goal| &goal.user)

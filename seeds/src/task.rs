@@ -66,7 +66,7 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalClass {
-    /// What the request names does not exist.
+    /// Something that the request names does not exist.
     NotFound,
     /// The present state forbids it: taken, full, already done, insufficient.
     Conflict,
@@ -92,8 +92,8 @@ impl RefusalClass {
     }
 }
 
-/// What must hold for a task to be solved. A task with several accepted outcomes has several `variants`; one
-/// that holds in full is enough.
+/// The conditions for a task to be solved. A task with several accepted outcomes has several `variants`; one that
+/// holds in full is enough.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Checks {
     /// [`CHECKS_VERSION`].
@@ -127,7 +127,7 @@ pub struct GoalCheck {
     /// Facts that its last message must state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answer: Vec<AnswerCheck>,
-    /// What a refusal, or an answer that states nothing, must rest on: one of these must be in a reply.
+    /// The evidence for a refusal, or for an answer that states nothing: one of these must be in a reply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// For a goal that cannot be answered: the facts that its request asks for, as its structured ending shows them.
@@ -177,7 +177,7 @@ impl Default for GoalCheck {
 pub struct ChangeCheck {
     /// Qualified name of the resource.
     pub resource: String,
-    /// What happens to the record.
+    /// The kind of change.
     pub kind: ChangeKind,
     /// Which record.
     pub key: KeyCheck,
@@ -194,7 +194,7 @@ const fn is_first(goal: &u32) -> bool {
     *goal == 0
 }
 
-/// What happens to a record.
+/// A kind of change to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -249,7 +249,7 @@ pub struct Allowance {
 /// A fact the answer must state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AnswerCheck {
-    /// What it is, for people: `price of room 12`.
+    /// A description for people: `price of room 12`.
     pub about: String,
     /// The fact.
     pub fact: Fact,
@@ -328,8 +328,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         when_false: Vec<String>,
     },
-    /// What the world made for a new record: its key, a code. It differs from session to session, and is read from the
-    /// record when the episode is graded.
+    /// A value that the world generates for a new record: its key, a code. It differs from session to session, and is
+    /// read from the record when the episode is graded.
     Made {
         /// The number of the new record among the changes of the variant.
         new: u32,
@@ -340,7 +340,7 @@ pub enum Fact {
     List {
         /// The items.
         items: Vec<Fact>,
-        /// Whether they must come in this order.
+        /// True if the items must come in this order.
         #[serde(default)]
         ordered: bool,
     },

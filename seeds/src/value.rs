@@ -95,7 +95,7 @@ impl Value {
         Self::Object(sorted.into_iter().collect())
     }
 
-    /// Whether the value is null or absent.
+    /// Returns true if the value is null or absent.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Absent | Self::Null)
@@ -207,7 +207,7 @@ impl Value {
         }
     }
 
-    /// Whether JSON is [`Self::to_json`] of it.
+    /// Returns true if JSON is [`Self::to_json`] of the value.
     #[must_use]
     pub fn is_json(&self, json: &serde_json::Value, zone: &Zone) -> bool {
         use serde_json::Value as Json;

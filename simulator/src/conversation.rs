@@ -16,7 +16,7 @@ use crate::grade::Ended;
 use crate::session::LogEntry;
 use crate::user::{Heard, Progress, answer};
 
-/// What was said so far.
+/// The exchanges of an episode so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Conversation {
@@ -32,14 +32,14 @@ pub struct Conversation {
 pub struct Exchange {
     /// The assistant's words.
     pub said: String,
-    /// What it gave with them.
+    /// The structured data given with the words.
     #[serde(default)]
     pub given: Given,
-    /// What the user answered; none when they have nothing more to say.
+    /// The user's answer; none when they have nothing more to say.
     pub answer: Option<String>,
     /// Where the user stands then.
     pub progress: Progress,
-    /// Whether it ended a goal.
+    /// True if the message ended a goal.
     pub ends: bool,
     /// How many calls the episode had before it.
     pub calls: usize,
@@ -63,7 +63,7 @@ struct Ending {
     calls: usize,
 }
 
-/// What an assistant gives beside its words when it ends a goal.
+/// The structured data that an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
     /// The outcome; read from the words when not given.
@@ -118,7 +118,7 @@ impl Conversation {
         self.answers
     }
 
-    /// What was said, in order.
+    /// Returns the exchanges, in order.
     #[must_use]
     pub fn exchanges(&self) -> &[Arc<Exchange>] {
         &self.exchanges
@@ -130,13 +130,14 @@ impl Conversation {
         self.exchanges.last().map(|last| last.progress.clone()).unwrap_or_default()
     }
 
-    /// Whether the user has nothing more to say.
+    /// Returns true if the user has nothing more to say.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.exchanges.last().is_some_and(|last| last.progress.over)
     }
 
-    /// What comes of a message of the assistant. The conversation stays as it is until the exchange is added.
+    /// Returns the exchange that follows from a message of the assistant. The conversation stays as it is until the
+    /// exchange is added.
     #[must_use]
     pub fn hear(
         &self,
@@ -179,7 +180,7 @@ impl Conversation {
         self.exchanges.clear();
     }
 
-    /// What the user has said, oldest first.
+    /// Returns the user's messages, oldest first.
     pub fn user_turns<'a>(&'a self, script: &'a Script) -> impl Iterator<Item = &'a str> {
         std::iter::once(script.opening()).chain(self.exchanges.iter().filter_map(|one| one.answer.as_deref()))
     }

@@ -70,12 +70,12 @@ impl SearchBy {
     }
 }
 
-/// What is searched for.
+/// A search for APIs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ApiQuery<'a> {
     /// In plain words.
     pub text: &'a str,
-    /// So many hits at most.
+    /// The maximum number of hits.
     pub k: usize,
     /// Only APIs of this world.
     pub world: Option<&'a str>,
@@ -101,9 +101,9 @@ pub struct ApiHit {
     pub method: Option<&'static str>,
     /// How well it fits, all parts together; greater is better. Comparable within one search only.
     pub score: f32,
-    /// What each part says.
+    /// The scores by part of the search.
     pub scores: PartScores,
-    /// What it does.
+    /// The description of the API.
     pub description: String,
 }
 
@@ -114,7 +114,7 @@ pub struct PartScores {
     pub lexical: Option<f32>,
     /// Cosine of the vectors.
     pub embedding: Option<f32>,
-    /// What it gained from hits that can fill its inputs.
+    /// The gain from hits that can fill its inputs.
     pub fed: Option<f32>,
     /// The share that comes from a hit that needs it.
     pub needed: Option<f32>,

@@ -31,18 +31,18 @@ pub struct Progress {
     pub opened_at: usize,
     /// How the goals before it ended.
     pub ended: Vec<Outcome>,
-    /// Whether the user has nothing more to say.
+    /// True if the user has nothing more to say.
     pub over: bool,
 }
 
-/// What an assistant says, and where the episode stands.
+/// A message of the assistant, with the state of the episode.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard<'a> {
     /// The assistant's words.
     pub message: &'a str,
     /// The outcome it gave with them; read from the words when it gave none.
     pub outcome: Option<Outcome>,
-    /// Whether words alone can end a goal.
+    /// The form of final answers, which decides if words alone can end a goal.
     pub answers: Answers,
     /// The calls of the episode so far.
     pub log: &'a [Arc<LogEntry>],
@@ -50,7 +50,7 @@ pub struct Heard<'a> {
     pub base: &'a Base,
 }
 
-/// What the user answers.
+/// The user's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The words; none when the conversation is over.
@@ -65,7 +65,7 @@ const GO_ON: &str = "Please go ahead.";
 const YES: &str = "Yes, please.";
 const UNKNOWN: &str = "I'm sorry, I can't say more about that.";
 
-/// What the user answers to an assistant's message.
+/// Returns the user's answer to an assistant's message.
 #[must_use]
 pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer {
     let stay = |content: &str, progress: Progress| Answer {
@@ -84,7 +84,7 @@ pub fn answer(script: &Script, progress: &Progress, heard: &Heard<'_>) -> Answer
     let message = Message::read(heard.message);
     let asked = message.asked(&goal.withheld);
     let line = own_line(goal, progress, &message, heard);
-    // What was told already yields to what the user still has to say.
+    // Details that were given before yield to the lines that the user still has to say.
     let is_new = asked.iter().any(|at| !progress.revealed.contains(&(*at as u32)));
     if is_new || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> =
@@ -127,7 +127,7 @@ fn own_line<'a>(
     (worked(progress, heard) || asks).then_some(line)
 }
 
-/// Whether a call of the assistant has succeeded since the goal opened.
+/// Returns true if a call of the assistant has succeeded since the goal opened.
 fn worked(progress: &Progress, heard: &Heard<'_>) -> bool {
     heard.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
@@ -157,7 +157,7 @@ fn holds(when: Option<&When>, ended: &[Outcome], heard: &Heard<'_>) -> bool {
         && when.shown.as_ref().is_none_or(|sight| shows(sight, heard))
 }
 
-/// Whether a reply of the log shows something.
+/// Returns true if a reply of the log shows the sight: a value, a refusal or an empty result.
 fn shows(sight: &Sight, heard: &Heard<'_>) -> bool {
     let world = heard.base.world();
     let successes = || heard.log.iter().filter(|entry| entry.reply.is_success());

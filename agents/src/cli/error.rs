@@ -57,7 +57,7 @@ pub enum CliError {
     Candidate {
         /// The file.
         file: PathBuf,
-        /// What was found, and what was expected.
+        /// A message that names the value found and the value expected.
         what: String,
     },
     /// Rows that cannot be read.

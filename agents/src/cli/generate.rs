@@ -51,7 +51,7 @@ pub struct Generate {
     /// Where worlds come from.
     #[command(flatten)]
     pub inputs: Inputs,
-    /// Who does the language work.
+    /// Backend that does the language work.
     #[arg(long, value_enum, default_value_t = Backend::Scenarios)]
     pub backend: Backend,
     /// Ability to make dialogues for; may be given several times. All when left out.
@@ -80,7 +80,7 @@ pub struct Generate {
     pub llm: LlmArgs,
 }
 
-/// Who does the language work of the pipeline.
+/// The backend that does the language work of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
     /// The scenarios of the worlds: embedded and deterministic; no model.

@@ -53,7 +53,7 @@ pub struct Named {
 }
 
 impl Inputs {
-    /// Whether nothing was named.
+    /// Returns true if no input was named.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.world.is_empty() && self.openapi.is_empty()
@@ -165,7 +165,7 @@ fn reason(report: &Report) -> String {
     format!("{place}{}", finding.message)
 }
 
-/// What the name of a file of scenarios ends in: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
+/// The suffix of a file of scenarios: `harbour.scenarios.yaml` stands beside `harbour.yaml`.
 const SCENARIOS: &str = ".scenarios.yaml";
 
 /// Reads one world file, and the scenarios that stand beside it; or a world of the catalog, by its name.

@@ -13,7 +13,7 @@ pub struct Schema {
     pub of: Of,
 }
 
-/// What has a schema.
+/// A format that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Of {
     /// A world document.
@@ -22,7 +22,7 @@ pub enum Of {
     Candidate,
     /// A row of a dataset, as a line of `dataset export --format jsonl`.
     Dialogue,
-    /// What a row says of its task: the columns `checks` and `gold_calls`.
+    /// The task of a row: the columns `checks` and `gold_calls`.
     Task,
 }
 

@@ -19,7 +19,7 @@ use super::{Done, Streams};
 /// one search only.
 #[derive(Debug, Args)]
 pub struct Search {
-    /// What the API should do, in plain words.
+    /// Description of the API to find, in plain words.
     #[arg(value_name = "QUERY", required = true)]
     pub query: Vec<String>,
     /// At most so many hits.

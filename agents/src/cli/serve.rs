@@ -61,8 +61,8 @@ pub struct Serve {
     /// URL under which callers reach the server, when it is not the address.
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
-    /// What admins must send in Diorama-Token. The environment is the better place: a command line is seen by
-    /// every user of the machine.
+    /// Token that admins must send in Diorama-Token. Prefer the environment variable: every user of the machine can
+    /// see a command line.
     #[arg(long, value_name = "TOKEN", env = "DIORAMA_CONTROL_TOKEN", hide_env_values = true)]
     pub control_token: Option<String>,
     /// With --tasks: leave the admin's surface open instead of making a control token.
@@ -121,7 +121,7 @@ pub struct Serve {
 pub enum AuthChoice {
     /// Only the session's own credentials are let in; the reply that makes a session lists them.
     Enforce,
-    /// Nothing is asked for.
+    /// No credentials are required.
     Off,
 }
 
@@ -136,10 +136,10 @@ pub enum Log {
     Json,
 }
 
-/// What is said where the admin's surface is open.
+/// The warning that is printed if the admin API is open.
 const NO_TOKEN: &str = "there is no control token: whoever reaches this port, an agent with HTTP too, can read, reset and \
                         grade every session; to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
-/// What stands before a control token that was made.
+/// The text before a generated control token.
 const MADE_TOKEN: &str = "the admin's surface asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
 
 /// How long requests that have begun may take once the server is to end.
@@ -298,7 +298,7 @@ fn start_log(log: Log) {
     };
 }
 
-/// Who is listened to: what libraries have to say is for those who asked for a log.
+/// Returns the log filter. Libraries are logged, from warnings up, only if a log is requested.
 fn targets(log: Log) -> Targets {
     let (ours, theirs) = match log {
         Log::Off => (LevelFilter::WARN, LevelFilter::OFF),

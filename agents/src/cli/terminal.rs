@@ -1,4 +1,4 @@
-//! What is shown on the terminal beside data: notes and a progress bar.
+//! Terminal output beside data: notes and a progress bar.
 
 use std::time::Duration;
 

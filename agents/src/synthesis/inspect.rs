@@ -1,4 +1,4 @@
-//! What is wrong with a world, as far as anybody can tell before a conversation is made in it.
+//! The findings about a world that need no conversation in it.
 //!
 //! Owns the sum of all checks: the document's, those that need the engine (APIs that never succeed), and those of its
 //! scenarios. `diorama world check` prints it, and the API agent hands it to its model.

@@ -40,7 +40,7 @@ const MAX_NAME: usize = 64;
 /// Surfaces of each group of domains.
 const SURFACES: u64 = 3;
 
-/// What a run is made from.
+/// The inputs of a run.
 pub struct Ingredients {
     /// The seed.
     pub seed: u64,
@@ -99,7 +99,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// What the rows depend on beside the seed, by name, for the manifest.
+    /// Returns the settings besides the seed that the rows depend on, by name, for the manifest.
     #[must_use]
     pub const fn config(&self) -> &BTreeMap<String, Json> {
         &self.config
@@ -170,7 +170,7 @@ impl Recipe {
         for docs in groups(&test, group) {
             let composed = compose(&family_name(&docs), &docs)?;
             let family = Family::of_read(composed.clone(), shadow, shares, &self.abilities)?;
-            // What training rows show may not occur in test rows, distractors included.
+            // APIs of training rows may not occur in test rows, not even as distractors.
             let shared: BTreeSet<String> = family
                 .world()
                 .apis

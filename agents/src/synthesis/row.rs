@@ -27,11 +27,11 @@ pub struct RowWorld<'a> {
     pub source: &'a str,
 }
 
-/// What a row says of a candidate beside what was proven.
+/// The properties of a row that the proven candidate does not determine.
 pub struct About<'a> {
     /// The ability.
     pub ability: Ability,
-    /// What is special about it.
+    /// The tags.
     pub tags: &'a [&'a str],
     /// The domain that its author means it for; it counts where no API is called.
     pub domain: Option<DomainId>,

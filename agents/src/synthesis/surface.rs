@@ -147,7 +147,7 @@ fn document(api: &mut ApiDoc, documents: Documents) {
             api.description.truncate(end);
         }
         Documents::Bare => {
-            // What a value is measured in stands nowhere else.
+            // Units and currencies are named in descriptions only, so these descriptions stay.
             let plain =
                 |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
             api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::say;
 
-/// What an assistant is told when nobody says who it is.
+/// Personas that fit any world.
 const GENERIC: [&str; 14] = [
     "You are a helpful assistant with access to tools.",
     "You help people by calling the APIs you are given.",

@@ -1,4 +1,4 @@
-//! What is special about a conversation, by name: the labels of the column `tags`.
+//! The tags of a conversation: the values of the column `tags`.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
 use diorama_seeds::scenario::Scenario;

@@ -1,5 +1,4 @@
-//! What the pipeline knows of a world before it asks anything of it: a family's sources, its words, and which
-//! API can find what.
+//! The analysis of a world before any call: a template's sources, its phrases, and which API can find which values.
 //!
 //! Owns [`Family`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
 //! with its engine). Must not execute calls.
@@ -69,7 +68,7 @@ pub struct BatchWorld {
 }
 
 impl BatchWorld {
-    /// What candidates are held against.
+    /// Returns the context that candidates are checked against.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
         let (base, vocabulary, survey) = (&self.base, &self.vocabulary, &self.family.survey);
@@ -106,11 +105,11 @@ pub struct ApiWords {
     pub request: Vec<Template>,
     /// Plural noun phrases.
     pub noun: Vec<Template>,
-    /// What the assistant says afterwards.
+    /// Messages of the assistant after the call.
     pub done: Vec<Template>,
-    /// What people call what it does.
+    /// Phrases that people use for the API, for searches.
     pub search: Vec<String>,
-    /// Nobody asks for it.
+    /// True if users never ask for the API.
     pub unasked: bool,
 }
 
@@ -186,7 +185,7 @@ impl Family {
         self.shadow.get_or_init(|| self.source.recorded(self.shadow_seed).map(Arc::new)).clone()
     }
 
-    /// What the APIs of each domain have in common, as vectors: the means of what they are called and described by.
+    /// Returns one vector for each domain: the mean of the vectors of its APIs' search phrases and descriptions.
     pub fn topics(&self) -> &[Vec<f32>] {
         self.topics.get_or_init(|| (0..self.world().domains.len()).map(|domain| self.topic(domain)).collect())
     }
@@ -202,7 +201,7 @@ impl Family {
         self.names.get_or_init(|| Names::new(self.world(), &self.guide))
     }
 
-    /// What people call what an API does, and its description.
+    /// Returns the search phrases of an API, then its description.
     fn texts(&self, api: ApiId) -> impl Iterator<Item = &str> {
         let names = self.guide.api(api).search.iter().map(String::as_str);
         names.chain([&*self.world().api(api).description])
@@ -262,7 +261,7 @@ impl Guide {
         &self.apis[id.index()]
     }
 
-    /// Whether there are questions for any field.
+    /// Returns true if there are questions for any field.
     #[must_use]
     pub fn has_asks(&self) -> bool {
         !self.asks.is_empty()

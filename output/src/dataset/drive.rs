@@ -18,7 +18,7 @@ use crate::plan::Batch;
 /// Batches that a thread may be ahead of the writer.
 const AHEAD: usize = 4;
 
-/// What has been written so far, for a progress bar.
+/// The progress of a run, for a progress bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Rows that are settled: rows written and rows exhausted, in this run.

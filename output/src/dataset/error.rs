@@ -63,7 +63,7 @@ pub enum DatasetError {
         file: String,
         /// The batch.
         batch: u64,
-        /// What is wrong.
+        /// A description of the error.
         what: String,
     },
     /// A world cannot be stored.
@@ -71,7 +71,7 @@ pub enum DatasetError {
     World {
         /// The world's id.
         world: String,
-        /// What is wrong.
+        /// A description of the error.
         what: String,
     },
     /// Files of the plan were not made.

@@ -14,14 +14,14 @@ use crate::plan::FilePlan;
 use crate::row::Dialogue;
 use crate::rows::{RowWriter, WriteError};
 
-/// What a batch came to.
+/// The result of one batch: its rows and its funnel.
 #[derive(Clone, Debug, Default)]
 pub struct BatchRows {
     /// The batch's number.
     pub batch: u64,
     /// Its rows, in row order. A row for which no attempt passed has none.
     pub rows: Vec<Dialogue>,
-    /// What became of the tasks proposed. `written` and `exhausted` are counted by the writer.
+    /// The funnel of the batch's tasks. The writer counts `written` and `exhausted`.
     pub funnel: Funnel,
 }
 

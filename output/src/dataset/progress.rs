@@ -1,4 +1,4 @@
-//! What a run leaves beside its files until it ends, and what a shard leaves for `merge`.
+//! The files that a run keeps beside its rows until it ends, and the file that a shard keeps for `merge`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use crate::manifest::{
 };
 use crate::plan::{FilePlan, Plan, Shard};
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// What the rows hold.
+    /// Counts over the rows.
     pub counts: Counts,
-    /// What became of the tasks proposed.
+    /// The funnel of the proposed tasks.
     pub funnel: Funnel,
     /// Hash of each world that a row names.
     pub worlds: BTreeMap<String, String>,
 }
 
-/// What is known of a finished file of rows.
+/// The record of a finished file of rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sidecar {
     /// Version of the columns.
@@ -36,9 +36,9 @@ pub struct Sidecar {
     pub file: String,
     /// Its bytes.
     pub fingerprint: Fingerprint,
-    /// What its rows hold.
+    /// Counts over its rows.
     pub counts: Counts,
-    /// What became of the tasks proposed for it.
+    /// The funnel of the tasks proposed for it.
     pub funnel: Funnel,
     /// Hash of each world that its rows name.
     pub worlds: BTreeMap<String, String>,
@@ -140,7 +140,7 @@ impl Sidecar {
         Ok(())
     }
 
-    /// Whether the file and its worlds are still there, byte for byte.
+    /// Returns true if the file and its worlds are still present with the same bytes.
     pub(crate) fn holds(&self, folder: &Path) -> Result<bool, DatasetError> {
         let path = folder.join(&self.file);
         if !path.is_file() || disk::fingerprint(&path)? != self.fingerprint {

@@ -19,11 +19,11 @@ use crate::plan::{FilePlan, Plan, Shard};
 pub struct Options {
     /// Which files are made.
     pub shard: Shard,
-    /// What to do with a folder that is not empty.
+    /// The treatment of a folder that is not empty.
     pub start: Start,
 }
 
-/// What to do with a folder that is not empty.
+/// The treatment of a folder that is not empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Refuse it.

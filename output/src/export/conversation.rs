@@ -52,7 +52,7 @@ impl Conversation {
         Ok(Self { tools, visible: Vec::new(), turns: turns.collect::<Result<_, _>>()? })
     }
 
-    /// Whether its APIs are found by searching.
+    /// Returns true if the assistant finds its APIs by searching.
     pub(super) fn is_searched(&self) -> bool {
         self.tools.first().is_some_and(|tool| tool_name(tool) == TOOL_SEARCHER)
     }
@@ -68,7 +68,7 @@ impl Conversation {
         self.turns.iter().position(|turn| turn.role == Role::Assistant).unwrap_or(self.turns.len())
     }
 
-    /// What was said in a role.
+    /// Returns the texts of the messages of a role, in order.
     pub(super) fn said(&self, role: Role) -> impl Iterator<Item = &str> {
         self.turns.iter().filter(move |turn| turn.role == role).filter_map(|turn| turn.content.as_deref())
     }

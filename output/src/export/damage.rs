@@ -20,14 +20,14 @@ pub(super) struct Damaged {
     pub(super) kind: Damage,
 }
 
-/// What was done to a turn.
+/// The change that turns a correct message into a wrong one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
     /// One argument has another value.
     ChangeArgument,
     /// A call is of another API with a similar name or similar parameters.
     NearApi,
-    /// Nothing is called, and the message claims that it was done.
+    /// No API is called, and the message claims that the request was carried out.
     ClaimDone,
 }
 
@@ -43,7 +43,7 @@ impl Damage {
     }
 }
 
-/// What is said in the place of a call.
+/// Messages that claim success in place of a call.
 const CLAIMS: [&str; 4] = [
     "That's taken care of.",
     "Done. Is there anything else?",
@@ -238,7 +238,8 @@ fn near(conversation: &Conversation, at: usize, which: usize) -> Option<Call> {
     let (kept, mut spare): (Map<String, Json>, Map<String, Json>) =
         call.arguments.clone().into_iter().partition(|(name, _)| is_taken(name));
     let mut arguments = kept;
-    // What must be given and has no value of its name gets a spare one of its type, as one who mistakes the API would do.
+    // A required parameter without a value of its name takes a spare value of its type. A caller that mistakes one
+    // API for another would do the same.
     for (name, schema, required) in takes {
         let fits = |value: &Json| schema.get("type").and_then(Json::as_str) == Some(type_of(value));
         let found = spare.iter().find(|(_, value)| fits(value)).map(|(name, _)| name.clone());

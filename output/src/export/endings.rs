@@ -117,7 +117,7 @@ fn finish(
     }
 }
 
-/// What a refusal is about: an argument of the call that it rests on, or the record that it saw.
+/// Returns the subject of a refusal: an argument of the call that it rests on, or the record that was read.
 fn about(goal: &GoalCheck) -> Option<String> {
     goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. } | Evidence::Empty { arguments, .. } => {
@@ -131,8 +131,9 @@ fn about(goal: &GoalCheck) -> Option<String> {
     })
 }
 
-/// What the world made for a field of a new record, from the place in a reply where the reference answer takes it. New
-/// records of one resource are made in the order in which they are expected.
+/// Returns the value that the world generated for a field of a new record. The value is read from the position in a
+/// reply where the reference answer takes it. New records of one resource are created in the order in which they are
+/// expected.
 fn made(
     row: &Dialogue,
     conversation: &Conversation,

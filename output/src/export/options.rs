@@ -1,4 +1,4 @@
-//! What can be chosen about an export, and what each format takes of it.
+//! The options of an export, and which of them each format accepts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -61,7 +61,7 @@ pub enum Content {
     Absent,
 }
 
-/// What a row shows whose APIs are found by searching.
+/// The form of an exported row whose APIs are found by searching.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Searched {
     /// The tools that searches show are listed after those visible at the start, in the order in which they were shown; a
@@ -74,7 +74,7 @@ pub enum Searched {
     Text,
 }
 
-/// What is chosen for an export. What is left out is as the format's own readers expect it.
+/// The options of an export. An option that is not set takes the value that the format's own readers expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The format.
@@ -85,7 +85,7 @@ pub struct Options {
     pub arguments: Option<Arguments>,
     /// The content of messages that only call.
     pub content: Option<Content>,
-    /// What a row with searches shows.
+    /// The form of rows with searches.
     pub searched: Option<Searched>,
     /// How goals end.
     pub answers: Option<Answers>,
@@ -173,7 +173,7 @@ impl Format {
         }
     }
 
-    /// Whether a line is a prompt and what its reward needs.
+    /// Returns true if a line holds a prompt and the data that its reward needs.
     #[must_use]
     pub const fn is_reward(self) -> bool {
         matches!(self, Self::PromptOnly | Self::NemoGym | Self::Verl)

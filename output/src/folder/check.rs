@@ -1,4 +1,4 @@
-//! Whether a folder is as its manifest says.
+//! Checks a folder against its manifest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versi
 use crate::row::parts::Provenance;
 use crate::row::{Dialogue, Split, row_id};
 
-/// What rows hold together: each thread counts its own, and the sums are compared with the manifest.
+/// Counts over the rows. Each thread keeps its own, and the sums are compared with the manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     ids: BTreeSet<String>,

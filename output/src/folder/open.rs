@@ -37,7 +37,7 @@ pub struct Failure {
     /// The row's id, when it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
-    /// What was found, and what was expected.
+    /// A message that names the value found and the value expected.
     pub what: String,
 }
 
@@ -56,7 +56,7 @@ impl Folder {
         &self.path
     }
 
-    /// What it is made of.
+    /// Returns the manifest.
     #[must_use]
     pub const fn manifest(&self) -> &Manifest {
         &self.manifest
@@ -168,7 +168,7 @@ pub enum WorldError {
     Disk(#[from] DiskError),
 }
 
-/// Whether a file holds rows, by its name.
+/// Returns true if a file holds rows, by its name.
 pub(crate) fn is_rows(name: &str) -> bool {
     name.starts_with("data/") && name.ends_with(".parquet")
 }

@@ -1,4 +1,4 @@
-//! What the JSON columns of a row hold, where no other crate owns it.
+//! The contents of those JSON columns of a row that no other crate defines.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub struct Episode {
     pub visible: Vec<String>,
     /// How the last goal ends.
     pub outcome: Outcome,
-    /// What happens, in order.
+    /// The events of the episode, in order.
     pub events: Vec<Event>,
     /// BLAKE3 of the system message, in hexadecimal: nothing else in the row shows whether it is as it was proven. Rows of
     /// `generate/1` have none.
@@ -55,7 +55,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UserFacts {
-    /// What the user wants, goal by goal, and what they keep to themselves until asked.
+    /// The user's goals in order, and the information withheld until the assistant asks.
     Script(Script),
     /// Turns that answer the assistant's question.
     Turns(Vec<LaterTurn>),
@@ -73,7 +73,7 @@ pub struct LaterTurn {
 /// Column `provenance`: where a row comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Who did the language work.
+    /// The backend that did the language work.
     pub backend: String,
     /// The model, where there was one.
     pub model: Option<String>,
@@ -87,7 +87,8 @@ pub struct Provenance {
     pub attempt: u32,
     /// The generator's version.
     pub version: String,
-    /// Who wrote what, where a model wrote anything: `user` and `assistant`, by the agent or way that did.
+    /// The authors of the text, by role: `user` and `assistant`. A value names the agent or method. Empty if no model
+    /// wrote any text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub authors: BTreeMap<String, String>,
 }

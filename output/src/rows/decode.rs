@@ -9,7 +9,7 @@ use arrow_schema::DataType;
 use crate::columns::{COLUMNS, Cell};
 use crate::row::{Dialogue, FunctionCall, Message, Role, ToolCall, UnknownName};
 
-/// What of a row is not as a dialogue has it.
+/// A reason why a stored row is not a valid dialogue.
 #[derive(Debug, thiserror::Error)]
 pub enum ColumnError {
     /// A column that is not there.
@@ -53,7 +53,7 @@ pub enum ColumnError {
     Message {
         /// The message, from 0.
         message: usize,
-        /// What is wrong.
+        /// The error in the message.
         source: Box<Self>,
     },
 }

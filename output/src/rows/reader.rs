@@ -57,7 +57,7 @@ pub enum ReadError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the reader found.
+        /// The reader's message.
         what: String,
     },
     /// It is a Parquet file of something else.
@@ -65,7 +65,7 @@ pub enum ReadError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// A description of the difference.
         what: String,
     },
     /// A row does not hold what a dialogue holds.
@@ -75,7 +75,7 @@ pub enum ReadError {
         path: PathBuf,
         /// The row, from 0, in what was read.
         row: u64,
-        /// What is wrong.
+        /// The error in the row.
         source: ColumnError,
     },
 }

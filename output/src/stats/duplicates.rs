@@ -93,7 +93,7 @@ const fn prefix_length(size: usize) -> usize {
     if size == 0 { 0 } else { size - (4 * size).div_ceil(5) + 1 }
 }
 
-/// Whether intersection / union is 0.8 or more, in whole numbers.
+/// Returns true if intersection / union is 0.8 or more, computed in whole numbers.
 #[must_use]
 pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
     let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));

@@ -47,7 +47,7 @@ impl Guesses {
         self.weak += u64::from(only && !refuses && variant.changes.is_empty());
     }
 
-    /// What was found, by kind; and the rows that rest on a count of one or two alone.
+    /// Returns the most common value by kind, and the number of rows that rest only on a count of one or two.
     pub(super) fn finish(self) -> (BTreeMap<String, Guess>, u64) {
         let kinds = self.kinds.into_iter().map(|(kind, values)| {
             let checks = values.values().sum();

@@ -2,7 +2,7 @@
 
 use jiff::{Timestamp, civil};
 
-/// Whether a text is of a format; formats that are not known take any.
+/// Returns true if a text has the format. Unknown formats accept any text.
 pub fn fits(format: &str, text: &str) -> bool {
     match format {
         "email" => text.rsplit_once('@').is_some_and(|(local, domain)| is_local(local) && is_host(domain)),
@@ -25,7 +25,7 @@ pub fn fits(format: &str, text: &str) -> bool {
     }
 }
 
-/// What stands before the `@` (RFC 5321, without quotes).
+/// Returns true if a text is the local part of an e-mail address, before the `@` (RFC 5321, without quotes).
 fn is_local(text: &str) -> bool {
     let atom = |part: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);

@@ -211,7 +211,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
             "content": content})
     );
     let shown = reply(&schema, old, None);
-    // What is there was not removed, and says nothing of when it was.
+    // An existing record has not been deleted, so the reply has no time of deletion.
     assert_eq!(["note", "deleted_at"].map(|name| shown.get(name).is_some()), [true, false], "{shown}");
 }
 

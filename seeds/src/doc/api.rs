@@ -447,7 +447,7 @@ impl PhrasesDoc {
         }
     }
 
-    /// What is part of a materialised world: sessions search by what people call an API.
+    /// Returns the part that a materialised world keeps: the phrases that sessions search by.
     #[must_use]
     pub(crate) fn kept(&self) -> Self {
         let search = self.search.iter().map(|phrase| nfc(phrase).to_string()).collect();

@@ -16,7 +16,7 @@ use crate::task::{Outcome, RefusalClass};
 pub struct ScenarioDoc {
     /// Its name, unique in the domain: `hold_when_all_out`.
     pub name: String,
-    /// Who speaks, and why: `a reader on the phone in the evening, in a hurry`.
+    /// The user and their situation: `a reader on the phone in the evening, in a hurry`.
     pub who: String,
     /// The places: records and values that make the scenario true, chosen in this order.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
@@ -24,10 +24,10 @@ pub struct ScenarioDoc {
     /// Expressions over the places that must hold besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub given: Vec<String>,
-    /// What the user says only when asked, by name: words, in several wordings.
+    /// Details that the user gives only when asked, by name: words, in several wordings.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub withheld: IndexMap<String, Vec<String>>,
-    /// What it shows that its form does not tell.
+    /// Properties that do not follow from the scenario's form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<Tag>,
     /// Words: a rule of the house, told to the assistant in the system message.
@@ -37,7 +37,7 @@ pub struct ScenarioDoc {
     pub goals: Vec<ScenarioGoalDoc>,
 }
 
-/// What a scenario shows that its form does not tell.
+/// A property of a scenario that does not follow from its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tag {
@@ -105,7 +105,7 @@ pub struct ScenarioGoalDoc {
     pub when: Option<ScenarioWhenDoc>,
     /// Words: what the user says to open it.
     pub user: Vec<String>,
-    /// What happens, in order.
+    /// The steps, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub does: Vec<ScenarioStepDoc>,
     /// Words: the assistant's last message.
@@ -130,7 +130,7 @@ pub struct ScenarioWhenDoc {
     /// The goal before must have ended so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// What a reply must have shown: `found.available`, or `found` for a refusal or for nothing found.
+    /// The fact that a reply must have shown: `found.available`, or `found` for a refusal or for an empty result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
 }
@@ -179,10 +179,10 @@ pub struct ScenarioStepDoc {
 pub struct ScenariosDoc {
     /// The scenarios.
     pub scenarios: Vec<ScenarioDoc>,
-    /// What people call what each API does, for searches: by API, words that do not come from its description.
+    /// Phrases that people use for each API, for searches: by API, words that do not come from its description.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub search: IndexMap<String, Vec<String>>,
-    /// What operators tell their assistants of who they are: `You are the night porter of a small hotel.`
+    /// Texts by which operators tell their assistants who they are: `You are the night porter of a small hotel.`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
 }

@@ -169,7 +169,7 @@ pub fn singular(word: &str) -> String {
     }
 }
 
-/// Whether a noun in lower case is written as a plural.
+/// Returns true if a noun in lower case is a plural.
 #[must_use]
 pub fn is_plural(word: &str) -> bool {
     singular(word) != word

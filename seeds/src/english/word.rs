@@ -75,8 +75,9 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// What a word shares with its other forms: `booked`, `books` and `booking` meet at `book` (the Snowball stemmer for
-/// English, also called Porter 2). A stem is for comparing, not for reading: `city` and `cities` meet at `citi`.
+/// Returns the stem that a word shares with its other forms: `booked`, `books` and `booking` have the stem `book`
+/// (the Snowball stemmer for English, also called Porter 2). Stems are for comparison, not for display: the stem of
+/// `city` and `cities` is `citi`.
 #[must_use]
 pub fn stem(word: &str) -> String {
     static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));

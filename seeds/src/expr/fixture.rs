@@ -18,7 +18,7 @@ pub(super) struct Clinic {
     pub(super) resources: Vec<Resource>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) zone: Zone,
-    /// Whether [`Records::find`] answers.
+    /// True if [`Records::find`] answers.
     pub(super) indexed: bool,
 }
 

@@ -5,7 +5,7 @@
 //! data. The cup, spoons and fluid ounce are those of the United States; the mile is the international one; a
 //! calorie is the thermochemical, a BTU that of the International Table.
 
-/// What a unit measures.
+/// A quantity that units measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Quantity {
@@ -158,7 +158,7 @@ pub fn convert(value: f64, from: &str, to: &str) -> Option<f64> {
     converted.is_finite().then_some(converted)
 }
 
-/// What a unit measures; `None` when it is unknown.
+/// Returns the quantity that a unit measures, or `None` for an unknown unit.
 #[must_use]
 pub fn quantity(unit: &str) -> Option<Quantity> {
     find(unit).map(|unit| unit.quantity)

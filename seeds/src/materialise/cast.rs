@@ -7,7 +7,7 @@
 use super::draw::Streams;
 use super::tables::{self, City, Country, Person};
 
-/// Who and where, for one record; drawn when first asked for.
+/// The person and the place of one record, drawn at the first use.
 pub(super) struct Cast<'a> {
     groups: &'a [Streams],
     home: Option<&'static Country>,

@@ -169,7 +169,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
     number.checked_mul(unit).filter(|seconds| seconds.abs() <= 1_000 * 365 * DAY)
 }
 
-/// Whether a text is meant relative to the clock.
+/// Returns true if a text is relative to the clock: it starts with a sign, `today` or `now`.
 pub(super) fn is_relative(text: &str) -> bool {
     text.starts_with(['+', '-']) || text.starts_with("today") || text.starts_with("now")
 }

@@ -49,7 +49,7 @@ fn column(made: &Materialised, resource: &str, field: &str) -> Vec<Value> {
     resource.records.iter().map(|record| record[field].clone()).collect()
 }
 
-/// What a world that cannot be materialised says.
+/// Returns the error of a world that cannot be materialised.
 fn refusal(resources: &str) -> String {
     made(&of(resources), 1).map(|made| shown(&made)).unwrap_err().to_string()
 }
@@ -181,7 +181,7 @@ fn uniqueness_is_kept_to_the_last_value() {
     for seed in 0..10 {
         holds(&made(&full, seed).unwrap());
     }
-    // What the name suggests is taken where it has values enough.
+    // Values that fit the field's name are used only if there are enough of them.
     let sizes = |unique: bool| {
         let part =
             format!("part: {{key: id, records: 40, fields: {{size: {{type: string, unique: {unique}}}}}}}");

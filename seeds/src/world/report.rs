@@ -1,4 +1,4 @@
-//! What is wrong with a document: findings with a place and a way to mend them.
+//! Findings about a document, each with a place and a correction.
 
 use std::fmt;
 
@@ -27,9 +27,9 @@ pub struct Finding {
     /// Byte inside the text at `path` (an expression) that the finding is about.
     #[serde(skip)]
     pub offset: Option<u32>,
-    /// What was found and what was expected.
+    /// A message that names the value found and the value expected.
     pub message: String,
-    /// What to do.
+    /// The suggested correction.
     pub fix: String,
 }
 
@@ -76,7 +76,7 @@ impl Finding {
 pub struct Report {
     /// The file, or the world where there is no file.
     pub name: String,
-    /// What was found, in the order of the document where lines are known.
+    /// The findings, in the order of the document where lines are known.
     pub findings: Vec<Finding>,
 }
 

@@ -624,7 +624,7 @@ fn checked_with(pointer: &str, value: &str) -> String {
 
 #[test]
 fn probable_mistakes_are_found() {
-    // What the tiny world has already: no descriptions, and no book that is out.
+    // The findings of the unchanged tiny world: no descriptions, and no book that is out.
     let known = "resources.book.fields.state.enum[1]: found the value `out`, which no record has\n";
     let bare = "apis[0]: found no description of `ListBooks`\napis[1]: found no description of `AddBook`";
     assert_eq!(checked_with("/title", "\"Tiny\""), format!("{known}{bare}"));

@@ -1,4 +1,4 @@
-//! What faults do to replies.
+//! The effects of faults on replies.
 
 use std::collections::BTreeMap;
 

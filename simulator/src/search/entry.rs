@@ -18,17 +18,17 @@ pub struct ApiEntry {
     pub domain_title: String,
     /// Its HTTP method.
     pub method: Option<Method>,
-    /// Whether a call changes records.
+    /// True if a call changes records.
     pub writes: bool,
-    /// What it does.
+    /// Its description.
     pub description: String,
     /// Names and descriptions of its parameters.
     pub parameters: String,
-    /// What people call what it does.
+    /// Phrases that people use for it.
     pub phrases: String,
-    /// What it must be given and callers may not know.
+    /// The inputs that callers may not know.
     pub inputs: Vec<Port>,
-    /// What a reply shows.
+    /// The values that a reply shows.
     pub outputs: Vec<Port>,
 }
 
@@ -37,9 +37,9 @@ pub struct ApiEntry {
 pub struct Port {
     /// Its name.
     pub name: String,
-    /// What it is: an output can be given to every input that is the same thing.
+    /// The kind of value: an output can be given to every input of the same kind.
     pub thing: String,
-    /// Whether users do not say such a thing: an identifier.
+    /// True for an identifier, which users do not say.
     pub hidden: bool,
 }
 

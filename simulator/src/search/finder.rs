@@ -14,9 +14,9 @@ use super::words::{log2, wanted, words};
 use super::{ApiEntry, SearchError};
 use crate::embed::{StaticEmbedder, embedded};
 
-/// What a word counts in a name, in search phrases, in a description, in a domain's title and in parameters.
+/// The weights of a word in a name, in search phrases, in a description, in a domain's title and in parameters.
 const WEIGHTS: [u64; 5] = [6, 3, 2, 1, 1];
-/// So many of each ranking count.
+/// The number of entries that count in each ranking.
 const DEPTH: usize = 50;
 
 /// An index of the APIs of one world for `ToolSearcher`.

@@ -45,7 +45,7 @@ pub struct ApiIndex {
     embedder: Arc<dyn Embedder>,
 }
 
-/// What the parts found, each best first.
+/// The results of each part, best first.
 struct Found {
     words: Vec<(usize, f32)>,
     near: Vec<(i32, usize)>,
@@ -92,7 +92,7 @@ impl ApiIndex {
         self.entries.len()
     }
 
-    /// Whether there is no API.
+    /// Returns true if there is no API.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()

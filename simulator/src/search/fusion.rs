@@ -1,6 +1,6 @@
 //! Rankings by words and by meaning and the needs of APIs, fused in integers: every machine finds the same.
 //!
-//! What a rank (from 0) counts is 65,536 · 10 / (10 + rank), rounded down.
+//! A rank `r` (from 0) scores 65,536 · 10 / (10 + `r`), rounded down.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use super::words::split;
 use super::{ApiEntry, SearchError};
 use crate::embed::Embedder;
 
-/// What an entry has: 65,536 for the best of each ranking.
+/// The score of an entry: 65,536 for the best of each ranking.
 pub(super) type Score = i64;
 /// Scores by position.
 pub(super) type Scores = BTreeMap<usize, Score>;
 
-/// What the best of one ranking counts.
+/// The score of the best entry of one ranking.
 const BEST: Score = 65_536;
-/// What the best of both has.
+/// The score of an entry that is the best of both rankings.
 pub(super) const BEST_OF_ALL: Score = 2 * BEST;
 /// The rank at which half of it is left.
 const HALF_RANK: Score = 10;
@@ -27,19 +27,19 @@ const LEAST: i32 = (1 << 28) / 5;
 /// Texts that are embedded at once.
 const BATCH: usize = 1_024;
 
-/// What searches know of entries beside their words.
+/// The data of entries that searches use beside their words.
 #[derive(Debug, Default)]
 pub(super) struct Fusion {
     vectors: Vectors,
     needs: Needs,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub(super) struct Fused {
-    /// What both rankings count.
+    /// The scores from both rankings.
     pub(super) own: Scores,
-    /// What the hits gave each other.
+    /// The scores that hits gave each other.
     pub(super) exchanged: Exchanged,
     /// All together, best first, ties by position.
     pub(super) best: Vec<(Score, usize)>,

@@ -1,4 +1,4 @@
-//! What needs what: an input of one API that is an output of another. Integers only; shares are in percent.
+//! Needs between APIs: an input of one API that is an output of another. Integers only; shares are in percent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,13 +11,13 @@ use super::vectors::Vectors;
 
 /// Hits whose needs are looked at.
 const NEEDY: usize = 10;
-/// What a hit gains of the score of each hit that can fill an input of it.
+/// The share of the best source's score that a hit gains for each of its inputs.
 const FED: Score = 30;
 /// How far needs are followed.
 const STEPS: usize = 3;
-/// What the hit that gained most has of the best hit's score: what fits the words best stays first.
+/// The share of the best score that remains for the hit that gained most: the best match of the words stays first.
 const BELOW_BEST: Score = 97;
-/// What a hit passes on to what returns an identifier that it asks for.
+/// The share of a hit's score for the sources of an identifier that it asks for.
 const PASSED_HIDDEN: Score = 90;
 /// The same for another thing that some API exists to tell: half-way, since users may or may not say it.
 const PASSED_TOLD: Score = 70;
@@ -25,16 +25,18 @@ const PASSED_TOLD: Score = 70;
 const PASSED_OTHER: Score = 50;
 /// Sources of one need that a hit passes on to; which of them is meant is not known for sure.
 const ALTERNATIVES: usize = 3;
-/// What each of them gets of what the better one got.
+/// The share of the better source's score that the next source gets.
 const NEXT: Score = 85;
 /// Fitness is in 2^-28ths, as products of vectors are: a hundredth of one.
 const FIT: Score = (1 << 28) / 100;
-/// What a source's own score counts against its fitness.
+/// The weight of a source's own score in its fitness, in units of `FIT`.
 const OWN: Score = 25;
-/// What a source loses for each identifier that it asks for itself, and for how many at most.
+/// The fitness that a source loses for each identifier that it asks for itself, in units of `FIT`; and the most that
+/// count.
 const ASKS: Score = 20;
 const MOST_ASKED: usize = 3;
-/// What a source gains that tells nothing else.
+/// The fitness that a source gains if it has a single output, in units of `FIT`. It is divided by the number of
+/// outputs.
 const TELLS_ONLY_THIS: Score = 60;
 /// Entries that return one thing, at most; what everything returns tells nothing apart.
 const MAX_SOURCES: usize = 64;
@@ -43,7 +45,7 @@ const KEPT: usize = 16;
 /// The least words of a name that another's may end with to be the same thing.
 const LEAST_WORDS: usize = 2;
 
-/// Who can fill which input, by the positions of entries.
+/// The sources that can fill each input, by the positions of entries.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
     /// For each entry the inputs that others can fill.
@@ -59,7 +61,7 @@ struct Need {
     sources: Vec<(Score, u32)>,
 }
 
-/// What a source gets from a hit that needs it.
+/// The score that a source gets from a hit that needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
     pub(super) score: Score,
@@ -67,12 +69,12 @@ pub(super) struct Passed {
     pub(super) by: usize,
 }
 
-/// What hits gain from each other.
+/// The scores that hits gain from each other.
 #[derive(Debug, Default)]
 pub(super) struct Exchanged {
     /// The best hits: what they have now, and their positions, best first.
     pub(super) fed: Vec<(Score, usize)>,
-    /// What sources get.
+    /// The scores that sources get, by position.
     pub(super) passed: BTreeMap<usize, Passed>,
 }
 
@@ -109,7 +111,8 @@ impl Needs {
         Self { of: entries.iter().enumerate().map(needs).collect() }
     }
 
-    /// What hits gain from each other. `own` are the scores of what was found, `passes` whether an entry may be shown.
+    /// Returns the scores that hits gain from each other. `own` are the scores of the entries found, `passes` is true
+    /// for an entry that may be shown.
     ///
     /// First each hit gains for every input that another hit can fill. Then the best pass a share of their scores on to
     /// the best sources of each of their inputs, and the first of these to its own.
@@ -215,8 +218,8 @@ fn sources(entries: &[ApiEntry]) -> Sources<'_> {
     sources
 }
 
-/// Who returns a thing; where nobody does, the longest part that its name ends with: the `recipient user id` is a
-/// `user id`.
+/// Returns the entries that output a thing. If there are none, the longest ending of its name with at least two words
+/// counts: the `recipient user id` is a `user id`.
 fn found<'a>(sources: &'a Sources<'a>, world: &'a str, thing: &'a str) -> Option<&'a Vec<u32>> {
     let mut rest = thing;
     loop {

@@ -55,7 +55,7 @@ fn what_a_hit_needs_is_found_however_far() {
     assert!(fused.iter().all(|hit| hit.scores.needed_by.is_none()));
 }
 
-/// What the search for a text finds for the need of `user id` of a pool with one API that asks for it.
+/// Returns the source that a search finds for the input `user id`, in a pool where one API asks for it.
 fn source_of(sources: Vec<ApiEntry>) -> String {
     let mut pool = vec![entry("SendLetter", "Posts a letter to somebody.", &["user_id"], &[])];
     pool.extend(sources);

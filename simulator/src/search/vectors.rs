@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-/// What one is in the integers of a row: products of two rows of length one fit 32 bits.
+/// The integer that stands for one in a row: products of two rows of length one fit 32 bits.
 const ONE: f32 = 16_384.0;
 
 /// Rows of one length.

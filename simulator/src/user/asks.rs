@@ -1,4 +1,4 @@
-//! What an assistant's message asks for: questions and requests, matched with held-back details by meaning.
+//! Questions and requests in an assistant's message, matched with withheld details by meaning.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,16 @@ use crate::grade::outcome::{asks_leave, read, requests};
 const NEAR: f32 = 0.2;
 const APART: f32 = 0.1;
 
-/// What kind of question a message puts.
+/// The kind of question that a message asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
     /// None.
     None,
-    /// Whether there is anything else.
+    /// A question whether there is anything else.
     Courtesy,
-    /// Whether to go on.
+    /// A question whether to go on.
     Consent,
-    /// For something that the user may know.
+    /// A question for something that the user may know.
     Open,
 }
 
@@ -139,7 +139,8 @@ fn names(held: &WithheldDetail) -> impl Iterator<Item = &str> {
     std::iter::once(&*held.about).chain(held.words.iter().map(|word| &**word))
 }
 
-/// Whether all words of a name are asked for; one word that other details are known by too is not enough.
+/// Returns true if all words of a name are asked for. A single word that other details are known by too is not
+/// enough.
 fn is_named(name: &str, asked: &HashSet<u64>, withheld: &[WithheldDetail], at: usize) -> bool {
     let words = name_stems(name);
     if words.is_empty() || !words.iter().all(|word| asked.contains(word)) {

@@ -44,7 +44,7 @@ fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry
     answer(script, progress, &Heard { message, outcome: None, answers: Answers::Prose, log, base: &clinic() })
 }
 
-/// What the first goal answers to a message, before anything was called.
+/// Returns the user's answer to a message in the first goal, before any call.
 fn says(message: &str) -> String {
     hear(&script(), &Progress::default(), message, &[]).content.unwrap_or_default()
 }

@@ -33,7 +33,7 @@ pub(super) struct Export {
     /// The content of assistant messages that only call; as the format has it when left out.
     #[arg(long, value_enum)]
     content: Option<ContentName>,
-    /// What rows show whose APIs are found by searching: deferred when left out.
+    /// Form of rows whose APIs are found by searching: deferred when left out.
     #[arg(long, value_enum)]
     searched: Option<SearchedName>,
     /// How goals end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
@@ -98,7 +98,7 @@ pub(super) enum ContentName {
     Absent,
 }
 
-/// What rows with searches show.
+/// The form of rows with searches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum SearchedName {
     /// The tools that searches show follow those visible at the start; replies name them.

@@ -35,8 +35,7 @@ pub struct Verify {
 /// Failures beyond these are counted, not listed.
 const LISTED: usize = 100;
 
-/// What is only said: nothing in the rows and worlds shows whether it is so. Generating again with the same seed and
-/// settings would.
+/// Properties that the rows and worlds alone cannot prove. Generating again with the same seed and settings would.
 const UNPROVEN: [&str; 13] = [
     "gold_answer.claims: which facts a request asks for, and what opens a goal",
     "the words of the system message and of the assistant beyond episode.system_hash and episode.dialogue_hash",

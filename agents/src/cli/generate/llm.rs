@@ -42,11 +42,11 @@ pub struct LlmArgs {
     /// Terms of the model, for the licence of the rows.
     #[arg(long, value_name = "TEXT", default_value = "terms not stated")]
     pub model_license: String,
-    /// Who writes the assistant's side: the caller agent in a live session, the planned calls worded by the model, or
-    /// nobody anew.
+    /// Author of the assistant's side: the caller agent in a live session, the model that words the planned calls, or
+    /// the scenario, whose words are kept.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Caller::Llm)]
     pub caller: Caller,
-    /// Who writes it where the caller agent fails.
+    /// Author of the assistant's side where the caller agent fails.
     #[arg(long, value_enum, value_name = "WHO", default_value_t = Fallback::Gold)]
     pub fallback: Fallback,
     /// How the caller agent calls: by the server's function calling, or by actions in the text.
@@ -78,7 +78,7 @@ pub struct LlmArgs {
     pub temperature: f64,
 }
 
-/// Who writes the assistant's side.
+/// The author of the assistant's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Caller {
     /// The caller agent, in a live session.
@@ -89,14 +89,14 @@ pub enum Caller {
     Scenario,
 }
 
-/// Who writes the assistant's side where the caller agent fails.
+/// The author of the assistant's side where the caller agent fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Fallback {
     /// The planned calls, worded by the model.
     Gold,
     /// The planned calls in the words of the scenario.
     Scenario,
-    /// Nobody: the attempt is dropped.
+    /// None: the attempt is dropped.
     None,
 }
 
@@ -120,7 +120,7 @@ pub enum Rewrite {
     Both,
 }
 
-/// What a run with a model came to, beside its rows.
+/// The result of a run with a model, beside its rows.
 pub struct Told {
     /// How it ended.
     pub ended: Ended,

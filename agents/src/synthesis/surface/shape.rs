@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value as Json, json};
 
-/// What ids look like where the world does not say it.
+/// The form of ids where the world does not state it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ids {
     /// Numbers: `48213`.
@@ -19,7 +19,7 @@ enum Ids {
     Prefixed,
 }
 
-/// What stands around lists.
+/// The form of lists in replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lists {
     /// As written.
@@ -62,7 +62,7 @@ pub(super) fn ids(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// Whether an expression takes a key for a number.
+/// Returns true if an expression uses a key as a number: as an operand, or in `string(..)`.
 fn reckons_with(written: &str, key: &str) -> bool {
     let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     written.match_indices(&format!(".{key}")).any(|(at, found)| {
@@ -248,7 +248,7 @@ fn changed(text: &str, reply: &str, change: &Change) -> String {
         done = start + member.len();
         match change {
             Change::Renamed(names) => match names.get(member).map(String::as_str) {
-                // What follows, an index or a dot of its own, belongs to the reply itself.
+                // The rest of the path, an index or a member, belongs to the reply itself.
                 Some("") => out.truncate(out.trim_end_matches('.').len()),
                 Some(new) => out.push_str(new),
                 None => out.push_str(member),

@@ -180,7 +180,8 @@ pub(super) fn reverse_chain(row: &Dialogue, number: u64, mut conversation: Conve
     Some(with_id(row, json!({"APIs": apis, "Query": row.query, "Label": label, "Index": number})))
 }
 
-/// What the replies of an API hold at their top, as far as the row shows it; a row tells nothing of others, and describes none.
+/// Returns the top-level members of the replies of an API, as far as the row shows them. Error replies are skipped.
+/// The result is empty if the row has no reply of the API.
 fn outputs(conversation: &Conversation, api: &str, of: impl Fn(&Json) -> Json) -> Map<String, Json> {
     let mut found = Map::new();
     for call in conversation.calls().filter(|call| call.name == api && call.name != TOOL_SEARCHER) {

@@ -58,7 +58,7 @@ pub(super) fn prompt_completion(shape: &Shape, conversation: &Conversation) -> V
 
 pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Damaged) -> Json {
     let Damaged { at, turn: mut rejected, kind } = damaged;
-    // What was thought before the one message does not fit the other.
+    // The damaged message has no reasoning, so the chosen one is written without it, too.
     let chosen = Turn { reasoning: None, ..conversation.turns[at].clone() };
     if conversation.is_searched() {
         searched::dispatched(&mut rejected, shape.searched);

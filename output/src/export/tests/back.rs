@@ -1,4 +1,4 @@
-//! What is read back from a format gives the calls that the row has.
+//! Reading an exported line back gives the calls of the row.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};

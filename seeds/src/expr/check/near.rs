@@ -1,4 +1,4 @@
-//! What to say of a name that is not known.
+//! Suggestions for unknown names.
 
 use crate::english::near;
 

@@ -239,7 +239,7 @@ fn bytes_are_bounded_as_steps_are() {
         *arguments.last_mut().unwrap() = value.clone();
         arguments
     };
-    // What a world does that doubles a text, or a list, by one `let` after another.
+    // Doubles a text or a list again and again, as a world does by one `let` after another.
     let doubled = |source: &str| {
         let expr = compile(source, &mut clinic.scope()).unwrap();
         let mut value = Value::string("twelve bytes");
@@ -257,7 +257,7 @@ fn bytes_are_bounded_as_steps_are() {
         assert_eq!(error, EvalError::Bytes, "{source}");
         assert!(longest.to_text(&clinic.zone).len() as u64 <= DEFAULT_BYTES, "{source}");
     }
-    // What is only read through counts, too.
+    // Bytes that are only read count, too.
     let arguments = with(&Value::string(&"a".repeat(1 << 20)));
     let budget = Budget::default();
     let env = clinic.env(&arguments, &[], &budget);

@@ -11,7 +11,7 @@ struct Placeholder<'t> {
     name: &'t str,
     /// Byte of its brace, for the finding's column.
     at: usize,
-    /// Whether it stands between `[` and `]`.
+    /// True if it stands between `[` and `]`.
     optional: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an API uses: its parameters, and the resources whose records it can show or tell something about.
+//! The uses of an API: its parameters, and the resources whose records it can show or reveal something about.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use crate::model::{
     Which,
 };
 
-/// What one API uses.
+/// The parameters and resources that one API uses.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
     /// Positions of the parameters that something depends on.

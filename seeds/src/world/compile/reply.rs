@@ -34,7 +34,7 @@ impl Builder<'_> {
         self.scope.set_item(None);
         self.scope.set_record(record);
         let members = match (record, &doc.fields) {
-            // What a contract promises of a record's own fields goes without saying.
+            // With a contract, a reply always includes the record's own fields.
             (Some(resource), Some(fields)) if self.doc.contract.is_some() => {
                 let mut members = self.every_field(resource);
                 members.extend(self.members(resource, fields, &path.name("fields"), 0));
