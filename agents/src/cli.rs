@@ -5,8 +5,7 @@
 
 mod at_once;
 mod author;
-pub mod bench_search;
-pub mod benchmark;
+pub mod bench;
 pub mod check;
 pub mod embedder;
 pub mod error;
@@ -18,7 +17,6 @@ pub mod inputs;
 pub mod merge;
 pub mod openapi;
 pub mod rehearse;
-pub mod restbench;
 pub mod schema;
 pub mod search;
 pub mod serve;
@@ -66,11 +64,8 @@ pub enum Command {
     Eval(Box<eval::Eval>),
     /// Grade labelled episodes: how often the grader errs.
     Grade(grade::GradeCommand),
-    /// Execute the gold paths of RestBench's queries, and check that ids and names agree along the way.
-    #[command(name = "restbench")]
-    RestBench(restbench::RestBench),
-    /// Run agents on benchmarks that others made, read from a folder.
-    Benchmark(benchmark::Benchmark),
+    /// Measure agents and searches on benchmarks that others made.
+    Bench(bench::Bench),
     /// Hold candidates against a world: each gate's verdict.
     Check(check::Check),
     /// Check, show and materialise worlds.
@@ -79,8 +74,6 @@ pub enum Command {
     Serve(serve::Serve),
     /// Find APIs by what they do.
     Search(search::Search),
-    /// Measure how well APIs are found.
-    BenchSearch(bench_search::BenchSearch),
     /// Print a JSON Schema.
     Schema(schema::Schema),
 }
@@ -137,13 +130,11 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         Command::Export(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
         Command::Grade(command) => command.run(streams),
-        Command::RestBench(command) => command.run(streams),
-        Command::Benchmark(command) => command.run(streams),
+        Command::Bench(command) => command.run(streams),
         Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),
-        Command::BenchSearch(command) => command.run(streams),
         Command::Schema(command) => command.run(streams),
     }
 }
