@@ -36,8 +36,11 @@ fn index(outcome: &Json) -> u64 {
 fn check(summary: &Json) {
     let counts = ["passed", "every_call_succeeded", "passed_as_written"].map(|name| solved(summary, name));
     assert_eq!(counts, [(100, 100), (100, 100), (97, 100)], "{:#}", summary["errors"]);
-    let [calls, ids] = ["calls_succeeded", "ids_agree"].map(|name| solved(summary, name));
+    let [calls, ids] = ["calls_succeeded", "keys_agree"].map(|name| solved(summary, name));
     assert!(calls.0 == calls.1 && ids.0 == ids.1 && ids.0 > 900, "{calls:?} {ids:?}");
+    let lengths = summary["measures"]["passed"].as_object().unwrap().iter();
+    let lengths = lengths.filter(|(group, _)| group.starts_with("path ")).map(|(_, rate)| &rate["of"]);
+    assert_eq!(lengths.map(|of| of.as_u64().unwrap()).sum::<u64>(), 100);
     let with_inserted = summary["outcomes"].as_array().unwrap().iter().filter_map(|outcome| {
         let inserted = outcome["inserted"].as_array().unwrap();
         let plain = |call: &Json| call.as_str().unwrap().replace(|c: char| c.is_ascii_digit(), "");
@@ -59,7 +62,7 @@ fn check_as_written(summary: &Json) {
     let indices: Vec<u64> = failed.iter().map(|outcome| index(outcome)).collect();
     assert_eq!(indices, LOOK_UP_LEFT_OUT, "{failed:#?}");
     let fault =
-        |outcome: &&Json| outcome["faults"][0].as_str().unwrap().starts_with("no id: no earlier reply");
+        |outcome: &&Json| outcome["faults"][0].as_str().unwrap().starts_with("no key: no earlier reply");
     assert!(failed.iter().all(fault), "{failed:#?}");
     let calls = solved(summary, "calls_succeeded");
     assert_eq!((calls.0, solved(summary, "inserted_calls").0), (calls.1, 0));

@@ -10,8 +10,8 @@ use diorama_simulator::session::Session;
 use serde_json::Value as Json;
 
 use super::field::Field;
-use super::query::Query;
-use super::replay::walked;
+use super::query::{Paths, Query};
+use super::replay::Replayer;
 use super::service::ServiceError;
 use crate::environment::{BenchmarkEnvironment, Counterpart, told_all};
 use crate::summary::{Measure, Outcome};
@@ -112,7 +112,8 @@ impl Asked {
     /// # Errors
     /// When a call is not the world's.
     pub fn new(field: &Field, index: usize, query: Query) -> Result<Self, ServiceError> {
-        let walked = walked(&field.templates, &mut field.service(), &query)?;
+        let replayer = Replayer::new(&field.operations, field.service(), &query, Paths::Completed);
+        let walked = replayer.run()?.filled(&query);
         Ok(Self { index, query, walked })
     }
 }

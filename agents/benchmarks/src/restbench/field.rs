@@ -12,10 +12,10 @@ use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 use serde_json::Value as Json;
 
-use super::named::{named, parts};
+use super::names::{named, parts};
+use super::operation::Operations;
 use super::query::Query;
 use super::service::InSession;
-use super::template::Templates;
 use crate::material::{BenchmarkError, stem_of, text_of};
 
 /// A document's world with the queries' names in it, and another document's APIs as noise.
@@ -26,7 +26,7 @@ pub struct Field {
     /// It, ready to run.
     pub base: Arc<Base>,
     /// Its operations.
-    pub templates: Arc<Templates>,
+    pub operations: Arc<Operations>,
     /// The world whose APIs stand beside its own.
     pub noise: Option<Arc<Base>>,
     /// The seed of sessions, and of which APIs are in a pool.
@@ -40,8 +40,8 @@ impl Field {
     /// When a world is wrong.
     pub fn new(doc: WorldDoc, noise: Option<&WorldDoc>, seed: u64) -> Result<Self, BenchmarkError> {
         let noise = noise.map(|noise| made(noise, seed)).transpose()?;
-        let (base, templates) = (made(&doc, seed)?, Arc::new(Templates::of(&doc)));
-        Ok(Self { doc: Arc::new(doc), base, templates, noise, seed })
+        let (base, operations) = (made(&doc, seed)?, Arc::new(Operations::of(&doc)));
+        Ok(Self { doc: Arc::new(doc), base, operations, noise, seed })
     }
 
     /// Returns a session of the document's world that answers gold paths.
@@ -57,16 +57,8 @@ impl Field {
     /// The names of the APIs that a query's gold path calls, in order; those that the document does not have are left out.
     #[must_use]
     pub fn gold(&self, query: &Query) -> Vec<String> {
-        let api = |step: &String| {
-            let template = self.templates.find(step)?;
-            let api = self
-                .doc
-                .apis
-                .iter()
-                .find(|api| api.method.as_str() == template.method && api.path == template.path)?;
-            Some(api.name.clone())
-        };
-        query.solution.iter().filter_map(api).collect()
+        let steps = query.solution.iter().filter_map(|step| self.operations.find(step));
+        steps.map(|operation| operation.api.clone()).collect()
     }
 
     /// The tools of a pool: all of the document's, or so many: the gold path's, then others of the document, then noise, chosen and
@@ -132,10 +124,10 @@ pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
 
 /// Returns the names that queries name, as a world must have them.
 #[must_use]
-pub fn entities(queries: &[Query], templates: &Templates) -> Entities {
-    let names = queries.iter().flat_map(|query| named(query, templates));
-    let names = names.map(|named| Entity { of: format!("GET {}", named.search), name: named.name });
-    let parts = parts(queries, templates).into_iter();
+pub fn entities(queries: &[Query], operations: &Operations) -> Entities {
+    let names = queries.iter().flat_map(|query| named(query, operations));
+    let names = names.map(|named| Entity { of: format!("GET {}", named.path), name: named.name });
+    let parts = parts(queries, operations).into_iter();
     Entities::new(names.chain(parts.map(|(of, number)| Entity { of, name: number.to_string() })))
 }
 

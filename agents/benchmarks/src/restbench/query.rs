@@ -1,4 +1,4 @@
-//! Queries of the benchmark, and what came of their gold paths.
+//! Queries of the benchmark.
 
 use std::path::Path;
 
@@ -25,43 +25,6 @@ pub enum Paths {
     Completed,
     /// The path's own only.
     AsWritten,
-}
-
-/// How one query went.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outcome {
-    /// The query's position.
-    pub(super) index: usize,
-    /// What a user asks.
-    pub(super) query: String,
-    /// The calls, as they were made.
-    pub(super) calls: Vec<Called>,
-    /// Those of them that the path leaves out, as they were made.
-    pub(super) inserted: Vec<String>,
-    /// Ids of earlier replies that were followed, or looked up, and led to a record of the same name.
-    pub(super) agreeing: usize,
-    /// Ids that did not.
-    pub(super) disagreeing: usize,
-    /// What is wrong; nothing when every call succeeded and every id and name agrees.
-    pub(super) faults: Vec<String>,
-}
-
-/// A call of a path.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Called {
-    /// Method and path, filled.
-    pub(super) call: String,
-    /// Status of the reply.
-    pub(super) status: u16,
-}
-
-impl Outcome {
-    /// Whether every call was made and succeeded.
-    #[must_use]
-    pub(super) fn every_call_succeeded(&self, planned: usize) -> bool {
-        self.calls.len() == planned + self.inserted.len()
-            && self.calls.iter().all(|call| (200..300).contains(&call.status))
-    }
 }
 
 impl Query {

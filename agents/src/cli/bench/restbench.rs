@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use diorama_benchmarks::restbench::{
-    Asked, Field, OverHttp, Paths, Pool, Query, Templates, entities, imported, replay,
+    Asked, Field, Operations, OverHttp, Paths, Pool, Query, entities, imported, replay,
 };
 use diorama_seeds::entities::Entities;
 
@@ -16,12 +16,12 @@ use crate::cli::{Done, Streams, terminal};
 
 /// Execute the gold paths of RestBench's queries, or measure agents on the queries.
 ///
-/// The document becomes a world; the things that the queries name (quoted and capitalised spans, typed by the search
-/// endpoint of the gold path) are put into it before it is made. Then each gold path is executed in order in a session
-/// of its own: path parameters are filled from earlier replies of the same query, numbers and listed values from the
-/// query's words. A query passes when every call succeeds, every search finds what it looks for, and every record that
-/// a reply shows is found by its id under the same name. For an id that no earlier reply shows, up to two calls are
-/// inserted that lead from what is known to it, and reported; with --as-written such a query fails.
+/// The document becomes a world; the records that the queries name (quoted and capitalised spans, typed by the searches
+/// of the gold path) are put into it before it is made. Then each gold path is executed in order in a session of its own:
+/// keys come from earlier replies of the same query, numbers and listed values from the query's words. A query passes when
+/// every call succeeds, every search finds what it looks for, and every record that a reply shows is found by its key under
+/// the same name. For a key that no earlier reply shows, up to two calls are inserted that lead from what is known to it,
+/// and reported; with --as-written such a query fails. Results are broken down by the length of the gold path.
 ///
 /// With --agent, agents work on the queries in that world instead, and are measured as in RestGPT's paper: correct path rate,
 /// and success and Δ solution length where queries have an `answer` (a list of what an answer must hold). With --pool, the APIs
@@ -69,7 +69,7 @@ impl RestBenchCommand {
         let mut doc = imported(&self.document)?;
         let entities = match &self.entities {
             Some(path) => Entities::read(&path.display().to_string(), &read_file(path)?)?,
-            None => entities(&queries, &Templates::of(&doc)),
+            None => entities(&queries, &Operations::of(&doc)),
         };
         if let Some(path) = &self.write_entities {
             std::fs::write(path, entities.to_yaml())?;
@@ -82,7 +82,7 @@ impl RestBenchCommand {
         let is_replay = self.agents.agent.is_empty();
         if let Some(base) = self.agents.model.connection.base_url.as_ref().filter(|_| is_replay) {
             let server = OverHttp::new(base, self.always()?)?;
-            let summary = replay(&queries, &Templates::of(&doc), paths, || server.clone())?;
+            let summary = replay(&queries, &Operations::of(&doc), paths, || server.clone())?;
             return self.report(&summary, streams);
         }
         for left in entities.put_into(&mut doc) {
@@ -91,7 +91,7 @@ impl RestBenchCommand {
         let noise = self.noise.as_deref().map(imported).transpose()?;
         let field = Field::new(doc, noise.as_ref(), self.seed)?;
         if is_replay {
-            return self.report(&replay(&queries, &field.templates, paths, || field.service())?, streams);
+            return self.report(&replay(&queries, &field.operations, paths, || field.service())?, streams);
         }
         let asked = queries.into_iter().enumerate().map(|(index, query)| Asked::new(&field, index, query));
         let asked = asked.collect::<Result<Vec<_>, _>>()?;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use diorama_openapi::{ImportOptions, import};
-use diorama_seeds::entities::{Entities, Entity};
 use diorama_seeds::materialise::materialised;
 use diorama_simulator::engine::Base;
 use diorama_simulator::session::{Session, SessionOptions};
 
 use super::*;
+use crate::restbench::replay::Made;
 
 const DOCUMENT: &str = r##"
 openapi: 3.0.3
@@ -30,30 +30,28 @@ components:
     Breeder: {type: object, properties: {id: {type: integer}, name: {type: string}}}
 "##;
 
-fn walked(query: &str, solution: &[&str], paths: Paths) -> Outcome {
+fn replayed(query: &str, solution: &[&str], paths: Paths) -> (Replayed, bool) {
     let mut doc = import("gardens", DOCUMENT.as_bytes(), &ImportOptions::default()).unwrap().doc;
-    let templates = Templates::of(&doc);
+    let operations = Operations::of(&doc);
     let queries: Vec<Query> =
         serde_json::from_value(json!([{"query": query, "solution": solution}])).unwrap();
-    let names = named(&queries[0], &templates);
-    let names =
-        names.into_iter().map(|named| Entity { of: format!("GET {}", named.search), name: named.name });
-    assert_eq!(Entities::new(names).put_into(&mut doc), vec![]);
+    assert_eq!(entities(&queries, &operations).put_into(&mut doc), vec![]);
     let base = Base::new(materialised(&doc, 0).unwrap().world.clone()).unwrap();
-    let mut service = InSession::new(&doc, Session::new(Arc::clone(&base), SessionOptions::default()));
-    Walk::new(&templates, &mut service, &queries[0], paths).run(0).unwrap()
+    let service = InSession::new(&doc, Session::new(Arc::clone(&base), SessionOptions::default()));
+    let replayed = Replayer::new(&operations, service, &queries[0], paths).run().unwrap();
+    let every = replayed.every_call_succeeded(&queries[0]);
+    (replayed, every)
 }
 
 /// The calls of a path without their ids, and what was inserted of them.
 fn check(query: &str, solution: &[&str], expect: &[&str], inserted: usize) {
-    let outcome = walked(query, solution, Paths::Completed);
-    let plain = |call: &Called| call.call.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let (outcome, every) = replayed(query, solution, Paths::Completed);
+    let plain = |made: &Made| made.call.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     assert_eq!(outcome.calls.iter().map(plain).collect::<Vec<_>>(), expect, "{outcome:#?}");
-    assert_eq!((outcome.inserted.len(), outcome.faults.len()), (inserted, 0), "{outcome:#?}");
-    assert!(outcome.every_call_succeeded(solution.len()));
-    let as_written = walked(query, solution, Paths::AsWritten);
-    assert!(as_written.faults[0].starts_with("no id: "), "{as_written:#?}");
-    assert!(!as_written.every_call_succeeded(solution.len()));
+    let found = outcome.calls.iter().filter(|made| made.is_inserted).count();
+    assert_eq!((found, outcome.faults.len(), every), (inserted, 0, true), "{outcome:#?}");
+    let (as_written, every) = replayed(query, solution, Paths::AsWritten);
+    assert!(as_written.faults[0].starts_with("no key: ") && !every, "{as_written:#?}");
 }
 
 #[test]
@@ -88,14 +86,14 @@ fn an_id_is_found_by_way_of_two_replies() {
 
 #[test]
 fn an_id_that_nothing_leads_to_is_a_fault() {
-    let outcome =
-        walked("Which prize went to Kite Hill?", &["GET /garden", "GET /prize/{id}"], Paths::Completed);
+    let (outcome, _) =
+        replayed("Which prize went to Kite Hill?", &["GET /garden", "GET /prize/{id}"], Paths::Completed);
     assert_eq!(
         outcome.faults,
-        ["no id: no earlier reply shows a prize for /prize/{prize_id}"],
+        ["no key: no earlier reply shows a prize for /prize/{prize_id}"],
         "{outcome:#?}"
     );
     // A list of just any plants does not lead to the plant that is meant.
-    let outcome = walked("Show me the plant.", &["GET /plant/{id}"], Paths::Completed);
+    let (outcome, _) = replayed("Show me the plant.", &["GET /plant/{id}"], Paths::Completed);
     assert_eq!((outcome.calls.len(), outcome.faults.len()), (0, 1), "{outcome:#?}");
 }
