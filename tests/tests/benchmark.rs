@@ -130,7 +130,7 @@ fn the_matcher_agrees_with_pairs_judged_by_hand() {
     assert!(agreement["share"].as_f64().unwrap() >= 0.95, "{:#}", found["disagreements"]);
 }
 
-/// A folder of API-Bank's form: two accounts, and a dialogue of each level.
+/// A folder of API-Bank's form: two accounts, a dialogue of levels 1 and 2 each, and a scenario of level 3.
 fn bank(folder: &Path) {
     let write = |file: &str, text: String| {
         let file = folder.join(file);
@@ -175,6 +175,18 @@ fn bank(folder: &Path) {
         ai("That is done."),
     ];
     write("dialogues/level-2/visit.jsonl", two.join("\n"));
+    let three = [
+        "First Utterance: Wake me up.",
+        "Key Info:",
+        "- ada, pw1, 17 March 2023 at 8",
+        "- GT API Call:",
+        "GetUserToken(username=\"ada\", password=\"pw1\")",
+        "AddAlarm(token=t-ada, time=\"2023-03-17 08:00:00\")",
+        "QueryAlarm(token=\"t-ada\", time=\"2023-03-17 08:00:00\")",
+        "Calculator(formula=\"5000+3000-2000\")",
+        "QueryBalance(token=\"nobody's\")",
+    ];
+    write("level-3/waking.txt", three.join("\n"));
 }
 
 #[test]
@@ -192,6 +204,17 @@ fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
     assert_eq!(failed("anew"), ["CancelRegistration", "TimedSwitch"]);
     assert_eq!(failed("in_order"), ["TimedSwitch"]);
     assert_eq!((&all(gold, "anew")["solved"], &all(gold, "in_order")["solved"]), (&json!(4), &json!(5)));
+    // What the world refuses is left out of our share; the released evaluator counts it. The alarm is there once it is set, the
+    // formula is calculated, and nobody has the token.
+    let ceiling = |measure: &str| {
+        let all = all(&found["ceiling"], measure);
+        (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
+    };
+    assert_eq!(["call", "call_released", "scenario_call"].map(ceiling), [(4, 4), (4, 6), (4, 4)]);
+    let left_out = found["ceiling"]["outcomes"].as_array().unwrap().iter();
+    let left_out: Vec<&str> =
+        left_out.filter_map(|outcome| outcome["left_out"][0].as_str()?.split(':').next()).collect();
+    assert_eq!(left_out, ["CancelRegistration", "TimedSwitch", "QueryBalance"]);
 }
 
 #[test]
@@ -232,13 +255,14 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     ];
     let found = report(&line);
     let agent = &found["agents"][0];
-    assert_eq!(all(agent, "call")["of"], 6);
+    assert_eq!((&all(agent, "call")["of"], &all(agent, "call_released")["of"]), (&json!(4), &json!(6)));
+    assert_eq!(all(agent, "scenario_call")["of"], 4);
     let errors = &agent["errors"]["error"];
     // Signing in as somebody else succeeds, with another effect.
-    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 4}));
+    assert_eq!(errors, &json!({"Different Effect": 1, "Miss Input Parameters": 1, "No API Call": 2}));
     assert_eq!(
         agent["errors"]["error_ours"],
-        json!({"missing_argument": 1, "no_call": 4, "wrong_argument": 1})
+        json!({"missing_argument": 1, "no_call": 2, "wrong_argument": 1})
     );
     assert_eq!(agent["unfinished"], 0);
 }
@@ -248,6 +272,11 @@ fn api_banks_recorded_dialogues_replay() {
     let Some(data) = shared_data("api-bank") else { return };
     let found = report(&["bench", "api-bank", path(&data), "--min-share", "0.9"]);
     assert!(all(&found["gold"], "anew")["of"].as_u64().unwrap() > 200, "{:#}", found["gold"]);
+    let ceiling = |measure: &str| all(&found["ceiling"], measure);
+    assert_eq!(ceiling("call")["share"], 1.0, "{}", found["ceiling"]["measures"]);
+    assert!(
+        ceiling("call")["of"].as_u64() >= Some(232) && ceiling("scenario_call")["of"].as_u64() >= Some(12)
+    );
     // The world is a benchmark's: no training rows are made in it.
     let folder = tempfile::tempdir().unwrap();
     let world = folder.path().join("world.json");

@@ -12,7 +12,9 @@ use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
+use super::calculator::calculate;
 use super::dialogue::{Dialogue, Gold};
+use super::scenario::Scenario;
 use crate::material::{BenchmarkError, json_of};
 
 /// Services outside of the system, whose answers are those that were recorded, as in the benchmark's own system.
@@ -44,11 +46,16 @@ pub(super) struct Effect {
 }
 
 impl BankWorld {
-    /// Reads the databases of a folder into the world; `dialogues` give the answers of services that stand outside of it.
+    /// Reads the databases of a folder into the world; `dialogues` give the answers of services that stand outside of it, and the
+    /// results of the formulas in `scenarios` are calculated.
     ///
     /// # Errors
     /// When a database cannot be read or does not fit.
-    pub fn read(folder: &Path, dialogues: &[Dialogue]) -> Result<Self, BenchmarkError> {
+    pub fn read(
+        folder: &Path,
+        dialogues: &[Dialogue],
+        scenarios: &[Scenario],
+    ) -> Result<Self, BenchmarkError> {
         let wrong = |error: diorama_seeds::world::Report| BenchmarkError::World(error.to_string());
         let mut doc = read("api_bank/world.yaml", include_bytes!("world.yaml")).map_err(wrong)?;
         let databases = Databases { folder };
@@ -61,7 +68,10 @@ impl BankWorld {
         for (resource, described) in &mut doc.resources {
             let mut rows = databases.rows(resource)?;
             match resource.as_str() {
-                "known_answer" => rows = known(golds()),
+                "known_answer" => {
+                    rows = known(golds());
+                    rows.extend(calculated(scenarios));
+                }
                 "question" => rows.extend(asked(golds(), &rows)),
                 _ => {}
             }
@@ -96,33 +106,51 @@ impl BankWorld {
         entry.reply.json_tree(&self.base.world().zone)
     }
 
-    /// What a call does, on databases initialised anew. Keys that the world makes follow from the seed, so that the same change
-    /// has the same digest.
+    /// Returns the effect of a call on databases initialised anew.
     pub(super) fn effect(&self, call: &Call) -> Effect {
+        self.effect_after(&[], call)
+    }
+
+    /// Returns the effect of a call on databases that other calls have changed. Keys that the world makes follow from the seed,
+    /// so that the same change has the same digest.
+    pub(super) fn effect_after(&self, before: &[Call], call: &Call) -> Effect {
         let mut session = self.session();
+        for call in before {
+            session.call(call);
+        }
         let entry = session.call(call);
         Effect { status: entry.reply.status, body: self.body(&entry), digest: session.digest().to_string() }
     }
 
-    /// Whether a call does what a gold call does: the same change and the same reply; of searches, whether what the recorded one
-    /// shows is shown.
+    /// Returns true where a call does what a gold call does: the same change and the same reply. A search may also show what the
+    /// recorded one shows.
     pub(super) fn is_equivalent(&self, call: &Call, gold: &Gold) -> bool {
         if call.api != gold.api {
             return false;
         }
         let own = self.effect(call);
-        if gold.api == TOOL_SEARCHER {
-            return shows(&own.body, gold);
-        }
-        own.status < 400 && own == self.effect(&gold.call())
+        let is_found = || gold.api == TOOL_SEARCHER && shows(&own.body, gold);
+        own.status < 400 && (own == self.effect(&gold.call()) || is_found())
     }
 }
 
-/// Whether a search shows what the recorded one shows.
-pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
+impl Effect {
+    /// Returns the reason for a refusal.
+    pub(super) fn refusal(&self) -> Option<String> {
+        let detail = || self.body.get("detail").and_then(Json::as_str).unwrap_or_default();
+        (self.status >= 400).then(|| format!("{}: {}", self.status, detail()))
+    }
+}
+
+/// Returns the names of the APIs that a search shows, in order.
+pub(super) fn shown(body: &Json) -> Vec<&str> {
     let tools = body.get("tools").and_then(Json::as_array);
-    let names: Vec<&str> =
-        tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str()).collect();
+    tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str()).collect()
+}
+
+/// Returns true where a search shows what the recorded one shows.
+pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
+    let names = shown(body);
     gold.shown().iter().all(|name| names.contains(name))
 }
 
@@ -148,6 +176,20 @@ fn known<'a>(golds: impl Iterator<Item = &'a Gold>) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// Returns the results of the formulas that scenarios have calculated.
+fn calculated(scenarios: &[Scenario]) -> impl Iterator<Item = Row> {
+    let calls = scenarios.iter().flat_map(|scenario| &scenario.calls);
+    let formulas = calls.filter_map(|call| call.arguments.get("formula")?.as_str());
+    formulas.filter_map(|formula| {
+        let answer = calculate(formula)?;
+        Some(row([
+            ("service", json!("Calculator")),
+            ("asked", json!(formula.to_lowercase())),
+            ("answer", json!(answer)),
+        ]))
+    })
 }
 
 /// Questions about documents that the database has no answer to.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use diorama_benchmarks::api_bank::{ApiBank, BankWorld, Task, dialogues, replay};
+use diorama_benchmarks::api_bank::{ApiBank, BankWorld, Task, ceiling, dialogues, replay, scenarios};
 use diorama_benchmarks::summary::Summary;
 use diorama_seeds::world::canonical_json;
 use serde::Serialize;
@@ -17,10 +17,11 @@ use crate::cli::{Done, Streams, terminal};
 ///
 /// The gold calls are made in a world with the benchmark's databases, and held against what was recorded of them. Agents are
 /// measured on each gold call and response of the recorded dialogues (teacher-forced, as in the paper), and in a live session
-/// with the user's recorded turns (free-running).
+/// with the user's recorded turns (free-running) or with what the user of a level-3 scenario knows. Calls and responses are
+/// measured by our rules and by those of the evaluator that was released with the benchmark.
 #[derive(Debug, Args)]
 pub struct ApiBankCommand {
-    /// Folder of the benchmark, with `databases/` and `dialogues/level-1` and `level-2`.
+    /// Folder of the benchmark, with `databases/`, `dialogues/level-1` and `level-2`, and `level-3/`.
     #[arg(value_name = "DIR")]
     pub data: PathBuf,
     /// Agents; without one, the gold calls are replayed alone.
@@ -37,25 +38,32 @@ pub struct ApiBankCommand {
 #[derive(Debug, Serialize)]
 struct Report {
     gold: Summary,
+    ceiling: Summary,
     agents: Vec<Summary>,
 }
 
 impl ApiBankCommand {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut dialogues = dialogues(&self.data)?;
-        let world = BankWorld::read(&self.data, &dialogues)?;
+        let mut scenarios = scenarios(&self.data)?;
+        let world = BankWorld::read(&self.data, &dialogues, &scenarios)?;
         if let Some(file) = &self.write_world {
             std::fs::write(file, canonical_json(&world.doc, world.base.world()))?;
             terminal::note(streams, &format!("the world is in {}", file.display()));
             return Ok(Done::Met);
         }
-        dialogues.truncate(self.agents.limit.unwrap_or(usize::MAX));
+        let limit = self.agents.limit.unwrap_or(usize::MAX);
+        dialogues.truncate(limit);
+        scenarios.truncate(limit);
         let gold = replay(&world, &dialogues);
+        let ceiling = ceiling(&world, &dialogues, &scenarios);
         let dialogues: Vec<_> = dialogues.into_iter().map(Arc::new).collect();
-        let tasks: Vec<Task> = dialogues.iter().flat_map(Task::all).collect();
+        let scenarios = scenarios.into_iter().map(|scenario| Task::Scenario(Arc::new(scenario)));
+        let tasks: Vec<Task> = dialogues.iter().flat_map(Task::all).chain(scenarios).collect();
         let agents = self.agents.run(&Arc::new(ApiBank { world }), &tasks, None)?;
-        let report = Report { gold, agents };
-        streams.print(&report, || tables(std::iter::once(&report.gold).chain(&report.agents)))?;
+        let report = Report { gold, ceiling, agents };
+        streams
+            .print(&report, || tables([&report.gold, &report.ceiling].into_iter().chain(&report.agents)))?;
         let share = report.gold.rate("anew").share.min(report.gold.rate("in_order").share);
         Ok(if self.min_share.is_some_and(|least| share < least) { Done::NotMet } else { Done::Met })
     }
