@@ -10,7 +10,7 @@ use diorama_simulator::grade::extract::prose::Prose;
 use diorama_simulator::grade::extract::{Clock, Mention, What};
 use serde_json::Value as Json;
 
-/// What a plan is, beside its label.
+/// A plan beside its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// The same.
@@ -46,7 +46,7 @@ pub fn compare(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) 
     inside(label, plan, places).unwrap_or(Verdict::Right)
 }
 
-/// What is wrong with the arguments, the worst first; none where nothing is.
+/// Returns the worst of what is wrong with the arguments; none where all are right.
 fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Option<Verdict> {
     let mut names = places(&label.api);
     if names.is_empty() {
@@ -104,7 +104,7 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// Whether two values mean the same.
+/// Returns true where two values mean the same.
 #[must_use]
 pub fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {

@@ -1,4 +1,4 @@
-//! What a benchmark is, and one attempt of an agent at one of its cases.
+//! The trait of a benchmark, and one attempt of an agent at one of its cases.
 
 use diorama_baselines::Agent;
 use diorama_baselines::environment::{Budget, EnvironmentError, View};

@@ -17,7 +17,7 @@ pub struct Dialogue {
     pub id: String,
     /// 1 (the APIs are known) or 2 (they have to be searched for).
     pub level: u8,
-    /// What was said and done.
+    /// Messages and calls, in order.
     pub turns: Vec<Turn>,
 }
 
@@ -39,9 +39,9 @@ pub struct Gold {
     pub api: String,
     /// Its arguments, as the benchmark's system read them.
     pub arguments: Map<String, Json>,
-    /// What it gave.
+    /// Its recorded reply.
     pub output: Json,
-    /// What went wrong, where something did.
+    /// Its recorded error, where it failed.
     pub exception: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Line {
             "User" => Ok(Turn::User(self.text)),
             "AI" => Ok(Turn::Assistant(self.text)),
             "API" => {
-                // What was given as text of a list stands in the result as the list that was read from it.
+                // A list that was given as text stands in the result as a list.
                 let input = self.result.get("input").and_then(Json::as_object).cloned();
                 let exception = self.result.get("exception").and_then(Json::as_str).map(str::to_owned);
                 Ok(Turn::Call(Gold {

@@ -39,8 +39,11 @@ enum Rule {
 
 use Rule::*;
 
+/// The comparisons of arguments.
+type Rules = &'static [(&'static str, Rule)];
+
 /// Comparisons by API. Of an API that is not listed, all arguments must be the same.
-const RULES: &[(&[&str], &[(&str, Rule)])] = &[
+const RULES: &[(&[&str], Rules)] = &[
     (
         &["AddAgenda", "ModifyAgenda", "QueryAgenda"],
         &[("content", Overlap), ("time", Same), ("location", Same)],
@@ -73,14 +76,14 @@ const RULES: &[(&[&str], &[(&str, Rule)])] = &[
     (&["CancelTimedSwitch"], &[("name", Folded), ("time", Time)]),
     (&["DocumentQA"], &[("url", Trimmed), ("question", Trimmed)]),
     (&["EmergencyKnowledge", "SymptomSearch"], &[("symptom", Folded)]),
-    (&["QueryBalance"], &[("token", Trimmed)]),
+    (&["PlayMusic"], &[("music_name", Folded)]),
     (&["QueryHealthData"], &[("user_id", Folded), ("start_time", Time), ("end_time", Time)]),
     (&["RecordHealthData"], &[("user_id", Folded), ("time", Time)]),
     (&["QueryHistoryToday"], &[("date", MonthDay)]),
     (&["QueryStock"], &[("stock_code", Folded), ("date", Day)]),
     (&["SendEmail"], &[("receiver", Folded), ("subject", Trimmed), ("content", Trimmed)]),
     (&["Translate"], &[("src", Same)]),
-    (&["Dictionary", "Wiki", "SearchEngine", "PlayMusic", "GetToday"], &[]),
+    (&["Dictionary", "Wiki", "SearchEngine", "GetToday"], &[]),
 ];
 
 /// APIs whose reply is not compared: a success is enough.
@@ -108,7 +111,7 @@ pub(super) fn is_right(world: &BankWorld, call: &Call, gold: &Gold) -> bool {
 /// Returns the call as the benchmark's own APIs read it: an argument that means what was recorded is what was recorded, and a list
 /// that is written as text is a list.
 fn as_read(call: &Call, gold: &Gold) -> Call {
-    let rules = RULES.iter().find(|(apis, _)| apis.contains(&&*call.api)).map(|(_, rules)| *rules);
+    let rules = rules_of(&call.api);
     let argument = |(name, own): (&String, &Json)| {
         let rule = rules.unwrap_or_default().iter().find(|(known, _)| known == name).map(|(_, rule)| *rule);
         let recorded = gold.arguments.get(name).filter(|recorded| match rule {
@@ -121,11 +124,16 @@ fn as_read(call: &Call, gold: &Gold) -> Call {
     Call { api: call.api.clone(), arguments: call.arguments.iter().map(argument).collect() }
 }
 
+/// Returns the comparisons of an API; none where all arguments must be the same.
+fn rules_of(api: &str) -> Option<Rules> {
+    RULES.iter().find(|(apis, _)| apis.contains(&api)).map(|(_, rules)| *rules)
+}
+
 /// Returns true where arguments are right beside the recorded ones.
 fn are_right(api: &str, own: &Map<String, Json>, recorded: &Map<String, Json>) -> bool {
     let value = |name: &str| own.get(name).unwrap_or(&Json::Null);
-    match RULES.iter().find(|(apis, _)| apis.contains(&api)) {
-        Some((_, rules)) => rules.iter().all(|(name, rule)| {
+    match rules_of(api) {
+        Some(rules) => rules.iter().all(|(name, rule)| {
             recorded.get(*name).is_some_and(|recorded| rule.holds(value(name), recorded))
         }),
         None => {
@@ -177,7 +185,7 @@ fn is_same(own: &Json, recorded: &Json) -> bool {
         }
         (Json::String(own), Json::Bool(recorded)) => own.eq_ignore_ascii_case(&recorded.to_string()),
         (Json::String(own), Json::Array(_) | Json::Object(_)) => listed(own).as_ref() == Some(recorded),
-        (Json::Number(_) | Json::Bool(_), Json::String(recorded)) => own.to_string() == *recorded,
+        (Json::Number(_) | Json::Bool(_), Json::String(_)) => text(Some(own)) == text(Some(recorded)),
         _ => own == recorded,
     }
 }
@@ -196,7 +204,8 @@ fn overlap(one: &str, other: &str) -> f64 {
 
 /// Reads the numbers of a day or time such as `2023-03-27 09:00:00`.
 fn numbers(text: &str) -> Option<Vec<u32>> {
-    text.trim().split(['-', ' ', ':']).map(|number| number.parse().ok()).collect()
+    let numbers = text.split(['-', ' ', ':']).filter(|number| !number.is_empty());
+    numbers.map(|number| number.parse().ok()).collect()
 }
 
 fn is_same_moment(one: &str, other: &str, length: usize) -> bool {
@@ -279,7 +288,8 @@ mod tests {
         check("AddAgenda", agenda("meeting ada"), agenda("Meeting Ada"), false);
         let reminder = |content: &str| json!({"content": content, "time": "t"});
         check("AddReminder", reminder("pay Bills"), reminder("Pay bills"), true);
-        check("QueryBalance", json!({"token": " a "}), json!({"token": "a"}), true);
+        let answer = |question: &str| json!({"url": "u", "question": question});
+        check("DocumentQA", answer(" Why? "), answer("Why?"), true);
         check("AddAlarm", json!({"token": " a ", "time": "t"}), json!({"token": "a", "time": "t"}), false);
         check(
             "AddAlarm",

@@ -24,7 +24,7 @@ pub fn replay<'a>(world: &BankWorld, dialogues: impl IntoIterator<Item = &'a Dia
     let mut outcomes = Vec::new();
     for dialogue in dialogues {
         let mut session = world.session();
-        // What was recorded of what a system makes up, and what ours made up instead.
+        // Values that the recorded system made up, each with the one that ours made up instead.
         let mut made_up: BTreeMap<String, Json> = BTreeMap::new();
         for (turn, gold) in dialogue.calls() {
             let mut outcome = Outcome::new(format!("{} turn {turn}: {}", dialogue.id, gold.api));

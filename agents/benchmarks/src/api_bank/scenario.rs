@@ -14,7 +14,7 @@ pub struct Scenario {
     pub id: String,
     /// The user's first words.
     pub opening: String,
-    /// What the user knows, as the file has it.
+    /// Facts that the user knows, as the file has them.
     pub knows: String,
     /// The calls that carry it out, in order.
     pub calls: Vec<Call>,

@@ -37,7 +37,7 @@ pub struct BankWorld {
     pub base: Arc<Base>,
 }
 
-/// What a call does, on databases initialised anew.
+/// Reply to a call, and the databases after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effect {
     pub(super) status: u16,

@@ -12,7 +12,7 @@ const MAX_CALLS: usize = 2;
 /// Rows of calls for one key, at most.
 const MAX_ROWS: usize = 8;
 
-/// What is known when a key is missing.
+/// Facts that are known when a key is missing.
 pub(super) struct Known<'a> {
     /// Resources of which a reply showed a record.
     pub(super) seen: Vec<&'a str>,

@@ -44,7 +44,7 @@ pub(super) struct Parameter {
     pub(super) is_required: bool,
 }
 
-/// What a parameter takes.
+/// Values that a parameter takes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Takes {
     /// The key of a record of this resource.

@@ -9,11 +9,11 @@ use crate::material::{BenchmarkError, json_of};
 /// A query of the benchmark.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Query {
-    /// What a user asks.
+    /// The user's request.
     pub query: String,
     /// The calls that answer it, in order: `GET /movie/{movie_id}/credits`.
     pub solution: Vec<String>,
-    /// What an answer must hold; RestBench's own files have none.
+    /// Texts that an answer must hold; RestBench's own files have none.
     #[serde(default)]
     pub answer: Option<Vec<String>>,
 }

@@ -42,7 +42,7 @@ pub enum ServiceError {
     /// A server that does not answer.
     #[error("{call}: {}; is a server running there?", in_full(source))]
     NoReply {
-        /// What it was asked.
+        /// The request.
         call: String,
         /// Why there is no answer.
         source: reqwest::Error,
@@ -97,7 +97,7 @@ pub struct OverHttp {
 /// How long a reply may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is escaped in a segment of a path: everything but letters, digits and `-._~`.
+/// Characters that are escaped in a segment of a path: all but letters, digits and `-._~`.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 impl OverHttp {

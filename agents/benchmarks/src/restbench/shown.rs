@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
             }
         }
         let own: Vec<Shown> = cells.iter().filter_map(|cell| self.shown(cell, &cells, path)).collect();
-        // What an object shows itself stands before what is inside of it.
+        // Records that an object shows itself stand before those inside of it.
         self.found.splice(inner..inner, own);
     }
 
