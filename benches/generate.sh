@@ -26,6 +26,6 @@ for rows in "${@:-10000}"; do
   for threads in 1 2; do
     measure "generate $rows rows on $threads thread(s)" "$binary" generate --out "$folder/$rows-$threads" --dialogues "$rows" --seed 7 --threads "$threads"
   done
-  measure "verify $rows rows" "$binary" verify "$folder/$rows-2"
+  measure "verify $rows rows" "$binary" dataset verify "$folder/$rows-2"
   rm -rf "${folder:?}/$rows-1" "${folder:?}/$rows-2"
 done

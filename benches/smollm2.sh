@@ -3,7 +3,7 @@
 # processor. Installs both into FOLDER, checks the model's file, and runs the rest of the command line while the server is up;
 # SMOLLM2_URL and SMOLLM2_MODEL say where it is. Needs python3 with pip, and node 20 or later.
 #
-#     benches/smollm2.sh target/smollm2 sh -c 'diorama world write --out worlds --count 2 --base-url "$SMOLLM2_URL" --model "$SMOLLM2_MODEL"'
+#     benches/smollm2.sh target/smollm2 sh -c 'diorama world generate --out worlds --count 2 --base-url "$SMOLLM2_URL" --model "$SMOLLM2_MODEL"'
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 folder=${1:?usage: benches/smollm2.sh FOLDER [COMMAND ...]}

@@ -4,25 +4,19 @@
 //! stdout, everything else to stderr.
 
 mod at_once;
-mod author;
 pub mod bench;
-pub mod check;
+pub mod dataset;
 pub mod embedder;
 pub mod error;
 pub mod eval;
-pub mod export;
 pub mod generate;
-pub mod grade;
 pub mod inputs;
-pub mod merge;
 pub mod openapi;
-pub mod rehearse;
 pub mod schema;
 pub mod search;
 pub mod serve;
-pub mod stats;
+pub mod task;
 pub mod terminal;
-pub mod verify;
 pub mod world;
 
 use std::ffi::OsString;
@@ -52,25 +46,17 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria 
 pub enum Command {
     /// Make tool-use dialogues in which every call was executed.
     Generate(generate::Generate),
-    /// Join the folders of shards into one dataset.
-    Merge(merge::Merge),
-    /// Replay every row of a dataset from its files alone.
-    Verify(verify::Verify),
-    /// Measure a dataset: counts, diversity, the filter funnel.
-    Stats(stats::StatsCommand),
-    /// Write a dataset's rows in another format.
-    Export(export::Export),
+    /// Verify, measure, merge, export and view datasets.
+    Dataset(dataset::DatasetCommand),
+    /// Check proposed tasks, and measure the grader.
+    Task(task::TaskCommand),
     /// Run an agent through the tasks of a dataset and grade it.
-    Eval(Box<eval::Eval>),
-    /// Grade labelled episodes: how often the grader errs.
-    Grade(grade::GradeCommand),
-    /// Measure agents and searches on benchmarks that others made.
+    Eval(Box<eval::EvalCommand>),
+    /// Measure agents and searches on public benchmarks.
     Bench(bench::Bench),
-    /// Hold candidates against a world: each gate's verdict.
-    Check(check::Check),
-    /// Check, show and materialise worlds.
+    /// List, show, check, test, import, generate and build worlds.
     World(world::WorldCommand),
-    /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for experimenters.
+    /// Serve worlds over HTTP: REST APIs for agents, sessions and grades for admins.
     Serve(serve::Serve),
     /// Find APIs by what they do.
     Search(search::Search),
@@ -124,14 +110,10 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
 fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
     match command {
         Command::Generate(command) => command.run(streams),
-        Command::Merge(command) => command.run(streams),
-        Command::Verify(command) => command.run(streams),
-        Command::Stats(command) => command.run(streams),
-        Command::Export(command) => command.run(streams),
+        Command::Dataset(command) => command.run(streams),
+        Command::Task(command) => command.run(streams),
         Command::Eval(command) => command.run(streams),
-        Command::Grade(command) => command.run(streams),
         Command::Bench(command) => command.run(streams),
-        Command::Check(command) => command.run(streams),
         Command::World(command) => command.run(streams),
         Command::Serve(command) => command.run(streams),
         Command::Search(command) => command.run(streams),

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-use diorama_agents::synthesis::caller::OfflineCaller;
-use diorama_agents::synthesis::domain::{OfflineApis, OfflineDomain};
+use diorama_agents::synthesis::caller::ScenarioCaller;
+use diorama_agents::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use diorama_agents::synthesis::model::prompts::PromptSet;
 use diorama_agents::synthesis::model::quality::Quality;
 use diorama_agents::synthesis::model::run::{Ended, RunError, calibrate, run};
 use diorama_agents::synthesis::model::studio::Studio;
 use diorama_agents::synthesis::model::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::synthesis::pipeline::Agents;
-use diorama_agents::synthesis::query::OfflineQuery;
+use diorama_agents::synthesis::query::ScenarioQuery;
 use diorama_agents::synthesis::recipe::{Ingredients, Recipe};
 use diorama_agents::synthesis::tester::SixGates;
 use diorama_llm::{
@@ -40,7 +40,6 @@ use diorama_output::dataset::{DatasetWriter, Options, Start, Summary};
 use diorama_output::manifest::{Identity, Versions};
 use diorama_output::plan::{Plan, PlanSizes, Shard};
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use serde_json::{Value as Json, json};
 
 /// As in the program.
@@ -75,7 +74,6 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
         worlds: domains.collect(),
         domains_per_world: 1,
         dialogues,
-        search: SearchVersion::V1,
         shares: BTreeMap::new(),
         model: Some(settings.config("test")),
     });
@@ -84,9 +82,9 @@ fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability>) -> Arc<R
 
 fn agents() -> Agents {
     Agents {
-        domain: Box::new(OfflineDomain { apis: OfflineApis::default() }),
-        query: Box::new(OfflineQuery),
-        caller: Box::new(OfflineCaller),
+        domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
+        query: Box::new(ScenarioQuery),
+        caller: Box::new(ScenarioCaller),
         tester: Box::new(SixGates),
     }
 }
@@ -203,7 +201,7 @@ fn connected(server: &ModelServer, budget: &Arc<RunBudget>) -> impl ChatModel + 
 async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
     let server = ModelServer::start(script(faults)).await.unwrap();
     let budget = RunBudget::unlimited();
-    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, dialogues, vec![Ability::Call]);
     let studio = studio(&recipe, &settings, Arc::new(connected(&server, &budget)));
     let folder = tempfile::tempdir().unwrap();
@@ -267,7 +265,7 @@ async fn a_recorded_run_is_made_again_byte_for_byte_without_a_server() {
 async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let (path, out) = (folder.path().join("replies.jsonl"), folder.path().join("out"));
-    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, 40, vec![Ability::Call]);
     let server =
         ModelServer::start(Script { delay: Duration::from_millis(5), ..script(Vec::new()) }).await.unwrap();
@@ -316,7 +314,7 @@ async fn a_run_that_was_cut_off_asks_again_only_what_was_in_flight() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_ends_a_run_with_a_smaller_dataset() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, 60, vec![Ability::Call]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
     let limits = BudgetLimits { max_tokens: Some(40_000), max_cost: None };
@@ -332,7 +330,7 @@ async fn a_budget_ends_a_run_with_a_smaller_dataset() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_is_told_to_stop_finishes_what_is_in_flight() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, 200, vec![Ability::Call]);
     let server = ModelServer::start(script(Vec::new())).await.unwrap();
     let budget = RunBudget::unlimited();
@@ -365,10 +363,10 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
         "{\"stages\": [{\"opening\": \"Hi.\"}]}",
     ];
     for (user, assistant) in [
-        (UserWords::Query, AssistantWords::Offline),
+        (UserWords::Query, AssistantWords::Scenario),
         (UserWords::Rewritten, AssistantWords::Rewritten),
-        (UserWords::Offline, AssistantWords::Gold),
-        (UserWords::Offline, AssistantWords::Caller),
+        (UserWords::Scenario, AssistantWords::Gold),
+        (UserWords::Scenario, AssistantWords::Caller),
     ] {
         let settings = Settings { attempts: 2, ..settings(user, assistant) };
         let recipe = recipe(&settings, 8, vec![Ability::Call]);
@@ -387,11 +385,11 @@ async fn malformed_replies_of_every_agent_cost_rows_and_nothing_else() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_finds_its_own_way_gives_the_dialogue() {
-    let settings = Settings { attempts: 6, ..settings(UserWords::Offline, AssistantWords::Caller) };
+    let settings = Settings { attempts: 6, ..settings(UserWords::Scenario, AssistantWords::Caller) };
     let recipe = recipe(&settings, 6, vec![Ability::Call]);
     // A first run without a model's words gives what the calls are; the scripted caller makes them, and thinks aloud.
     let gold = {
-        let settings = Settings { assistant: AssistantWords::Offline, ..settings.clone() };
+        let settings = Settings { assistant: AssistantWords::Scenario, ..settings.clone() };
         let studio = studio(&recipe, &settings, Arc::new(ScriptedModel::replies([])));
         let folder = tempfile::tempdir().unwrap();
         let (_, summary) = make(&studio, folder.path(), 6, Start::Fresh).await.unwrap();
@@ -451,7 +449,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
         votes: 3,
         calibration: 8,
         attempts: 2,
-        ..settings(UserWords::Offline, AssistantWords::Offline)
+        ..settings(UserWords::Scenario, AssistantWords::Scenario)
     };
     let recipe = recipe(&settings, 12, vec![Ability::Call]);
     // Two of three votes are against every second slot.
@@ -484,7 +482,7 @@ async fn the_judge_drops_what_most_votes_find_wrong_and_is_tried_first() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_never_answers_ends_the_run_with_its_reason() {
-    let settings = settings(UserWords::Rewritten, AssistantWords::Offline);
+    let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);
     let recipe = recipe(&settings, 5, vec![Ability::Call]);
     let late = || ChatError::LostReply { found: "no whole reply".to_owned(), usage: None };
     let model =
@@ -587,8 +585,11 @@ async fn an_interrupted_command_leaves_a_valid_dataset_that_can_be_completed() {
     assert!((1..60).contains(&written), "{stopped}");
     assert!(stopped["model"]["stopped"].is_string(), "{stopped}");
     assert_eq!(stopped["model"]["unknown_calls"], 0, "what was in flight was finished");
-    let verify =
-        std::process::Command::new(env!("CARGO_BIN_EXE_diorama")).arg("verify").arg(&out).output().unwrap();
+    let verify = std::process::Command::new(env!("CARGO_BIN_EXE_diorama"))
+        .args(["dataset", "verify"])
+        .arg(&out)
+        .output()
+        .unwrap();
     assert!(verify.status.success(), "{}", String::from_utf8_lossy(&verify.stdout));
     let resumed = told(&command(&server, &out).arg("--resume").output().unwrap());
     assert_eq!((&resumed["dialogues"], &resumed["model"]["repeats"]), (&json!(60), &json!(0)));

@@ -132,8 +132,8 @@ fn loader(text: &mut String, manifest: &Manifest) {
          data_files=\"data/{split}-*.parquet\", split=\"train\")\nmessages, tools = rows[0][\"messages\"], \
          json.loads(rows[0][\"tools\"])\nfor call in (call for message in messages for call in message[\"tool_calls\"] or []):\n    \
          call[\"function\"][\"arguments\"] = json.loads(call[\"function\"][\"arguments\"])  # chat templates encode \
-         them\n```\n\nRun it in this folder. `diorama export --format trl` writes the same rows \
-         with arguments as mappings. `diorama verify` replays every row.\n"
+         them\n```\n\nRun it in this folder. `diorama dataset export --format trl` writes the same rows \
+         with arguments as mappings. `diorama dataset verify` replays every row.\n"
     );
 }
 
@@ -259,7 +259,7 @@ const METHOD: &str = "\
 with the reason that gate gives, or it is written.
 - **Faults**: single changes to a reference trace. *Killed*: the checks then failed, as they must. *Survived*: they still \
 passed; the row was dropped. *Equivalent*: by facts of the engine nothing that matters changed, so nothing is proved.
-- Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate`, `distinct_apis`) is measured from the rows by `diorama stats`, \
+- Diversity (`distinct_2`, `distinct_first3`, `duplicate_rate`, `distinct_apis`) is measured from the rows by `diorama dataset stats`, \
 which also states its methods.
 - No figure depends on the machine, the number of threads or the number of shards. `manifest.json` has them all, with the \
 BLAKE3 checksum of every file.

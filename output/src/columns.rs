@@ -1,7 +1,7 @@
 //! The columns of a row: their names, types and meanings, once.
 //!
-//! The Arrow schema, `docs/dataset-columns.md`, the card's table and `diorama schema dialogue` all come from
-//! [`COLUMNS`], so that none of them can say something else.
+//! The Arrow schema, the encoder, the decoder, the checks of a row, `docs/dataset-columns.md`, the card's table and
+//! `diorama schema dialogue` all read [`COLUMNS`].
 
 use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
@@ -9,12 +9,27 @@ use std::sync::{Arc, LazyLock};
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
 use serde_json::{Map, Value as Json, json};
 
-/// Version of the columns. A reader refuses another.
-pub const SCHEMA_VERSION: u32 = 1;
+use crate::row::{Dialogue, UnknownName, ability_name, parse_ability};
 
-/// A column.
+/// Version of the columns. Version 1 is translated when it is read (`older`); a reader refuses others.
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// A column of a row.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
+    /// Name, type and meaning.
+    pub field: Member,
+    /// Access to the value in a row.
+    pub(crate) cell: Cell,
+    /// Few different texts recur: they get a dictionary that holds them all.
+    pub(crate) is_repetitive: bool,
+    /// An empty text is refused.
+    pub(crate) is_needed: bool,
+}
+
+/// A column or a member of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Member {
     /// Its name.
     pub name: &'static str,
     /// Its type.
@@ -44,80 +59,152 @@ pub enum Kind {
     ToolCalls,
 }
 
-const fn column(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
-    Column { name, kind, nullable: false, meaning }
+/// Reads and writes the value of a column in a row.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cell {
+    /// A text that is always there.
+    Text(fn(&Dialogue) -> &str, fn(&mut Dialogue, String) -> Result<(), UnknownName>),
+    /// A text that can be null.
+    Optional(fn(&Dialogue) -> &Option<String>, fn(&mut Dialogue, Option<String>)),
+    /// A number that is always there.
+    Number(fn(&Dialogue) -> u32, fn(&mut Dialogue, u32)),
+    /// A number that can be null.
+    OptionalNumber(fn(&Dialogue) -> Option<u32>, fn(&mut Dialogue, Option<u32>)),
+    /// A list of texts.
+    Texts(fn(&Dialogue) -> &Vec<String>, fn(&mut Dialogue, Vec<String>)),
+    /// The messages.
+    Messages,
 }
 
-const fn nullable(name: &'static str, kind: Kind, meaning: &'static str) -> Column {
-    Column { name, kind, nullable: true, meaning }
+const fn member(name: &'static str, kind: Kind, meaning: &'static str) -> Member {
+    Member { name, kind, nullable: false, meaning }
+}
+
+const fn nullable(name: &'static str, kind: Kind, meaning: &'static str) -> Member {
+    Member { name, kind, nullable: true, meaning }
+}
+
+impl Column {
+    const fn new(field: Member, cell: Cell) -> Self {
+        Self { field, cell, is_repetitive: false, is_needed: false }
+    }
+
+    const fn needed(self) -> Self {
+        Self { is_needed: true, ..self }
+    }
+
+    const fn repetitive(self) -> Self {
+        Self { is_repetitive: true, ..self }
+    }
+}
+
+/// A column of the row's member of the same name, which holds text.
+macro_rules! text {
+    ($name:ident, $kind:ident, $meaning:literal) => {
+        Column::new(
+            member(stringify!($name), Kind::$kind, $meaning),
+            Cell::Text(
+                |row| &row.$name,
+                |row, text| {
+                    row.$name = text;
+                    Ok(())
+                },
+            ),
+        )
+    };
 }
 
 /// The columns of a row, in order.
-pub const COLUMNS: [Column; 25] = [
-    column("id", Kind::Text, "Identifier, unique in the dataset."),
-    column("split", Kind::Text, "`train` or `test`. No archetype is in both."),
-    column("ability", Kind::Text, "API-Bank's ability: `call`, `retrieve_call` or `plan_retrieve_call`."),
-    column("depth", Kind::Integer, "Calls nested through their arguments; 0 without calls."),
-    nullable(
-        "rc_level",
-        Kind::Integer,
-        "Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.",
+pub const COLUMNS: [Column; 24] = [
+    text!(id, Text, "Identifier, unique in the dataset.").needed(),
+    Column::new(
+        member("split", Kind::Text, "`train` or `test`. No domain is in both."),
+        Cell::Text(|row| row.split.as_str(), |row, text| text.parse().map(|split| row.split = split)),
+    )
+    .repetitive(),
+    Column::new(
+        member("ability", Kind::Text, "API-Bank's ability: `call`, `retrieve_call` or `plan_retrieve_call`."),
+        Cell::Text(
+            |row| ability_name(row.ability),
+            |row, text| parse_ability(&text).map(|ability| row.ability = ability),
+        ),
+    )
+    .repetitive(),
+    Column::new(
+        member("depth", Kind::Integer, "Calls nested through their arguments; 0 without calls."),
+        Cell::Number(|row| row.depth, |row, depth| row.depth = depth),
     ),
-    column("phenomena", Kind::Texts, "What makes the dialogue harder, by name."),
-    column("world_id", Kind::Text, "The world it runs in, `worlds/{world_id}.json`."),
-    column("world_hash", Kind::Text, "BLAKE3 of that file, in hexadecimal."),
-    column("archetype", Kind::Text, "The family of domains that the domain is a variant of."),
-    column("domain", Kind::Text, "The field of use."),
-    column("query", Kind::Text, "The request."),
-    column("tools", Kind::Json, "Tools visible at the start, a list in the OpenAI function format."),
-    column("messages", Kind::Messages, "The dialogue, see below."),
-    column(
-        "episode",
-        Kind::Json,
-        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events, hashes of the words.",
+    Column::new(
+        nullable(
+            "rc_level",
+            Kind::Integer,
+            "Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.",
+        ),
+        Cell::OptionalNumber(|row| row.rc_level, |row, level| row.rc_level = level),
     ),
-    column(
-        "gold_calls",
-        Kind::Json,
-        "The reference calls, a list; each argument with the source it is derived from.",
+    Column::new(
+        member("phenomena", Kind::Texts, "What the dialogue shows, by name: `correction`, `refusal`, ..."),
+        Cell::Texts(|row| &row.phenomena, |row, phenomena| row.phenomena = phenomena),
     ),
-    nullable(
-        "gold_plan",
-        Kind::Text,
-        "The reference calls nested as one label, in Reverse Chain's notation.",
+    text!(world_id, Text, "The world it runs in, `worlds/{world_id}.json`.").needed().repetitive(),
+    text!(world_hash, Text, "BLAKE3 of that file, in hexadecimal.").needed().repetitive(),
+    Column::new(
+        member("domains", Kind::Texts, "The domains whose APIs are called, in the order of their first calls."),
+        Cell::Texts(|row| &row.domains, |row, domains| row.domains = domains),
     ),
-    column(
-        "gold_answer",
-        Kind::Json,
-        "The reference answers, one for each stage: text, facts by their places in replies, and the author's claims.",
+    text!(query, Text, "The request."),
+    text!(tools, Json, "Tools visible at the start, a list in the OpenAI function format.").repetitive(),
+    Column::new(member("messages", Kind::Messages, "The dialogue, see below."), Cell::Messages),
+    text!(
+        episode,
+        Json,
+        "What a replay needs: clock, zone, session seed, identity, faults, search version, ordered events, hashes of the words."
     ),
-    column("checks", Kind::Json, "What must hold for the task to be solved; the grader reads it."),
-    column(
-        "user_facts",
-        Kind::Json,
-        "The script: what the user wants, stage by stage, and what they keep to themselves until asked.",
+    text!(gold_calls, Json, "The reference calls, a list; each argument with the source it is derived from."),
+    Column::new(
+        nullable(
+            "gold_plan",
+            Kind::Text,
+            "The reference calls nested as one label, in Reverse Chain's notation.",
+        ),
+        Cell::Optional(|row| &row.gold_plan, |row, plan| row.gold_plan = plan),
     ),
-    column("initial_state_hash", Kind::Text, "Digest of the records before the first call."),
-    column("final_state_hash", Kind::Text, "Digest of the records after the last call."),
-    column("gates", Kind::Json, "What each gate found."),
-    column(
-        "license",
-        Kind::Text,
+    text!(
+        gold_answer,
+        Json,
+        "The reference answers, one for each stage: text, facts by their places in replies, and the author's claims."
+    ),
+    text!(checks, Json, "What must hold for the task to be solved; the grader reads it."),
+    text!(
+        user_facts,
+        Json,
+        "The script: what the user wants, stage by stage, and what they keep to themselves until asked."
+    ),
+    text!(initial_state_hash, Text, "Digest of the records before the first call."),
+    text!(final_state_hash, Text, "Digest of the records after the last call."),
+    text!(gates, Json, "What each gate found."),
+    text!(
+        license,
+        Text,
         "Licence of the world: an SPDX expression, else the name or address that its document gives; `unstated` where it \
-         gives none.",
-    ),
-    column(
-        "source",
-        Kind::Text,
+         gives none."
+    )
+    .needed()
+    .repetitive(),
+    text!(
+        source,
+        Text,
         "What the world was made from: provider, title and version of a document, or domains of the catalog; \
-         `unstated` where nothing says it.",
-    ),
-    column("provenance", Kind::Json, "Backend, model, prompt hash, seed, slot, attempt and version."),
+         `unstated` where nothing says it."
+    )
+    .needed()
+    .repetitive(),
+    text!(provenance, Json, "Backend, model, prompt hash, seed, row, attempt and version."),
 ];
 
 /// The members of a message, in order.
-pub const MESSAGE: [Column; 7] = [
-    column("role", Kind::Text, "`system`, `user`, `assistant` or `tool`."),
+pub const MESSAGE: [Member; 7] = [
+    member("role", Kind::Text, "`system`, `user`, `assistant` or `tool`."),
     nullable("content", Kind::Text, "What is said; null in a message that only calls."),
     nullable(
         "tool_calls",
@@ -127,8 +214,8 @@ pub const MESSAGE: [Column; 7] = [
     ),
     nullable("tool_call_id", Kind::Text, "In a tool message: the call it answers."),
     nullable("name", Kind::Text, "In a tool message: the API that replied."),
-    nullable("reasoning_content", Kind::Text, "What a model thought before it spoke; null offline."),
-    column(
+    nullable("reasoning_content", Kind::Text, "What a model thought before it spoke; null without a model."),
+    member(
         "train",
         Kind::Boolean,
         "Whether to learn from the message: false for an assistant message with an avoidable error and for all \
@@ -136,19 +223,16 @@ pub const MESSAGE: [Column; 7] = [
     ),
 ];
 
-/// The name of the only column that files of before it lack.
-pub(crate) const SOURCE: &str = "source";
-
 /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
 #[must_use]
 pub fn arrow_schema() -> SchemaRef {
-    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(fields(&COLUMNS))));
+    static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| Arc::new(Schema::new(fields(COLUMNS.map(|column| column.field)))));
     Arc::clone(&SCHEMA)
 }
 
 /// The Arrow fields of a message.
 pub(crate) fn message_fields() -> Fields {
-    fields(&MESSAGE)
+    fields(MESSAGE)
 }
 
 /// The Arrow fields of a call.
@@ -173,10 +257,10 @@ pub(crate) fn element(item: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", item, false))
 }
 
-/// JSON Schema of a row as one JSON object (a line of `export --format jsonl`).
+/// JSON Schema of a row as one JSON object (a line of `dataset export --format jsonl`).
 #[must_use]
 pub fn json_schema() -> Json {
-    let mut schema = object_schema(&COLUMNS);
+    let mut schema = object_schema(&COLUMNS.map(|column| column.field));
     if let Some(members) = schema.as_object_mut() {
         members.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
         members.insert("title".to_owned(), json!("Dialogue"));
@@ -189,13 +273,13 @@ pub fn json_schema() -> Json {
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| column | type | holds |\n| --- | --- | --- |\n");
-    table_rows(&mut text, &COLUMNS);
+    table_rows(&mut text, &COLUMNS.map(|column| column.field));
     text.push_str("\nEach message is a struct:\n\n| member | type | holds |\n| --- | --- | --- |\n");
     table_rows(&mut text, &MESSAGE);
     text
 }
 
-fn table_rows(text: &mut String, columns: &[Column]) {
+fn table_rows(text: &mut String, columns: &[Member]) {
     for column in columns {
         let null = if column.nullable { ", null" } else { "" };
         // Writing to a string cannot fail.
@@ -203,11 +287,11 @@ fn table_rows(text: &mut String, columns: &[Column]) {
     }
 }
 
-fn fields(columns: &[Column]) -> Fields {
-    columns.iter().map(|column| Field::new(column.name, column.kind.arrow(), column.nullable)).collect()
+fn fields(columns: impl IntoIterator<Item = Member>) -> Fields {
+    columns.into_iter().map(|column| Field::new(column.name, column.kind.arrow(), column.nullable)).collect()
 }
 
-fn object_schema(columns: &[Column]) -> Json {
+fn object_schema(columns: &[Member]) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for column in columns {
@@ -312,7 +396,7 @@ mod tests {
         let schema = json_schema();
         let row = serde_json::to_value(sample(6, Split::Train)).unwrap();
         let names: Vec<&String> = row.as_object().unwrap().keys().collect();
-        assert_eq!(names, COLUMNS.map(|column| column.name));
+        assert_eq!(names, COLUMNS.map(|column| column.field.name));
         assert_eq!(schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), names);
         assert_eq!(schema["properties"]["rc_level"]["type"], serde_json::json!(["integer", "null"]));
         let message = &schema["properties"]["messages"]["items"]["properties"];

@@ -75,10 +75,8 @@ pub struct Counts {
     pub splits: BTreeMap<String, u64>,
     /// Rows by ability.
     pub abilities: BTreeMap<String, u64>,
-    /// Rows by domain.
+    /// Rows by domain; a row can have several.
     pub domains: BTreeMap<String, u64>,
-    /// Rows by archetype.
-    pub archetypes: BTreeMap<String, u64>,
     /// Rows by phenomenon; a row can have several.
     pub phenomena: BTreeMap<String, u64>,
     /// Rows that call each API, `ToolSearcher` aside.
@@ -145,8 +143,7 @@ impl Counts {
         self.turns += row.turns();
         bump(&mut self.splits, row.split.as_str());
         bump(&mut self.abilities, ability_name(row.ability));
-        bump(&mut self.domains, &row.domain);
-        bump(&mut self.archetypes, &row.archetype);
+        row.domains.iter().for_each(|domain| bump(&mut self.domains, domain));
         bump(&mut self.licenses, &row.license);
         bump(&mut self.sources, &row.source);
         let called = row.messages.iter().flat_map(|message| &message.tool_calls);
@@ -170,7 +167,6 @@ impl Counts {
         sum_into(&mut self.splits, &other.splits);
         sum_into(&mut self.abilities, &other.abilities);
         sum_into(&mut self.domains, &other.domains);
-        sum_into(&mut self.archetypes, &other.archetypes);
         sum_into(&mut self.phenomena, &other.phenomena);
         sum_into(&mut self.apis, &other.apis);
         sum_into(&mut self.licenses, &other.licenses);

@@ -14,6 +14,7 @@ pub mod folder;
 pub mod funnel;
 pub mod manifest;
 pub mod merge;
+mod older;
 pub mod plan;
 pub mod row;
 pub mod rows;

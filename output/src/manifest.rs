@@ -13,6 +13,7 @@ use crate::columns::SCHEMA_VERSION;
 use crate::dataset::RunRecord;
 use crate::disk::{self, DiskError, Fingerprint};
 use crate::funnel::{Counts, Funnel};
+use crate::older;
 use crate::plan::PlanSizes;
 
 /// The manifest's name.
@@ -247,13 +248,19 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
     })?;
     let version: Version =
         serde_json::from_slice(&bytes).map_err(|error| invalid(format!("not valid: {error}")))?;
-    if version.schema_version != SCHEMA_VERSION {
-        let found = version.schema_version;
-        return Err(invalid(format!(
+    let not_valid = |error: serde_json::Error| invalid(format!("not valid: {error}"));
+    match version.schema_version {
+        SCHEMA_VERSION => serde_json::from_slice(&bytes).map_err(not_valid),
+        // Unfinished runs of the older version are not gone on with.
+        older::OLDER_VERSION if name == MANIFEST => {
+            let mut json = serde_json::from_slice(&bytes).map_err(not_valid)?;
+            older::manifest(&mut json);
+            serde_json::from_value(json).map_err(not_valid)
+        }
+        found => Err(invalid(format!(
             "found schema version {found}, expected {SCHEMA_VERSION}; use the release that wrote it"
-        )));
+        ))),
     }
-    serde_json::from_slice(&bytes).map_err(|error| invalid(format!("not valid: {error}")))
 }
 
 /// The bytes of a metadata file.

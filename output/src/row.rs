@@ -11,6 +11,8 @@ use std::str::FromStr;
 use diorama_seeds::task::Ability;
 use serde::{Deserialize, Serialize};
 
+use crate::columns::{COLUMNS, Cell, Column, Kind};
+
 /// One dialogue: a task, its reference solution as messages, and what is needed to replay and grade it.
 ///
 /// Members marked "JSON" hold JSON text. Their shape varies from row to row, and text keeps Arrow from merging it.
@@ -33,10 +35,8 @@ pub struct Dialogue {
     pub world_id: String,
     /// BLAKE3 of the materialised world's canonical JSON, in hexadecimal.
     pub world_hash: String,
-    /// The family of domains the world's domain is a variant of.
-    pub archetype: String,
-    /// The field of use.
-    pub domain: String,
+    /// The domains whose APIs are called, in the order of their first calls.
+    pub domains: Vec<String>,
     /// The request.
     pub query: String,
     /// JSON: the tools visible at the start, in the OpenAI function format.
@@ -63,10 +63,9 @@ pub struct Dialogue {
     pub gates: String,
     /// Licence of the world: an SPDX expression where its document gives one, else its name or address, else `unstated`.
     pub license: String,
-    /// What the world was made from; `unstated` where nothing says it, as in datasets of before the column.
-    #[serde(default = "unstated")]
+    /// What the world was made from; `unstated` where nothing says it.
     pub source: String,
-    /// JSON: backend, model, prompt hash, seed, slot, attempt, version.
+    /// JSON: backend, model, prompt hash, seed, row, attempt, version.
     pub provenance: String,
 }
 
@@ -88,7 +87,7 @@ pub struct Message {
     /// In a tool message: the API that replied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What a model thought before it spoke; null offline.
+    /// What a model thought before it spoke; null without a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<String>,
     /// Whether to learn from it; false for an assistant message with an avoidable error, and for all other roles.
@@ -141,7 +140,7 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A part of a dataset. No archetype is in two.
+/// A part of a dataset. No domain is in two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
@@ -149,11 +148,6 @@ pub enum Split {
     Train,
     /// To measure with.
     Test,
-}
-
-/// The value of a source that no document states.
-pub(crate) fn unstated() -> String {
-    diorama_seeds::doc::UNSTATED.to_owned()
 }
 
 impl Dialogue {
@@ -175,36 +169,47 @@ impl Dialogue {
         self.messages.iter().map(|message| message.tool_calls.len() as u64).sum()
     }
 
-    /// Bytes of text in the row: what the size of row groups is bounded by.
+    /// Bytes of text in the row, which bound the size of row groups.
     #[must_use]
     pub fn text_bytes(&self) -> usize {
-        let texts: usize = self.texts().iter().map(|text| text.len()).sum();
-        let phenomena: usize = self.phenomena.iter().map(String::len).sum();
-        let messages: usize = self.messages.iter().map(Message::text_bytes).sum();
-        texts + phenomena + messages + self.gold_plan.as_ref().map_or(0, String::len)
+        let bytes = |column: &Column| match column.cell {
+            Cell::Text(get, _) => get(self).len(),
+            Cell::Optional(get, _) => get(self).as_ref().map_or(0, String::len),
+            Cell::Texts(get, _) => get(self).iter().map(String::len).sum(),
+            Cell::Messages => self.messages.iter().map(Message::text_bytes).sum(),
+            Cell::Number(..) | Cell::OptionalNumber(..) => 0,
+        };
+        COLUMNS.iter().map(bytes).sum()
     }
 
-    fn texts(&self) -> [&str; 18] {
-        [
-            &self.id,
-            &self.world_id,
-            &self.world_hash,
-            &self.archetype,
-            &self.domain,
-            &self.query,
-            &self.tools,
-            &self.episode,
-            &self.gold_calls,
-            &self.gold_answer,
-            &self.checks,
-            &self.user_facts,
-            &self.initial_state_hash,
-            &self.final_state_hash,
-            &self.gates,
-            &self.license,
-            &self.source,
-            &self.provenance,
-        ]
+    /// A row without values, which a decoder fills in column by column.
+    pub(crate) const fn blank() -> Self {
+        Self {
+            id: String::new(),
+            split: Split::Train,
+            ability: Ability::Call,
+            depth: 0,
+            rc_level: None,
+            phenomena: Vec::new(),
+            world_id: String::new(),
+            world_hash: String::new(),
+            domains: Vec::new(),
+            query: String::new(),
+            tools: String::new(),
+            messages: Vec::new(),
+            episode: String::new(),
+            gold_calls: String::new(),
+            gold_plan: None,
+            gold_answer: String::new(),
+            checks: String::new(),
+            user_facts: String::new(),
+            initial_state_hash: String::new(),
+            final_state_hash: String::new(),
+            gates: String::new(),
+            license: String::new(),
+            source: String::new(),
+            provenance: String::new(),
+        }
     }
 
     /// Checks what no reader can repair later: names that must not be empty, and JSON text that must be JSON.
@@ -213,31 +218,19 @@ impl Dialogue {
     /// The first fault, with the row's id and the column.
     pub fn check(&self) -> Result<(), RowFault> {
         let fault = |column: &'static str, what: String| RowFault { row: self.id.clone(), column, what };
-        for (column, text) in [
-            ("id", &self.id),
-            ("world_id", &self.world_id),
-            ("world_hash", &self.world_hash),
-            ("archetype", &self.archetype),
-            ("domain", &self.domain),
-            ("license", &self.license),
-            ("source", &self.source),
-        ] {
-            if text.is_empty() {
-                return Err(fault(column, "is empty, but every row needs it".to_owned()));
+        for column in &COLUMNS {
+            let Cell::Text(get, _) = column.cell else { continue };
+            let (name, text) = (column.field.name, get(self));
+            if column.is_needed && text.is_empty() {
+                return Err(fault(name, "is empty, but every row needs it".to_owned()));
+            }
+            if column.field.kind == Kind::Json {
+                serde_json::from_str::<serde::de::IgnoredAny>(text)
+                    .map_err(|error| fault(name, format!("is not JSON: {error}")))?;
             }
         }
-        for (column, text) in [
-            ("tools", &self.tools),
-            ("episode", &self.episode),
-            ("gold_calls", &self.gold_calls),
-            ("gold_answer", &self.gold_answer),
-            ("checks", &self.checks),
-            ("user_facts", &self.user_facts),
-            ("gates", &self.gates),
-            ("provenance", &self.provenance),
-        ] {
-            serde_json::from_str::<serde::de::IgnoredAny>(text)
-                .map_err(|error| fault(column, format!("is not JSON: {error}")))?;
+        if self.domains.is_empty() || self.domains.iter().any(String::is_empty) {
+            return Err(fault("domains", "is empty, but every row needs it".to_owned()));
         }
         for (index, message) in self.messages.iter().enumerate() {
             for call in &message.tool_calls {

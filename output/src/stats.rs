@@ -35,7 +35,7 @@ use guess::{Guess, Guesses};
 use sample::{DRAWS, draw};
 use text::{openings_and_bigrams, words};
 
-/// What `diorama stats` reports.
+/// What `diorama dataset stats` reports.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Rows.
@@ -64,8 +64,6 @@ pub struct Stats {
     pub splits: BTreeMap<String, u64>,
     /// Different worlds.
     pub worlds: u64,
-    /// Different archetypes.
-    pub archetypes: u64,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
     /// By kind of check: how many one fixed answer would pass.
@@ -162,7 +160,6 @@ pub fn measure<E>(
         distinct_2,
         distinct_first3,
         duplicate_rate: share(duplicates.count(), counts.dialogues),
-        archetypes: counts.archetypes.len() as u64,
         worlds: worlds.len() as u64,
         abilities: counts.abilities,
         phenomena: counts.phenomena,

@@ -1,7 +1,7 @@
 //! What Diorama knows of English: words and identifiers, number of nouns, articles, enumerations, stems, nearness.
 //!
 //! Owns every rule of the language that more than one place needs. Knows no worlds and no documents, and decides nothing
-//! by chance. What is frozen keeps its own rules: the words of `toolsearch/1`, and those of the grader's extractor.
+//! by chance. What is frozen keeps its own rules: the words of `ToolSearcher`, and those of the grader's extractor.
 
 mod near;
 mod noun;

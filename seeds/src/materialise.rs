@@ -26,7 +26,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use self::defaults::names;
-use crate::doc::{FieldDoc, PhrasesDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
+use crate::doc::{FieldDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
 use crate::value::{Str, Value, Zone};
@@ -63,7 +63,7 @@ pub fn provider_of_name(resource: &str) -> &'static str {
 /// A materialised world in all its forms.
 #[derive(Clone, Debug)]
 pub struct Materialised {
-    /// The document: all records written out, without phrases, scenarios and providers.
+    /// The document: all records written out, without phrases (but those of searches), scenarios and providers.
     pub doc: WorldDoc,
     /// The model that runs.
     pub world: World,
@@ -249,7 +249,7 @@ fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
     ordered.resources.iter().map(place).collect()
 }
 
-/// Writes out all records of a source world: `materialised: seed`, without phrases, providers and examples.
+/// Writes out all records of a source world: `materialised: seed`, without phrases (but those of searches), providers and examples.
 ///
 /// # Errors
 /// As [`Source::materialise`].
@@ -316,7 +316,7 @@ fn bare(doc: &WorldDoc) -> WorldDoc {
         }
     }
     for api in doc.apis.iter_mut().chain(doc.domains.iter_mut().flat_map(|domain| &mut domain.apis)) {
-        api.phrases = PhrasesDoc::default();
+        api.phrases = api.phrases.kept();
         bare_fields(&mut api.parameters);
     }
     doc

@@ -214,6 +214,8 @@ pub struct Api {
     pub path: Str,
     /// What it does.
     pub description: Str,
+    /// What people call what it does, for searches.
+    pub search: Vec<Str>,
     /// Parameters in order. An API with `auth` has the token as its last one.
     pub parameters: Vec<Parameter>,
     /// The parameter that carries the token.

@@ -94,7 +94,7 @@ fn execute(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
 /// The refusal of a call to an API that is not there, with the names it may have meant.
 pub(crate) fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Refusal {
     let shown: String = name.chars().take(60).collect();
-    let near = tools::nearest(name, known);
+    let near = crate::search::words::nearest(name, known);
     let hint = match near.as_slice() {
         [] => format!("find one with {TOOL_SEARCHER}"),
         near => format!("did you mean {}?", near.join(", ")),

@@ -1,19 +1,24 @@
-//! Search for APIs among many worlds, for people and agents outside a session.
+//! Search for APIs: among many worlds ([`ApiIndex`]), and inside a session ([`ToolFinder`], `toolsearch/3`).
 //!
-//! Improves freely, unlike `ToolSearcher`, which is part of the replay contract. Three parts, each with its score in
-//! a hit: words (`lexical`, BM25), meaning (`vectors`, the cosine of an embedder's vectors), and need
-//! (`needs`: what returns the arguments that a hit asks for). [`ApiIndex`] joins them.
+//! Both fuse (`fusion`) words, meaning (`vectors`: the cosine of an embedder's vectors) and needs (`needs`: what
+//! returns the arguments that a hit asks for). The words of the first are tantivy's (`lexical`), those of the second BM25
+//! in integers (`finder`). The first improves freely; the second is part of the replay contract, and with it `fusion`,
+//! `needs`, `vectors` and `entry`: a change of what they find is a new version.
 
 mod entry;
+mod finder;
 mod fused;
+mod fusion;
 mod lexical;
 mod needs;
-pub(crate) mod vectors;
+mod vectors;
+pub(crate) mod words;
 
 use diorama_seeds::model::Method;
 use serde::Serialize;
 
 pub use self::entry::{ApiEntry, Port, entries};
+pub use self::finder::ToolFinder;
 pub use self::fused::ApiIndex;
 use crate::embed::EmbedError;
 
@@ -114,11 +119,6 @@ pub struct PartScores {
     pub needed: Option<f32>,
     /// The hit that needs it.
     pub needed_by: Option<String>,
-}
-
-/// Sorts by score, the highest first, ties by what is scored.
-fn best_first<T: Ord>(scored: &mut [(f32, T)]) {
-    scored.sort_by(|left, right| right.0.total_cmp(&left.0).then_with(|| left.1.cmp(&right.1)));
 }
 
 #[cfg(test)]

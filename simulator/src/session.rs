@@ -33,7 +33,7 @@ pub struct SessionOptions {
     pub clock: Option<Instant>,
     /// The APIs that may be called from the start; all when not given. `ToolSearcher` always may.
     pub visible: Option<Vec<ApiId>>,
-    /// The version of the search that `ToolSearcher` does, if not the base's.
+    /// The version of the search that `ToolSearcher` does, if not the default.
     pub search: Option<SearchVersion>,
 }
 

@@ -57,7 +57,7 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
 
     // Graded again, the verdicts are the same; no model is asked.
     let regraded =
-        diorama(["--json", "eval", "--tasks", &dataset, "--regrade", &format!("{out}/episodes.jsonl")]);
+        diorama(["--json", "eval", "regrade", &format!("{out}/episodes.jsonl"), "--tasks", &dataset]);
     assert_eq!(regraded.code, 0, "{}", regraded.err);
     let regraded: Json = serde_json::from_str(&regraded.out).unwrap();
     assert_eq!((&regraded["episodes"], &regraded["changed"]), (&report["tasks"], &json!([])));
@@ -223,7 +223,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     let (oracle, noop, html) = (path("oracle"), path("noop"), path("both.html"));
     eval(&["--agent", "oracle", "--tasks", &dataset, "--out", &oracle]);
     eval(&["--agent", "noop", "--tasks", &dataset, "--out", &noop]);
-    let compared = eval(&["--compare", &oracle, &noop, "--html", &html]);
+    let compared = eval(&["compare", &oracle, &noop, "--html", &html]);
     let paired = &compared["paired"];
     assert_eq!(
         (&paired["pairs"], &paired["first_only"], &paired["difference"]),
@@ -253,7 +253,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     let mut other: Json = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     (other["model"], other["scripted"]) = (json!("some <model>"), json!(false));
     std::fs::write(&report, other.to_string()).unwrap();
-    let ran = diorama(["eval", "--compare", &oracle, &noop, "--html", &html]);
+    let ran = diorama(["eval", "compare", &oracle, &noop, "--html", &html]);
     assert!(ran.out.contains("note: one of these agents is scripted"), "{}", ran.out);
     let page = std::fs::read_to_string(&html).unwrap();
     assert!(page.contains("Note: one of these agents is scripted") && page.contains("some &lt;model&gt;"));

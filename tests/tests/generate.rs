@@ -62,14 +62,20 @@ fn threads_shards_and_merge_give_the_same_bytes() {
         shards.push(out);
     }
     let merged = folder.path().join("merged");
-    let mut line = vec!["merge"];
+    let mut line = vec!["dataset", "merge"];
     line.extend(shards.iter().map(|shard| text(shard)));
     line.extend(["--out", text(&merged)]);
     ok(&line);
     assert_eq!(files(&merged), files(&whole()));
 
-    let missing =
-        run(&["merge", text(&shards[0]), text(&shards[1]), "--out", text(&folder.path().join("two"))]);
+    let missing = run(&[
+        "dataset",
+        "merge",
+        text(&shards[0]),
+        text(&shards[1]),
+        "--out",
+        text(&folder.path().join("two")),
+    ]);
     assert_eq!(missing.code, 1);
     assert!(!folder.path().join("two").join("manifest.json").exists());
 }
@@ -105,7 +111,7 @@ fn kill_and_resume(kills: u32) {
         let _ = child.kill();
         child.wait().unwrap();
         if !out.join("manifest.json").exists() {
-            let verify = run(&["verify", text(&out)]);
+            let verify = run(&["dataset", "verify", text(&out)]);
             assert_ne!(verify.code, 0, "a folder without a manifest is no dataset");
         }
     }
@@ -128,11 +134,11 @@ fn twenty_kills_resume_to_the_same_bytes() {
 
 #[test]
 fn every_row_replays_and_abilities_and_changes_are_there() {
-    let verified = json(&ok(&["verify", text(&whole()), "--json"]));
+    let verified = json(&ok(&["dataset", "verify", text(&whole()), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(2000), Some(2000)));
     let unproven = verified["unproven"].as_array().unwrap();
     assert!(unproven.iter().any(|what| what == "phenomena"), "{unproven:?}");
-    let stats = json(&ok(&["stats", text(&whole()), "--json"]));
+    let stats = json(&ok(&["dataset", "stats", text(&whole()), "--json"]));
     for ability in ["call", "retrieve_call", "plan_retrieve_call"] {
         assert!(stats["abilities"][ability].as_u64().unwrap() > 300, "{ability}");
     }
@@ -159,7 +165,7 @@ fn rows_are_as_the_printed_schemas_say() {
     let (dialogue, task) = (schema("dialogue"), schema("task"));
     let folder = tempfile::tempdir().unwrap();
     let lines = folder.path().join("rows.jsonl");
-    ok(&["export", text(&whole()), "--format", "jsonl", "--out", text(&lines)]);
+    ok(&["dataset", "export", text(&whole()), "--format", "jsonl", "--out", text(&lines)]);
     let mut rows = 0;
     for line in std::fs::read_to_string(&lines).unwrap().lines() {
         let row: Json = serde_json::from_str(line).unwrap();
@@ -241,7 +247,7 @@ fn agree(folder: &Path, name: &str) {
 /// Verify must fail, and name what was tampered with.
 #[track_caller]
 fn check(tampered: &Path, expect: &str) {
-    let ran = run(&["verify", text(tampered), "--json"]);
+    let ran = run(&["dataset", "verify", text(tampered), "--json"]);
     assert_eq!(ran.code, 3, "{}\n{}", ran.out, ran.err);
     assert!(
         ran.out.contains(expect),
@@ -401,14 +407,15 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     let document = folder.path().join("api.json");
     std::fs::write(&document, "{\"openapi\": \"3.0.0\",\n \"paths\": {").unwrap();
     fails(&["generate", "--out", text(&out), "--openapi", text(&document)], 1, "api");
-    fails(&["verify", text(&folder.path().join("nothing"))], 1, "manifest.json");
+    fails(&["dataset", "verify", text(&folder.path().join("nothing"))], 1, "manifest.json");
     // Another seed is another run: resuming it in the same folder is refused by name.
     let cut = folder.path().join("cut");
     ok(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "1"]);
     fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 1, "seed");
     // Twenty dialogues are of one split.
     let lines = folder.path().join("test.jsonl");
-    let export = ["export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
+    let export =
+        ["dataset", "export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
     fails(&export, 1, "train (20)");
     assert!(!lines.exists());
     // A world that has no words for its only API gives no dialogue.
@@ -427,7 +434,7 @@ fn an_imported_document_makes_rows_that_hold() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("tmdb");
     ok(&["generate", "--openapi", text(&document), "--dialogues", "500", "--out", text(&out)]);
-    let verified = json(&ok(&["verify", text(&out), "--json"]));
+    let verified = json(&ok(&["dataset", "verify", text(&out), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(500), Some(500)));
     // One archetype: no test split, and eval says so.
     let ran = run(&["eval", "--agent", "oracle", "--tasks", text(&out), "--split", "test"]);
@@ -444,7 +451,7 @@ fn many_domains_in_a_world_make_rows_that_verify() {
     let line =
         ["generate", "--dialogues", "40", "--seed", "3", "--domains-per-world", "6", "--out", text(&out)];
     ok(&line);
-    let verified = json(&ok(&["--json", "verify", text(&out)]));
+    let verified = json(&ok(&["--json", "dataset", "verify", text(&out)]));
     assert_eq!((&verified["rows"], &verified["failed"]), (&Json::from(40), &Json::from(0)), "{verified}");
     let rows = diorama_output::folder::Folder::open(&out).unwrap();
     let row = rows.rows().map(Result::unwrap).find(|row| row.split.to_string() == "train").unwrap();
@@ -458,7 +465,7 @@ fn example(name: &str) -> String {
 
 #[test]
 fn the_candidates_of_the_documentation_pass_every_gate() {
-    let ran = diorama(["check", &example("dental_move"), &example("bank_transfer")]);
+    let ran = diorama(["task", "check", &example("dental_move"), &example("bank_transfer")]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
     assert_eq!(ran.out.matches(": passes\n").count(), 2, "{}", ran.out);
 }
@@ -469,7 +476,7 @@ fn a_candidate_that_fails_says_where_and_why() {
     let file = folder.path().join("candidate.json");
     let text = std::fs::read_to_string(example("dental_move")).unwrap();
     std::fs::write(&file, text.replace("2026-03-06T14:30", "2026-03-07T14:30")).unwrap();
-    let ran = diorama(["check", "--json", file.to_str().unwrap()]);
+    let ran = diorama(["task", "check", "--json", file.to_str().unwrap()]);
     assert_eq!(ran.code, 3, "{}{}", ran.out, ran.err);
     let verdicts: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     let gates = verdicts["candidates"][0]["gates"].as_array().unwrap();
@@ -487,7 +494,7 @@ fn a_candidate_that_fails_says_where_and_why() {
         ),
     ] {
         std::fs::write(&file, text).unwrap();
-        let ran = diorama(["check", file.to_str().unwrap()]);
+        let ran = diorama(["task", "check", file.to_str().unwrap()]);
         assert!(ran.code == 1 && ran.err.contains(expect), "{text}: {} {}", ran.code, ran.err);
     }
 }

@@ -17,7 +17,8 @@ fn data(name: &str) -> String {
 }
 
 fn errors(file: &str, answers: &str) -> (Json, Json) {
-    let ran = diorama(["grade", &data(file), "--tasks", &data("dataset"), "--answers", answers, "--json"]);
+    let ran =
+        diorama(["task", "grade", &data(file), "--tasks", &data("dataset"), "--answers", answers, "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     // What is no JSON has no shares, which the tests ask for.
     let read: Json = serde_json::from_str(&ran.out).unwrap_or_default();
@@ -52,7 +53,7 @@ fn a_line_that_is_no_episode_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("episodes.jsonl");
     std::fs::write(&file, "{\"task\": \"x\"}\n").unwrap();
-    let ran = diorama(["grade", file.to_str().unwrap(), "--tasks", &data("dataset")]);
+    let ran = diorama(["task", "grade", file.to_str().unwrap(), "--tasks", &data("dataset")]);
     assert_eq!(ran.code, 2, "{}", ran.err);
     assert!(ran.err.contains("line 1") && ran.err.contains("label"), "{}", ran.err);
 }

@@ -37,7 +37,12 @@ fn export(dataset: &Path, format: &str, options: &[&str], file: &Path) {
     let paths =
         [dataset.as_os_str(), "--format".as_ref(), format.as_ref(), "--out".as_ref(), file.as_os_str()];
     let options = options.iter().map(|option| std::ffi::OsStr::new(*option));
-    let made = diorama(std::iter::once("export".as_ref()).chain(paths).chain(options));
+    let made = diorama(
+        std::iter::once("dataset".as_ref())
+            .chain(std::iter::once("export".as_ref()))
+            .chain(paths)
+            .chain(options),
+    );
     assert_eq!(made.code, 0, "{format}: {}", made.err);
 }
 

@@ -84,22 +84,27 @@ fn the_reverse_chain_sample_is_read_whole() {
     assert!(mean("fused+needs", "complete_at_10") > mean("lexical", "complete_at_10"), "{found}");
 }
 
-/// Datasets of either version of the search verify, and their episodes say which one it is.
+/// A dataset's episodes and manifest name the version of the search, and it verifies.
 #[test]
-fn datasets_of_every_version_of_the_search_verify() {
+fn datasets_name_the_search_and_verify() {
     let folder = tempfile::tempdir().unwrap();
-    for version in ["toolsearch/1", "toolsearch/2"] {
-        let out = folder.path().join(version.replace('/', "-")).display().to_string();
-        let asked =
-            ["--dialogues", "60", "--seed", "5", "--ability", "retrieve_call", "--tool-search", version];
-        let made = [&["--json", "generate", "--out", &out][..], &asked].concat();
-        assert_eq!(ran(&made)["dialogues"], 60);
-        let verified = ran(&["--json", "verify", &out]);
-        assert_eq!((&verified["rows"], &verified["failed"]), (&json!(60), &json!(0)), "{verified}");
-        let opened = Folder::open(Path::new(&out)).unwrap();
-        assert_eq!(opened.manifest().search_version, version);
-        for row in opened.rows() {
-            assert_eq!(Task::of(&row.unwrap()).unwrap().episode.search, version);
-        }
+    let out = folder.path().join("rows").display().to_string();
+    let asked = ["--dialogues", "60", "--seed", "5", "--ability", "retrieve_call"];
+    let made = [&["--json", "generate", "--out", &out][..], &asked].concat();
+    assert_eq!(ran(&made)["dialogues"], 60);
+    let verified = ran(&["--json", "dataset", "verify", &out]);
+    assert_eq!((&verified["rows"], &verified["failed"]), (&json!(60), &json!(0)), "{verified}");
+    let opened = Folder::open(Path::new(&out)).unwrap();
+    assert_eq!(opened.manifest().search_version, "toolsearch/3");
+    for row in opened.rows() {
+        assert_eq!(Task::of(&row.unwrap()).unwrap().episode.search, "toolsearch/3");
     }
+}
+
+/// Rows that name the first version of the search replay with it.
+#[test]
+fn rows_of_the_first_version_of_the_search_verify() {
+    let rows = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grading/dataset");
+    let verified = ran(&["--json", "dataset", "verify", &rows.display().to_string()]);
+    assert_eq!(verified["failed"], 0, "{verified}");
 }

@@ -11,11 +11,10 @@ mod run;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
+use diorama_output::folder::Folder;
 use diorama_output::manifest::Manifest;
-use diorama_output::row::Dialogue;
-use diorama_output::rows::RowFile;
-
+use diorama_output::row::{Dialogue, Split};
 use diorama_simulator::fault::{Faults, Rule};
 use diorama_simulator::grade::GRADER_VERSION;
 use serde_json::{Map, Value as Json, json};
@@ -35,19 +34,57 @@ use crate::evaluation::stored::{Mode, RunFolder};
 
 /// Run an agent through the tasks of a dataset and grade it.
 ///
+/// `eval` without a subcommand is `eval run`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct EvalCommand {
+    #[command(subcommand)]
+    command: Option<Action>,
+    #[command(flatten)]
+    run: Option<RunArgs>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Run an agent through the tasks of a dataset and grade it.
+    Run(Box<RunArgs>),
+    /// Compare two runs that `--out` kept; nothing is run.
+    Compare(compare::Compare),
+    /// Grade kept episodes again and list the verdicts that changed; no agent runs and no model is asked.
+    Regrade(regrade::Regrade),
+}
+
+impl EvalCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read, or the model cannot be asked.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        match (self.command, self.run) {
+            (Some(Action::Run(run)), _) => run.run(streams),
+            (Some(Action::Compare(compare)), _) => compare.run(streams),
+            (Some(Action::Regrade(regrade)), _) => regrade.run(streams),
+            (None, Some(run)) => run.run(streams),
+            (None, None) => Err(CliError::Usage("--agent: found none".into())),
+        }
+    }
+}
+
+/// Run an agent through the tasks of a dataset and grade it.
+///
 /// Each trial runs in a live session on a seed of its own, so generated keys and tokens differ from those of the
 /// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
 /// scripted ones need none, and say so in every report. With `--out`, each episode is kept step by step as it ends: `--resume`
-/// goes on with a run that was interrupted, `--regrade` grades a kept run again without asking a model, and `--compare` holds two
-/// runs against each other. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
+/// goes on with a run that was interrupted, `eval regrade` grades a kept run again without asking a model, and `eval compare` compares
+/// two runs. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
 #[derive(Debug, Args)]
-pub struct Eval {
+pub struct RunArgs {
     /// The agent.
-    #[arg(long, value_enum, required_unless_present_any = ["regrade", "compare"])]
-    pub agent: Option<AgentName>,
+    #[arg(long, value_enum)]
+    pub agent: AgentName,
     /// Folder of the dataset that holds the tasks.
-    #[arg(long, value_name = "DIR", required_unless_present = "compare")]
-    pub tasks: Option<PathBuf>,
+    #[arg(long, value_name = "DIR")]
+    pub tasks: PathBuf,
     /// Leave a part of `restgpt` out.
     #[arg(long, value_enum, value_name = "PART")]
     pub without: Option<Part>,
@@ -86,14 +123,8 @@ pub struct Eval {
     #[arg(long, requires = "out")]
     pub resume: bool,
     /// Write the report as one HTML file, plots and all.
-    #[arg(long, value_name = "FILE", conflicts_with = "regrade")]
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Compare two runs that --out has kept; nothing is run.
-    #[arg(long, value_names = ["RUN", "RUN"], num_args = 2, conflicts_with_all = ["agent", "out", "regrade"])]
-    pub compare: Vec<PathBuf>,
-    /// Grade the episodes of this file again, and list the verdicts that changed; no agent runs and no model is asked.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["agent", "out"])]
-    pub regrade: Option<PathBuf>,
     /// Exit with 3 when the success is below this share.
     #[arg(long, value_name = "SHARE")]
     pub min_success: Option<f64>,
@@ -138,28 +169,14 @@ impl From<AnswersName> for Answers {
     }
 }
 
-impl Eval {
+impl RunArgs {
     /// Runs the command.
     ///
     /// # Errors
     /// When the dataset cannot be read, or the model cannot be asked.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        if !self.compare.is_empty() {
-            return compare::compare(&self.compare, self.html.as_deref(), streams);
-        }
         let rows = self.rows()?;
-        if rows.is_empty() {
-            let split = self.split.as_deref().unwrap_or("any split");
-            return Err(CliError::Empty(format!(
-                "{} has no rows of {split}; a dataset of one archetype has training rows only",
-                self.tasks().display()
-            )));
-        }
-        if let Some(file) = &self.regrade {
-            return regrade::regrade(file, self.tasks(), &rows, streams);
-        }
-        // clap asks for it where nothing is graded again.
-        let Some(agent) = self.agent else { return Err(CliError::Usage("--agent: found none".into())) };
+        let agent = self.agent;
         if self.without.is_some() && agent != AgentName::Model(ModelAgent::RestGpt) {
             return Err(CliError::Usage("--without: found another agent, expected restgpt".into()));
         }
@@ -173,7 +190,7 @@ impl Eval {
                 &format!("the run holds {held} episodes, which are not run again"),
             );
         }
-        let outcome = run::run(plan, self.tasks(), rows, self.model.concurrency, self.threads.unwrap_or(0))?;
+        let outcome = run::run(plan, &self.tasks, rows, self.model.concurrency, self.threads.unwrap_or(0))?;
         for text in outcome.shown.iter().take(self.show) {
             let _ = writeln!(streams.err, "{text}\n");
         }
@@ -253,14 +270,9 @@ impl Eval {
         Ok(options.as_object().cloned().unwrap_or_default())
     }
 
-    /// The dataset; clap asks for it where one is needed.
-    fn tasks(&self) -> &Path {
-        self.tasks.as_deref().unwrap_or_else(|| Path::new(""))
-    }
-
     /// The identity of the dataset: the checksums of its files, in one.
     fn dataset(&self) -> Result<String, CliError> {
-        let files = serde_json::to_vec(&Manifest::read(self.tasks())?.files);
+        let files = serde_json::to_vec(&Manifest::read(&self.tasks)?.files);
         let files = files.map_err(|error| CliError::Output(error.into()))?;
         Ok(blake3::hash(&files).to_hex().to_string())
     }
@@ -292,23 +304,27 @@ impl Eval {
     }
 
     fn rows(&self) -> Result<Vec<Dialogue>, CliError> {
-        let manifest = Manifest::read(self.tasks())?;
-        let split = self.split.as_deref().map(str::parse::<diorama_output::row::Split>).transpose();
-        let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
-        let mut rows = Vec::new();
-        for name in manifest.files.keys().filter(|name| name.ends_with(".parquet")) {
-            for row in RowFile::open(&self.tasks().join(name))?.read()? {
-                let row = row?;
-                if split.is_none_or(|split| split == row.split) {
-                    rows.push(row);
-                }
-                if self.limit.is_some_and(|limit| rows.len() >= limit) {
-                    return Ok(rows);
-                }
-            }
-        }
-        Ok(rows)
+        rows(&self.tasks, self.split.as_deref(), self.limit.unwrap_or(usize::MAX))
     }
+}
+
+/// Returns the first `limit` rows of a dataset, of one split or of both.
+fn rows(tasks: &Path, split: Option<&str>, limit: usize) -> Result<Vec<Dialogue>, CliError> {
+    let wanted = split.map(str::parse::<Split>).transpose();
+    let wanted = wanted.map_err(|error| CliError::Usage(error.to_string()))?;
+    let folder = Folder::open(tasks)?;
+    let rows = folder
+        .rows()
+        .filter(|row| row.as_ref().map_or(true, |row| wanted.is_none_or(|split| split == row.split)));
+    let rows = rows.take(limit).collect::<Result<Vec<_>, _>>()?;
+    if rows.is_empty() {
+        return Err(CliError::Empty(format!(
+            "{} has no rows of {}; a dataset of few domains has training rows only",
+            tasks.display(),
+            split.unwrap_or("any split")
+        )));
+    }
+    Ok(rows)
 }
 
 /// A server of sessions that lets the admin in.

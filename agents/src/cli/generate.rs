@@ -22,11 +22,11 @@ use super::error::CliError;
 use super::inputs::{Inputs, Named, Refused};
 use super::{Done, Streams, terminal};
 use crate::catalog;
-use crate::synthesis::caller::OfflineCaller;
-use crate::synthesis::domain::{OfflineApis, OfflineDomain};
+use crate::synthesis::caller::ScenarioCaller;
+use crate::synthesis::domain::{ScenarioApis, ScenarioDomain};
 use crate::synthesis::phenomena;
 use crate::synthesis::pipeline::{self, Agents};
-use crate::synthesis::query::OfflineQuery;
+use crate::synthesis::query::ScenarioQuery;
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::tester::SixGates;
 use crate::synthesis::uses::{self, Use};
@@ -40,10 +40,10 @@ use diorama_proof::Gate;
 #[derive(Debug, Args)]
 pub struct Generate {
     /// Folder for the dataset; must be new or empty, unless --resume is given.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", default_value = "dataset")]
     pub out: PathBuf,
-    /// How many dialogues.
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    /// Dialogues to make.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1000)]
     pub dialogues: u64,
     /// Seed of everything that is drawn.
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -52,7 +52,7 @@ pub struct Generate {
     #[command(flatten)]
     pub inputs: Inputs,
     /// Who does the language work.
-    #[arg(long, value_enum, default_value_t = Backend::Offline)]
+    #[arg(long, value_enum, default_value_t = Backend::Scenarios)]
     pub backend: Backend,
     /// Ability to make dialogues for; may be given several times. All when left out.
     #[arg(long, value_enum, value_name = "A")]
@@ -60,7 +60,7 @@ pub struct Generate {
     /// Domains grouped into one world, so that retrieval has something to tell apart.
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub domains_per_world: usize,
-    /// Make only the files of shard I of K (I from 1 to K), to be joined by `diorama merge`.
+    /// Make only the files of shard I of K (I from 1 to K), to be joined by `diorama dataset merge`.
     #[arg(long, value_name = "I/K")]
     pub shard: Option<String>,
     /// Go on with an interrupted run of the same settings.
@@ -69,12 +69,9 @@ pub struct Generate {
     /// Threads; as many as the machine has cores when left out.
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
-    /// What ToolSearcher does in the dialogues: toolsearch/1 by words, toolsearch/2 by words and meaning.
-    #[arg(long, value_enum, default_value_t = ToolSearch::V1, value_name = "VERSION")]
-    pub tool_search: ToolSearch,
     /// Share of the conversations that show something: held_back=0.4, correction=0.1. Of worlds with scenarios.
-    #[arg(long, value_name = "LABEL=SHARE", value_delimiter = ',', value_parser = share)]
-    pub phenomena: Vec<(String, f64)>,
+    #[arg(long, value_name = "TAG=SHARE", value_delimiter = ',', value_parser = share)]
+    pub tags: Vec<(String, f64)>,
     /// Make rows in worlds that stand for a public benchmark; stamps the manifest.
     #[arg(long)]
     pub allow_benchmark: bool,
@@ -86,30 +83,10 @@ pub struct Generate {
 /// Who does the language work of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Backend {
-    /// Embedded and deterministic; no model.
-    Offline,
+    /// The scenarios of the worlds: embedded and deterministic; no model.
+    Scenarios,
     /// A model behind any OpenAI-compatible server writes the words; calls are planned and executed as ever.
     Llm,
-}
-
-/// A version of the search for tools, as it is named on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ToolSearch {
-    /// By words.
-    #[value(name = "toolsearch/1", alias = "1")]
-    V1,
-    /// By words and meaning.
-    #[value(name = "toolsearch/2", alias = "2")]
-    V2,
-}
-
-impl From<ToolSearch> for SearchVersion {
-    fn from(name: ToolSearch) -> Self {
-        match name {
-            ToolSearch::V1 => Self::V1,
-            ToolSearch::V2 => Self::V2,
-        }
-    }
 }
 
 /// An ability, as it is named on the command line.
@@ -136,13 +113,12 @@ impl From<AbilityName> for Ability {
 
 /// A label and its share.
 fn share(text: &str) -> Result<(String, f64), String> {
-    let wrong =
-        || format!("found `{text}`, expected a label of `phenomena` and its share, such as held_back=0.4");
+    let wrong = || format!("found `{text}`, expected a tag and its share, such as held_back=0.4");
     let (label, share) = text.split_once('=').ok_or_else(wrong)?;
     let share: f64 = share.parse().map_err(|_| wrong())?;
     let known = phenomena::LABELS.contains(&label);
     if !known {
-        return Err(format!("found the label `{label}`, expected one of {}", phenomena::LABELS.join(", ")));
+        return Err(format!("found the tag `{label}`, expected one of {}", phenomena::LABELS.join(", ")));
     }
     if share > 0.0 && share < 1.0 { Ok((label.to_owned(), share)) } else { Err(wrong()) }
 }
@@ -166,7 +142,7 @@ impl Generate {
         abilities.sort_unstable();
         abilities.dedup();
         let asked = match self.backend {
-            Backend::Offline => None,
+            Backend::Scenarios => None,
             Backend::Llm => Some((self.llm.settings()?, self.llm.prompt_set()?)),
         };
         let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
@@ -178,8 +154,7 @@ impl Generate {
             worlds,
             domains_per_world: self.domains_per_world,
             dialogues: self.dialogues,
-            search: self.tool_search.into(),
-            shares: self.phenomena.iter().cloned().collect(),
+            shares: self.tags.iter().cloned().collect(),
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -187,7 +162,7 @@ impl Generate {
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |unit| recipe.split_of(unit))?;
         let identity = Identity {
-            versions: super::verify::versions(self.tool_search.into()),
+            versions: super::dataset::verify::versions(SearchVersion::default()),
             seed: self.seed,
             config: recipe.config().clone(),
             benchmark: benchmark.is_some(),
@@ -198,9 +173,9 @@ impl Generate {
         }
         let writer = DatasetWriter::open(&self.out, identity, plan, Options { shard, start })?;
         let agents = Agents {
-            domain: Box::new(OfflineDomain { apis: OfflineApis { search: self.tool_search.into() } }),
-            query: Box::new(OfflineQuery),
-            caller: Box::new(OfflineCaller),
+            domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
+            query: Box::new(ScenarioQuery),
+            caller: Box::new(ScenarioCaller),
             tester: Box::new(SixGates),
         };
         let Some(asked) = asked else {

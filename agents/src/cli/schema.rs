@@ -20,7 +20,7 @@ pub enum Of {
     World,
     /// A candidate, for `check` and `POST /v1/check`.
     Candidate,
-    /// A row of a dataset, as a line of `export --format jsonl`.
+    /// A row of a dataset, as a line of `dataset export --format jsonl`.
     Dialogue,
     /// What a row says of its task: the columns `checks` and `gold_calls`.
     Task,

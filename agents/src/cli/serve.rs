@@ -21,10 +21,10 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use super::check::Gates;
 use super::error::CliError;
 use super::inputs::{Inputs, Refused, read_world};
 use super::openapi::read_document;
+use super::task::check::Gates;
 use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::tasks::DatasetTasks;

@@ -1,32 +1,38 @@
 //! `diorama world`
 
+mod generate;
+mod test;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world::{self, Severity};
 use serde_json::json;
 
-use super::author::WriteCommand;
+use self::generate::GenerateWorlds;
+use self::test::Test;
 use super::error::CliError;
 use super::inputs::{read_file, read_world};
 use super::openapi::ImportArgs;
-use super::rehearse::RehearseCommand;
 use super::{Done, Streams};
+use crate::catalog;
 use crate::synthesis::inspect::deepened;
 
-/// Check, show and materialise worlds.
+/// List, show, check, test, import, generate and build worlds.
 #[derive(Debug, Args)]
 pub struct WorldCommand {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
-    pub command: Action,
+    command: Action,
 }
 
-/// What to do with a world.
 #[derive(Debug, Subcommand)]
-pub enum Action {
-    /// Say what is wrong with world files, with file, line and a fix; exits with 3 when something is.
+enum Action {
+    /// List the worlds of the catalog.
+    List,
+    /// Report what is wrong with world files, with file, line and a fix; exits with 3 when something is.
     Check {
         /// World files.
         #[arg(required = true, value_name = "FILE")]
@@ -38,8 +44,8 @@ pub enum Action {
         #[arg(value_name = "FILE|NAME")]
         world: PathBuf,
     },
-    /// Print a world with all its records written out.
-    Materialise {
+    /// Print a materialised world: all records written out.
+    Build {
         /// World file, or the name of a world of the catalog.
         #[arg(value_name = "FILE|NAME")]
         world: PathBuf,
@@ -48,11 +54,11 @@ pub enum Action {
         seed: u64,
     },
     /// Play a world's scenarios: how many tries become rows, and why the others don't.
-    Rehearse(RehearseCommand),
+    Test(Test),
     /// Have a chat model write worlds: domains, resources, records, APIs and rules.
-    Write(Box<WriteCommand>),
+    Generate(Box<GenerateWorlds>),
     /// Make a world file from an OpenAPI document.
-    ImportOpenapi {
+    Import {
         /// The document.
         #[arg(value_name = "FILE")]
         file: PathBuf,
@@ -72,6 +78,7 @@ impl WorldCommand {
     /// When a file cannot be read or written, or is wrong.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         match self.command {
+            Action::List => list(streams),
             Action::Check { files } => check(&files, streams),
             Action::Show { world } => {
                 let doc = read_world(&world)?;
@@ -80,16 +87,36 @@ impl WorldCommand {
                 streams.print(&doc, || text)?;
                 Ok(Done::Met)
             }
-            Action::Materialise { world, seed } => {
+            Action::Build { world, seed } => {
                 let made = Source::new(read_world(&world)?)?.materialise(seed)?;
                 writeln!(streams.out, "{}", made.canonical)?;
                 Ok(Done::Met)
             }
-            Action::Rehearse(command) => command.run(streams),
-            Action::Write(command) => command.run(streams),
-            Action::ImportOpenapi { file, out, import } => import_openapi(&import, &file, out, streams),
+            Action::Test(command) => command.run(streams),
+            Action::Generate(command) => command.run(streams),
+            Action::Import { file, out, import } => import_openapi(&import, &file, out, streams),
         }
     }
+}
+
+fn list(streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    let worlds = catalog::worlds()?;
+    let of = |doc: &WorldDoc| {
+        let title = doc.domains.first().map(|domain| &domain.domain.title);
+        let resources: usize = doc.domains.iter().map(|domain| domain.resources.len()).sum();
+        let apis: usize = doc.domains.iter().map(|domain| domain.apis.len()).sum();
+        let scenarios: usize = doc.domains.iter().map(|domain| domain.scenarios.len()).sum();
+        json!({"name": doc.name, "title": title, "resources": resources, "apis": apis, "scenarios": scenarios})
+    };
+    let data: Vec<_> = worlds.iter().map(of).collect();
+    streams.print(&data, || {
+        let line = |world: &serde_json::Value| {
+            let [name, title] = ["name", "title"].map(|key| world[key].as_str().unwrap_or_default());
+            format!("{name:<24} {title:<40} {:>3} APIs, {:>3} scenarios\n", world["apis"], world["scenarios"])
+        };
+        data.iter().map(line).collect()
+    })?;
+    Ok(Done::Met)
 }
 
 fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError> {

@@ -19,7 +19,7 @@ use diorama_seeds::script::{Held, Script, Stage};
 use diorama_seeds::task::{Ability, Call};
 use diorama_simulator::conversation::{Conversation, Given};
 use diorama_simulator::engine::Body;
-use diorama_simulator::engine::tools::{TOOL_SEARCHER, tool_search};
+use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER, tool_search};
 use diorama_simulator::grade::measures::Measures;
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use rand::RngExt;
@@ -67,12 +67,12 @@ pub enum Unsolved {
 
 /// The caller agent without a model.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineCaller;
+pub struct ScenarioCaller;
 
 /// Tools that are visible at the start, at most.
 const MOST_TOOLS: usize = 128;
 
-impl CallerAgent for OfflineCaller {
+impl CallerAgent for ScenarioCaller {
     fn solve(
         &self,
         world: &UnitWorld,
@@ -378,7 +378,7 @@ pub(super) fn keywords(
         }
         let text = chosen.join(" ");
         let found = !chosen.is_empty()
-            && tool_search(&world.base, world.base.search(), &text).iter().any(|hit| hit.api == api);
+            && tool_search(&world.base, SearchVersion::default(), &text).iter().any(|hit| hit.api == api);
         found.then_some(text)
     };
     if let Some(text) = attempt(&seen) {

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 
 use diorama_output::plan::Unit;
 use diorama_simulator::engine::Base;
-use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::Vocabulary;
 use rand::RngExt;
 
@@ -35,19 +34,16 @@ pub trait ApiAgent: Sync + Send {
 
 /// The domain agent without a model: families in turn.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineDomain<A> {
+pub struct ScenarioDomain<A> {
     /// The API agent.
     pub apis: A,
 }
 
 /// The API agent without a model: the catalog's APIs, records from the seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineApis {
-    /// What `ToolSearcher` does in its worlds.
-    pub search: SearchVersion,
-}
+pub struct ScenarioApis;
 
-impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
+impl<A: ApiAgent> DomainAgent for ScenarioDomain<A> {
     fn world(&self, recipe: &Recipe, unit: &Unit) -> Result<SharedWorld, PipelineError> {
         let families = recipe.families(unit.split);
         // Every tenth unit is of the other split, so neither numbering may skip families: the stream decides.
@@ -57,10 +53,10 @@ impl<A: ApiAgent> DomainAgent for OfflineDomain<A> {
     }
 }
 
-impl ApiAgent for OfflineApis {
+impl ApiAgent for ScenarioApis {
     fn build(&self, family: &Arc<Family>, seed: u64) -> Result<UnitWorld, PipelineError> {
         let made = family.source.run(seed)?;
-        let base = Base::with_search(made.world, self.search)?;
+        let base = Base::new(made.world)?;
         let vocabulary = Vocabulary::new(&base);
         let id = format!("{}-{}", family.name, made.hash.get(..12).unwrap_or(&made.hash));
         Ok(UnitWorld {

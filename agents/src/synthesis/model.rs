@@ -35,10 +35,10 @@ use serde_json::{Value as Json, json};
 pub enum UserWords {
     /// The query agent, from the chain of calls.
     Query,
-    /// The offline words, reworded line by line.
+    /// The words of the scenario, reworded line by line.
     Rewritten,
-    /// The offline words as they are.
-    Offline,
+    /// The words of the scenario as they are.
+    Scenario,
 }
 
 /// Who writes what the assistant does and says.
@@ -49,10 +49,10 @@ pub enum AssistantWords {
     Caller,
     /// The planned calls, worded by a model.
     Gold,
-    /// The offline words, reworded line by line.
+    /// The words of the scenario, reworded line by line.
     Rewritten,
-    /// The offline words as they are.
-    Offline,
+    /// The words of the scenario as they are.
+    Scenario,
 }
 
 /// How the caller agent calls.

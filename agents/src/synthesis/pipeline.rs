@@ -137,7 +137,7 @@ fn slot_row(
                 count_faults(funnel, &report);
                 requests.push(opening);
                 let provenance = Provenance {
-                    backend: "offline".to_owned(),
+                    backend: "scenarios".to_owned(),
                     model: None,
                     prompt_hash: None,
                     seed: recipe.seed,

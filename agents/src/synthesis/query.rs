@@ -84,14 +84,14 @@ pub enum Shape {
 
 /// The query agent without a model.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfflineQuery;
+pub struct ScenarioQuery;
 
 /// Goals are drawn so often before a proposal is given up.
 const DRAWS: u32 = 10;
 /// Share of conversations in which the user gives credentials before they are asked for.
 const CREDENTIALS_FIRST: f64 = 0.15;
 
-impl QueryAgent for OfflineQuery {
+impl QueryAgent for ScenarioQuery {
     fn propose(&self, world: &UnitWorld, wish: &Wish, rng: &mut ChaCha8Rng) -> Result<Draft, NoDraft> {
         let mut planner = Planner::new(world, rng, wish.session_seed);
         planner.share = wish.share;

@@ -8,7 +8,6 @@ use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::task::Ability;
 use diorama_seeds::world::{Finding, Report};
-use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -55,8 +54,6 @@ pub struct Ingredients {
     pub domains_per_world: usize,
     /// Dialogues asked for: part of the plan, and so of what the rows are.
     pub dialogues: u64,
-    /// What `ToolSearcher` does.
-    pub search: SearchVersion,
     /// Shares of what conversations are to show, by label.
     pub shares: Shares,
     /// The model that writes, and how it is asked; none offline.
@@ -69,17 +66,8 @@ impl Recipe {
     /// # Errors
     /// The findings of the reader for the first document that is wrong.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
-        let Ingredients {
-            seed,
-            mut abilities,
-            domains,
-            worlds,
-            domains_per_world,
-            dialogues,
-            search,
-            shares,
-            model,
-        } = ingredients;
+        let Ingredients { seed, mut abilities, domains, worlds, domains_per_world, dialogues, shares, model } =
+            ingredients;
         if abilities.is_empty() {
             abilities = Ability::ALL.to_vec();
         }
@@ -95,15 +83,11 @@ impl Recipe {
             .collect();
         let mut config = BTreeMap::from([
             ("abilities".to_owned(), json!(abilities)),
-            ("backend".to_owned(), json!(if model.is_some() { "llm" } else { "offline" })),
+            ("backend".to_owned(), json!(if model.is_some() { "llm" } else { "scenarios" })),
             ("dialogues".to_owned(), json!(dialogues)),
             ("domains_per_world".to_owned(), json!(domains_per_world)),
             ("sources".to_owned(), Json::Array(hashes)),
         ]);
-        // Left out for the first version, so that runs of it stay what they were.
-        if search != SearchVersion::V1 {
-            config.insert("tool_search".to_owned(), json!(search.name()));
-        }
         config.extend(model.map(|model| ("model".to_owned(), model)));
         if !shares.is_empty() {
             config.insert("phenomena".to_owned(), json!(shares));

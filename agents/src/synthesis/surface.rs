@@ -182,9 +182,8 @@ mod tests {
     fn scenarios_play_on_every_surface() {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
-        use diorama_simulator::engine::tools::SearchVersion;
 
-        use crate::synthesis::domain::{ApiAgent, OfflineApis};
+        use crate::synthesis::domain::{ApiAgent, ScenarioApis};
         use crate::synthesis::scenario::{Shares, Unplayed, play};
         use crate::synthesis::world::Family;
 
@@ -195,7 +194,7 @@ mod tests {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64 * 10 + surface);
                 let family =
                     Family::new(&vary(doc.clone(), &mut rng), 5, &Shares::new(), &Ability::ALL).unwrap();
-                let unit = OfflineApis { search: SearchVersion::V2 }.build(&family, surface).unwrap();
+                let unit = ScenarioApis.build(&family, surface).unwrap();
                 for scenario in family.repertoire.scenarios() {
                     let played = play(&unit, scenario, Ability::Call, surface, &mut rng);
                     let lost = matches!(

@@ -54,7 +54,7 @@ fn why(family: &Family, id: ApiId, api: &Api) -> String {
             .iter()
             .any(|scenario| scenario.doc.calls().any(|call| call.call.as_deref() == Some(&*api.name)));
         return match called {
-            true => "its scenarios lost every try: see `diorama world rehearse`".to_owned(),
+            true => "its scenarios lost every try: see `diorama world test`".to_owned(),
             false => "no scenario calls it: write one".to_owned(),
         };
     }

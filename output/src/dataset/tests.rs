@@ -28,7 +28,7 @@ fn identity() -> Identity {
         generator: "0.1.0".into(),
     };
     let config =
-        BTreeMap::from([("backend".into(), json!("offline")), ("abilities".into(), json!(["call"]))]);
+        BTreeMap::from([("backend".into(), json!("scenarios")), ("abilities".into(), json!(["call"]))]);
     Identity { versions, seed: 7, config, benchmark: false }
 }
 
@@ -206,7 +206,7 @@ fn folders_that_are_not_this_runs_are_refused_and_not_touched() {
         other,
         "1/1",
         Start::Resume,
-        "another `backend` (found \"offline\", expected \"llm\")",
+        "another `backend` (found \"scenarios\", expected \"llm\")",
     );
     let mut other = identity();
     other.config.insert("model".into(), json!("m"));

@@ -19,7 +19,7 @@ pub struct Tally {
     counts: Counts,
     rows: BTreeMap<String, u64>,
     worlds: BTreeMap<String, BTreeSet<Split>>,
-    archetypes: BTreeMap<String, BTreeSet<Split>>,
+    domains: BTreeMap<String, BTreeSet<Split>>,
     repeated: Vec<Failure>,
     /// By file, where rows stand and their slots.
     slots: BTreeMap<String, Vec<(Place, u64)>>,
@@ -62,7 +62,9 @@ impl Tally {
         *self.rows.entry(file.to_owned()).or_default() += 1;
         self.counts.count(row);
         self.worlds.entry(row.world_id.clone()).or_default().insert(row.split);
-        self.archetypes.entry(row.archetype.clone()).or_default().insert(row.split);
+        for domain in &row.domains {
+            self.domains.entry(domain.clone()).or_default().insert(row.split);
+        }
         if !self.ids.insert(row.id.clone()) {
             self.repeated.push(repeated(file, &row.id));
         }
@@ -77,8 +79,8 @@ impl Tally {
         for (world, splits) in other.worlds {
             self.worlds.entry(world).or_default().extend(splits);
         }
-        for (archetype, splits) in other.archetypes {
-            self.archetypes.entry(archetype).or_default().extend(splits);
+        for (domain, splits) in other.domains {
+            self.domains.entry(domain).or_default().extend(splits);
         }
         self.repeated.extend(other.repeated);
         for (file, slots) in other.slots {
@@ -205,7 +207,7 @@ impl Folder {
         for world in manifest.worlds.keys().filter(|world| !tally.worlds.contains_key(*world)) {
             failures.push(failure(&world_file(world), "no row names this world".to_owned()));
         }
-        for (kind, splits) in [("world", &tally.worlds), ("archetype", &tally.archetypes)] {
+        for (kind, splits) in [("world", &tally.worlds), ("domain", &tally.domains)] {
             for (name, _) in splits.iter().filter(|(_, splits)| splits.len() > 1) {
                 failures.push(failure("data", format!("{kind} `{name}` is in train and in test")));
             }
@@ -354,7 +356,6 @@ fn counts_that_differ(found: &Counts, expected: &Counts) -> Vec<&'static str> {
         ("splits", found.splits == expected.splits),
         ("abilities", found.abilities == expected.abilities),
         ("domains", found.domains == expected.domains),
-        ("archetypes", found.archetypes == expected.archetypes),
         ("phenomena", found.phenomena == expected.phenomena),
         // Datasets of earlier versions did not count them.
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),

@@ -133,7 +133,6 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.abilities`"),
             ("manifest.json", None, "`counts.apis`"),
             ("manifest.json", None, "`counts.domains`"),
-            ("manifest.json", None, "`counts.archetypes`"),
             ("manifest.json", None, "`counts.phenomena`"),
             ("manifest.json", None, "`counts.licenses`"),
             ("manifest.json", None, "`counts.sources`"),
@@ -168,18 +167,17 @@ fn edited_rows_are_found_even_when_checksums_are_made_to_fit() {
             (TRAIN, Some("d00000006"), "found split test in a file of another split"),
             ("manifest.json", None, "`counts.splits`"),
             ("data", None, "world `train_clinic_0` is in train and in test"),
-            ("data", None, "archetype `train_booking` is in train and in test"),
+            ("data", None, "domain `train_clinic_0` is in train and in test"),
         ],
     );
     check(
         |path| {
             edit_rows(path, TEST, |rows| {
-                rows.iter_mut().for_each(|row| row.archetype = "train_booking".into())
+                rows.iter_mut().for_each(|row| row.domains = vec!["train_clinic_0".into()])
             })
         },
         &[
-            ("manifest.json", None, "`counts.archetypes`"),
-            ("data", None, "archetype `train_booking` is in train and in test"),
+            ("data", None, "domain `train_clinic_0` is in train and in test"),
         ],
     );
 }

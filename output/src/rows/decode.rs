@@ -6,10 +6,8 @@ use std::str::FromStr;
 use arrow_array::{Array, BooleanArray, Int32Array, ListArray, RecordBatch, StringArray, StructArray};
 use arrow_schema::DataType;
 
-use crate::columns::SOURCE;
-use crate::row::{
-    Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName, parse_ability, unstated,
-};
+use crate::columns::{COLUMNS, Cell};
+use crate::row::{Dialogue, FunctionCall, Message, Role, ToolCall, UnknownName};
 
 /// What of a row is not as a dialogue has it.
 #[derive(Debug, thiserror::Error)]
@@ -135,37 +133,19 @@ impl<'a> Columns<'a> {
     }
 
     fn row(&self, row: usize) -> Result<Dialogue, ColumnError> {
-        let text = |name| self.text(name, row);
-        Ok(Dialogue {
-            id: text("id")?,
-            split: parse("split", Split::from_str(&text("split")?))?,
-            ability: parse("ability", parse_ability(&text("ability")?))?,
-            depth: self.integer("depth", row)?.ok_or(null("depth"))?,
-            rc_level: self.integer("rc_level", row)?,
-            phenomena: self.phenomena(row)?,
-            world_id: text("world_id")?,
-            world_hash: text("world_hash")?,
-            archetype: text("archetype")?,
-            domain: text("domain")?,
-            query: text("query")?,
-            tools: text("tools")?,
-            messages: self.messages.of_row(row)?,
-            episode: text("episode")?,
-            gold_calls: text("gold_calls")?,
-            gold_plan: self.optional("gold_plan", row)?,
-            gold_answer: text("gold_answer")?,
-            checks: text("checks")?,
-            user_facts: text("user_facts")?,
-            initial_state_hash: text("initial_state_hash")?,
-            final_state_hash: text("final_state_hash")?,
-            gates: text("gates")?,
-            license: text("license")?,
-            source: match self.column(SOURCE) {
-                Some(_) => text(SOURCE)?,
-                None => unstated(),
-            },
-            provenance: text("provenance")?,
-        })
+        let mut dialogue = Dialogue::blank();
+        for column in &COLUMNS {
+            let name = column.field.name;
+            match column.cell {
+                Cell::Text(_, set) => parse(name, set(&mut dialogue, self.text(name, row)?))?,
+                Cell::Optional(_, set) => set(&mut dialogue, self.optional(name, row)?),
+                Cell::Number(_, set) => set(&mut dialogue, self.integer(name, row)?.ok_or(null(name))?),
+                Cell::OptionalNumber(_, set) => set(&mut dialogue, self.integer(name, row)?),
+                Cell::Texts(_, set) => set(&mut dialogue, self.texts(name, row)?),
+                Cell::Messages => dialogue.messages = self.messages.of_row(row)?,
+            }
+        }
+        Ok(dialogue)
     }
 
     fn column(&self, name: &str) -> Option<&'a dyn Array> {
@@ -189,12 +169,12 @@ impl<'a> Columns<'a> {
         u32::try_from(number).map(Some).map_err(|_| ColumnError::Negative { column: name, found: number })
     }
 
-    fn phenomena(&self, row: usize) -> Result<Vec<String>, ColumnError> {
-        let list: &ListArray = array(self.column("phenomena"), "phenomena")?;
-        let names: &StringArray = array(Some(list.values().as_ref()), "phenomena")?;
+    fn texts(&self, name: &'static str, row: usize) -> Result<Vec<String>, ColumnError> {
+        let list: &ListArray = array(self.column(name), name)?;
+        let texts: &StringArray = array(Some(list.values().as_ref()), name)?;
         range(list, row)
-            .ok_or(null("phenomena"))?
-            .map(|index| value(names, index).ok_or(ColumnError::NullItem("phenomena")))
+            .ok_or(null(name))?
+            .map(|index| value(texts, index).ok_or(ColumnError::NullItem(name)))
             .collect()
     }
 }

@@ -7,39 +7,23 @@ use arrow_array::{ArrayRef, BooleanArray, Int32Array, ListArray, RecordBatch, St
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, DataType};
 
-use crate::columns::{arrow_schema, call_fields, element, function_fields, message_fields};
-use crate::row::{CallKind, Dialogue, Message, ToolCall, ability_name};
+use crate::columns::{COLUMNS, Cell, arrow_schema, call_fields, element, function_fields, message_fields};
+use crate::row::{CallKind, Dialogue, Message, ToolCall};
 
 /// One batch of the rows given. Callers keep batches far below the two gigabytes a text column can hold.
 pub(crate) fn encode(rows: &[Dialogue]) -> Result<RecordBatch, ArrowError> {
-    let columns: Vec<ArrayRef> = vec![
-        texts(rows, |row| &row.id),
-        texts(rows, |row| row.split.as_str()),
-        texts(rows, |row| ability_name(row.ability)),
-        integers(rows.iter().map(|row| Some(row.depth)))?,
-        integers(rows.iter().map(|row| row.rc_level))?,
-        phenomena(rows),
-        texts(rows, |row| &row.world_id),
-        texts(rows, |row| &row.world_hash),
-        texts(rows, |row| &row.archetype),
-        texts(rows, |row| &row.domain),
-        texts(rows, |row| &row.query),
-        texts(rows, |row| &row.tools),
-        messages(rows)?,
-        texts(rows, |row| &row.episode),
-        texts(rows, |row| &row.gold_calls),
-        optional(rows.iter().map(|row| row.gold_plan.as_deref())),
-        texts(rows, |row| &row.gold_answer),
-        texts(rows, |row| &row.checks),
-        texts(rows, |row| &row.user_facts),
-        texts(rows, |row| &row.initial_state_hash),
-        texts(rows, |row| &row.final_state_hash),
-        texts(rows, |row| &row.gates),
-        texts(rows, |row| &row.license),
-        texts(rows, |row| &row.source),
-        texts(rows, |row| &row.provenance),
-    ];
-    RecordBatch::try_new(arrow_schema(), columns)
+    let columns: Result<Vec<ArrayRef>, ArrowError> = COLUMNS
+        .iter()
+        .map(|column| match column.cell {
+            Cell::Text(get, _) => Ok(texts(rows, get)),
+            Cell::Optional(get, _) => Ok(optional(rows.iter().map(|row| get(row).as_deref()))),
+            Cell::Number(get, _) => integers(rows.iter().map(|row| Some(get(row)))),
+            Cell::OptionalNumber(get, _) => integers(rows.iter().map(get)),
+            Cell::Texts(get, _) => Ok(lists(rows, get)),
+            Cell::Messages => messages(rows),
+        })
+        .collect();
+    RecordBatch::try_new(arrow_schema(), columns?)
 }
 
 fn texts<T>(items: &[T], text: impl Fn(&T) -> &str) -> ArrayRef {
@@ -58,11 +42,11 @@ fn integers(items: impl Iterator<Item = Option<u32>>) -> Result<ArrayRef, ArrowE
     Ok(Arc::new(Int32Array::from(numbers)))
 }
 
-fn phenomena(rows: &[Dialogue]) -> ArrayRef {
+fn lists(rows: &[Dialogue], texts: fn(&Dialogue) -> &Vec<String>) -> ArrayRef {
     let mut builder = ListBuilder::new(StringBuilder::new()).with_field(element(DataType::Utf8));
     for row in rows {
-        for name in &row.phenomena {
-            builder.values().append_value(name);
+        for text in texts(row) {
+            builder.values().append_value(text);
         }
         builder.append(true);
     }

@@ -14,7 +14,8 @@ use parquet::file::reader::ChunkReader;
 
 use super::decode::{ColumnError, decode};
 use super::writer::SCHEMA_KEY;
-use crate::columns::{SCHEMA_VERSION, SOURCE, arrow_schema};
+use crate::columns::{SCHEMA_VERSION, arrow_schema};
+use crate::older::{self, OLDER_VERSION};
 use crate::row::Dialogue;
 
 /// Rows held in memory at once by one reader.
@@ -34,6 +35,8 @@ pub struct RowFile {
 pub struct Rows {
     path: PathBuf,
     reader: Option<ParquetRecordBatchReader>,
+    /// The file is of [`OLDER_VERSION`].
+    is_older: bool,
     batch: std::vec::IntoIter<Dialogue>,
     next_row: u64,
 }
@@ -139,7 +142,9 @@ impl Iterator for Rows {
                 return Some(Ok(row));
             }
             let mut reader = self.reader.take()?;
-            let batch = match guard(&self.path, || reader.next().transpose()) {
+            let translated = |batch| if self.is_older { older::batch(&batch) } else { Ok(batch) };
+            let next = || reader.next().map(|batch| batch.and_then(translated)).transpose();
+            let batch = match guard(&self.path, next) {
                 Ok(Some(batch)) => batch,
                 Ok(None) => return None,
                 Err(error) => return Some(Err(error)),
@@ -167,8 +172,10 @@ pub(super) fn load<T: ChunkReader>(file: &T, path: &Path) -> Result<ArrowReaderM
     // The types follow from the Parquet schema, never from an embedded Arrow schema that could contradict it.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = guard(path, || ArrowReaderMetadata::load(file, options))?;
-    check_version(metadata.metadata(), path)?;
-    check_schema(metadata.schema(), path)?;
+    // Columns of the older version are checked where they are translated.
+    if version(metadata.metadata(), path)? == SCHEMA_VERSION {
+        check_schema(metadata.schema(), path)?;
+    }
     check_sizes(metadata.metadata(), file.len(), path)?;
     Ok(metadata)
 }
@@ -179,13 +186,14 @@ pub(super) fn rows_of<T: ChunkReader + 'static>(
     path: &Path,
     group: Option<usize>,
 ) -> Result<Rows, ReadError> {
+    let is_older = version(metadata.metadata(), path)? == OLDER_VERSION;
     let mut builder =
         ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata).with_batch_size(BATCH_ROWS);
     if let Some(group) = group {
         builder = builder.with_row_groups(vec![group]);
     }
     let reader = guard(path, || builder.build())?;
-    Ok(Rows { path: path.to_owned(), reader: Some(reader), batch: Vec::new().into_iter(), next_row: 0 })
+    Ok(Rows { path: path.to_owned(), reader: Some(reader), is_older, batch: Vec::new().into_iter(), next_row: 0 })
 }
 
 /// Runs a step of the Parquet reader. Damaged bytes have made it panic where it should have returned an error, and
@@ -198,13 +206,15 @@ fn guard<T, E: std::fmt::Display>(path: &Path, step: impl FnOnce() -> Result<T, 
     }
 }
 
-fn check_version(metadata: &ParquetMetaData, path: &Path) -> Result<(), ReadError> {
+/// The schema version of a file, one of those that are read.
+fn version(metadata: &ParquetMetaData, path: &Path) -> Result<u32, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let found = pairs
         .and_then(|pairs| pairs.iter().find(|pair| pair.key == SCHEMA_KEY))
         .and_then(|pair| pair.value.as_deref());
     let what = match found {
-        Some(version) if version == SCHEMA_VERSION.to_string() => return Ok(()),
+        Some(version) if version == SCHEMA_VERSION.to_string() => return Ok(SCHEMA_VERSION),
+        Some(version) if version == OLDER_VERSION.to_string() => return Ok(OLDER_VERSION),
         Some(version) => format!("found schema version {version}, expected {SCHEMA_VERSION}"),
         None => format!("found no `{SCHEMA_KEY}` in its metadata, expected {SCHEMA_VERSION}"),
     };
@@ -213,9 +223,7 @@ fn check_version(metadata: &ParquetMetaData, path: &Path) -> Result<(), ReadErro
 
 fn check_schema(found: &Schema, path: &Path) -> Result<(), ReadError> {
     let expected = arrow_schema();
-    // Files of before the column `source` have all others.
-    let is_old = found.field_with_name(SOURCE).is_err();
-    let expected = || expected.fields().iter().filter(|field| !is_old || field.name() != SOURCE);
+    let expected = || expected.fields().iter();
     if found.fields().iter().eq(expected()) {
         return Ok(());
     }

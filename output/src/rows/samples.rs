@@ -20,8 +20,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         phenomena: (0..slot % 3).map(|number| format!("phenomenon_{number}")).collect(),
         world_hash: blake3::hash(world_json(&world).as_bytes()).to_hex().to_string(),
         world_id: world,
-        archetype: format!("{}_booking", split.as_str()),
-        domain: format!("clinic_{}", slot / 50 % 7),
+        domains: vec![format!("{}_clinic_{}", split.as_str(), slot / 50 % 7)],
         query: format!("Find dentist number {slot}, please"),
         tools: r#"[{"type":"function","function":{"name":"FindDentist","description":"Finds.","parameters":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}}]"#.into(),
         messages: vec![
@@ -42,7 +41,7 @@ pub(crate) fn sample(slot: u64, split: Split) -> Dialogue {
         gates: "{}".into(),
         license: "Apache-2.0".into(),
         source: "Diorama catalog: dental_clinic".into(),
-        provenance: format!(r#"{{"slot":{slot},"attempt":0}}"#),
+        provenance: format!(r#"{{"row":{slot},"attempt":0}}"#),
     }
 }
 
@@ -63,11 +62,11 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
         option::of(0..9_u32),
         vec(any::<String>(), 0..4),
     );
-    let places = (name(), name(), name(), name(), any::<String>(), option::of(any::<String>()));
+    let places = (name(), name(), vec(name(), 1..3), any::<String>(), option::of(any::<String>()));
     (heads, places, vec(message(), 0..6), vec(json(), 8), vec(any::<String>(), 2)).prop_map(
         |(
             (id, test, ability, depth, rc_level, phenomena),
-            (world_id, world_hash, archetype, domain, query, gold_plan),
+            (world_id, world_hash, domains, query, gold_plan),
             messages,
             json,
             text,
@@ -84,8 +83,7 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
                 phenomena,
                 world_id,
                 world_hash,
-                archetype,
-                domain,
+                domains,
                 query,
                 tools,
                 messages,

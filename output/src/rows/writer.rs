@@ -12,11 +12,11 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnPath;
 
 use super::encode::encode;
-use crate::columns::{SCHEMA_VERSION, arrow_schema};
+use crate::columns::{COLUMNS, SCHEMA_VERSION, arrow_schema};
 use crate::row::{Dialogue, RowFault};
 
 /// The writer's name in a file. It names the schema, not the build, so that a patch release writes the same bytes.
-pub const CREATED_BY: &str = "diorama dialogue/1";
+pub const CREATED_BY: &str = "diorama dialogue/2";
 
 /// The key of [`SCHEMA_VERSION`] in a file's metadata.
 pub(crate) const SCHEMA_KEY: &str = "diorama.schema_version";
@@ -29,10 +29,6 @@ const BATCH_ROWS: usize = 64;
 const BATCH_BYTES: usize = 4 << 20;
 /// A row with more text than this is refused: no dialogue has it, and every reader would have to hold it.
 const ROW_BYTES: usize = 64 << 20;
-
-/// Columns in which few texts recur over and over get a dictionary that holds them all.
-const REPETITIVE: [&str; 9] =
-    ["tools", "world_id", "world_hash", "archetype", "domain", "license", "source", "split", "ability"];
 
 /// Writes rows, in the order given, to one Parquet file.
 pub struct RowWriter<W: Write + Send> {
@@ -139,8 +135,9 @@ fn properties() -> Result<WriterProperties, ParquetError> {
         .set_max_row_group_row_count(None)
         .set_max_row_group_bytes(None)
         .set_key_value_metadata(Some(vec![version]));
-    for column in REPETITIVE {
-        properties = properties.set_column_dictionary_page_size_limit(ColumnPath::from(column), 8 << 20);
+    for column in COLUMNS.iter().filter(|column| column.is_repetitive) {
+        let path = ColumnPath::from(column.field.name);
+        properties = properties.set_column_dictionary_page_size_limit(path, 8 << 20);
     }
     Ok(properties.build())
 }

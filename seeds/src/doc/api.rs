@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::{Comparison, FieldDoc, Method, PageStyle, PagingMember, is_false, wire};
 use crate::casing::Casing;
+use crate::value::nfc;
 
 /// One API.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,7 +44,7 @@ pub struct ApiDoc {
     /// What the reply shows; default: the whole record.
     #[serde(default, skip_serializing_if = "ReplyDoc::is_default")]
     pub reply: ReplyDoc,
-    /// How people ask for it, for the offline query agent. Not part of a materialised world.
+    /// How people ask for it, for the offline query agent. Only `search` is part of a materialised world.
     #[serde(default, skip_serializing_if = "PhrasesDoc::is_empty")]
     pub phrases: PhrasesDoc,
 }
@@ -415,7 +416,7 @@ pub struct PhrasesDoc {
     /// What the assistant says when it is done; `{parameter}` and `{reply:path.to.leaf}`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub done: Vec<String>,
-    /// What people call what it does, for searches by those who have not read its description: `extend a loan`.
+    /// What people call what it does, for searches inside a session: `extend a loan`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub search: Vec<String>,
     /// Nobody asks for it, and nothing is looked up with it: it is there for callers that still use it.
@@ -442,6 +443,13 @@ impl PhrasesDoc {
             search: self.search.clone(),
             unasked: self.unasked,
         }
+    }
+
+    /// What is part of a materialised world: sessions search by what people call an API.
+    #[must_use]
+    pub(crate) fn kept(&self) -> Self {
+        let search = self.search.iter().map(|phrase| nfc(phrase).to_string()).collect();
+        Self { search, ..Self::default() }
     }
 
     fn is_empty(&self) -> bool {

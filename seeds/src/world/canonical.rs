@@ -1,16 +1,14 @@
 //! One spelling for each materialised world, and its hash.
 //!
 //! The canonical form is itself a world document (`world` first, then every key in order, no white space) and is
-//! read back as the same world. Left out is what only serves the making of data: phrases, scenarios, `ask`, `say`, `fake`
-//! (apart from the format of keys, which new records need), `examples`, `each`.
+//! read back as the same world. Left out is what only serves the making of data: phrases but for those of searches,
+//! scenarios, `ask`, `say`, `fake` (apart from the format of keys, which new records need), `examples`, `each`.
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::compile::Part;
-use crate::doc::{
-    ApiDoc, Comparison, DomainHead, FieldDoc, FilterDoc, PhrasesDoc, RecordsDoc, ResourceDoc, WorldDoc,
-};
+use crate::doc::{ApiDoc, Comparison, DomainHead, FieldDoc, FilterDoc, RecordsDoc, ResourceDoc, WorldDoc};
 use crate::model::{Domain, KeyFormat, Parameter, Resource, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone, nfc};
@@ -179,7 +177,7 @@ fn doc_key(model: &Resource) -> &str {
 }
 
 fn api<'w>(doc: &ApiDoc, parameters: &[Parameter], zone: &Zone) -> Piece<'w> {
-    let mut bare = ApiDoc { phrases: PhrasesDoc::default(), parameters: IndexMap::new(), ..doc.clone() };
+    let mut bare = ApiDoc { phrases: doc.phrases.kept(), parameters: IndexMap::new(), ..doc.clone() };
     for filter in bare.behaviour.filters.values_mut() {
         if let FilterDoc::Compare(compare) = filter
             && compare.op == Comparison::Equal

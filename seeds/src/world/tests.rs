@@ -157,7 +157,7 @@ apis:
     parameters: {under: {like: book.price, optional: true, max: 50.0}, state: {like: book.state, optional: true}}
     behaviour: {list: book, filters: {under: {field: price, op: lt}, state: {field: state, op: eq}}, sort: {by: title}}
     reply: {fields: [title, {as: shelf, follow: shelf, fields: [{as: "", field: name}]}, {as: kind, value: 1.0}], total: ""}
-    phrases: {noun: ["books[ under {under}]"]}
+    phrases: {noun: ["books[ under {under}]"], search: [novels to read]}
   - name: AddBook
     method: POST
     path: /books
@@ -208,9 +208,13 @@ fn the_canonical_form_is_one_world_document() {
     let records = canonical.split("\"records\":").nth(1).unwrap();
     let book = r#"[{"book_id":10,"lent":[],"opens":"09:00","price":5.5,"rest":{"a":[null,true],"b":1},"shelf":"S-11","size":{"depth":4,"width":3},"state":"in","title":"A","weight":null},{"book_id":20,"lent":["2026-01-05"],"opens":"08:30","price":12.5,"seen":"2026-03-01T10:00:00+00:00","shelf":"S-02","state":"in","title":"B","weight":1}]"#;
     assert!(records.starts_with(book), "{records}");
-    for left_out in ["phrases", "ask", "say", "book_title"] {
+    for left_out in ["noun", "ask", "say", "book_title"] {
         assert!(!canonical.contains(&format!("\"{left_out}\"")), "{left_out}");
     }
+    assert!(
+        canonical.contains(r#""phrases":{"search":["novels to read"]}"#),
+        "sessions search by it: {canonical}"
+    );
 }
 
 #[test]
@@ -267,7 +271,7 @@ fn respell(json: &mut serde_json::Value, draw: &mut Draw) {
             }
             // The format version stays in front.
             entries.sort_by_key(|(name, _)| name != "world");
-            entries.retain(|(name, _)| !matches!(name.as_str(), "phrases" | "ask" | "say"));
+            entries.retain(|(name, _)| !matches!(name.as_str(), "noun" | "ask" | "say"));
             for (name, value) in &mut entries {
                 let other = draw.below(2) == 0;
                 match name.as_str() {

@@ -1,4 +1,4 @@
-//! Each gate's verdict on a candidate: what `diorama check` and `POST /v1/check` answer.
+//! Each gate's verdict on a candidate: what `diorama task check` and `POST /v1/check` answer.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -10,7 +10,7 @@ const TOKENIZER: &[u8] = include_bytes!("../../models/minilm-static-1/tokenizer.
 const MODEL: &[u8] = include_bytes!("../../models/minilm-static-1/model.safetensors");
 const CONFIG: &[u8] = include_bytes!("../../models/minilm-static-1/config.json");
 
-/// Its name. `toolsearch/2` is defined by it: another model gets another name, and this one stays.
+/// Its name. `toolsearch/3` is defined by it: another model gets another name, and this one stays.
 const NAME: &str = "minilm-static-1";
 const DIMENSIONS: usize = 256;
 /// Characters of a text that count; the first ones.

@@ -74,7 +74,7 @@ fn kept_vectors_are_not_made_again() {
     assert_eq!(asked(&["a", "bb"]), 2, "a damaged file counts as empty");
 }
 
-/// `toolsearch/2` is defined by these bytes: another model is another version.
+/// `toolsearch/3` is defined by these bytes: another model is another version.
 #[test]
 fn the_model_in_the_program_is_the_one_that_has_its_name() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models/minilm-static-1");

@@ -18,7 +18,7 @@ use super::draft::as_key;
 use super::eval::DEFAULT_BUDGET;
 use super::index::{Form, Index, fingerprints, placed, wanted};
 use super::overlay::Table;
-use super::tools::{SearchVersion, TOOL_SEARCHER, ToolIndex};
+use super::tools::{TOOL_SEARCHER, ToolIndex};
 
 /// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
 #[derive(Debug)]
@@ -39,7 +39,6 @@ pub struct Base {
     pub(super) keyed: HashMap<String, ResourceId>,
     /// The resource of whoever asks, for members of replies.
     pub(super) caller: Option<ResourceId>,
-    search: SearchVersion,
     budget: u64,
 }
 
@@ -102,15 +101,7 @@ impl Base {
     ///
     /// # Errors
     /// [`BaseError`] where records have the wrong width, keys repeat or API names repeat.
-    pub fn new(world: World) -> Result<Arc<Self>, BaseError> {
-        Self::with_search(world, SearchVersion::default())
-    }
-
-    /// Freezes a world whose sessions search for tools by this version, unless they ask for another.
-    ///
-    /// # Errors
-    /// As [`Base::new`].
-    pub fn with_search(mut world: World, search: SearchVersion) -> Result<Arc<Self>, BaseError> {
+    pub fn new(mut world: World) -> Result<Arc<Self>, BaseError> {
         let mut apis = FxHashMap::default();
         for (position, api) in world.apis.iter().enumerate() {
             let taken = apis.insert(api.name.clone(), ApiId(position as u16)).is_some();
@@ -171,16 +162,9 @@ impl Base {
             keyed: keyed(&world.resources),
             parts: parts(&world.resources),
             caller: caller(&world.apis),
-            search,
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
-    }
-
-    /// The version of the search that `ToolSearcher` does in its sessions.
-    #[must_use]
-    pub const fn search(&self) -> SearchVersion {
-        self.search
     }
 
     /// The world.

@@ -66,7 +66,7 @@ impl State {
         Self {
             clock: base.world().clock,
             seed,
-            search: base.search(),
+            search: SearchVersion::default(),
             tables: Arc::clone(&base.initial),
             tokens: RedBlackTreeMapSync::new_sync(),
             token_sum: Sum::default(),
@@ -114,7 +114,7 @@ impl State {
         self.search
     }
 
-    /// Has `ToolSearcher` do another version of the search than the base's.
+    /// Has `ToolSearcher` do another version of the search than the default.
     pub const fn set_search(&mut self, version: SearchVersion) {
         self.search = version;
     }

@@ -1,10 +1,9 @@
 //! APIs as the tools of a language model, and the search among them.
 //!
 //! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The search
-//! is part of the replay contract: `toolsearch/1` and `toolsearch/2` stay what they are, a better one gets its own
-//! version.
+//! is part of the replay contract: `toolsearch/3` stays what it is, and a better one gets its own version.
+//! `toolsearch/1` is kept for the rows that name it.
 
-mod meaning;
 mod schema;
 mod search;
 mod version;
@@ -18,11 +17,11 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::Value as Json;
 
-use self::meaning::Meaning;
 use self::search::Pool;
 pub use self::version::SearchVersion;
 use super::base::Base;
 use super::reply::{Body, Origin, Reply};
+use crate::search::{ToolFinder, entries};
 
 /// The implicit API that finds APIs: `{keywords: string}`.
 pub const TOOL_SEARCHER: &str = "ToolSearcher";
@@ -44,9 +43,10 @@ pub struct Hit {
 pub(super) struct ToolIndex {
     schemas: Vec<Arc<Json>>,
     bodies: Vec<Body>,
-    pool: Pool,
-    /// Made when a session asks for `toolsearch/2`.
-    meaning: OnceLock<Meaning>,
+    /// Made when a session searches by `toolsearch/1`.
+    pool: OnceLock<Pool>,
+    /// Made when a session searches by `toolsearch/3`.
+    finder: OnceLock<Option<ToolFinder>>,
     sign_in: Vec<Option<ApiId>>,
     pub(super) searcher: Api,
     searcher_schema: Json,
@@ -68,15 +68,28 @@ pub fn json_schema(world: &World, schema: &Schema) -> Json {
 #[must_use]
 pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<Hit> {
     let world = base.world();
-    let by_words = base.tools.pool.ranked(world, keywords);
-    let mut hits = match version {
-        SearchVersion::V1 => by_words,
-        SearchVersion::V2 => {
-            base.tools.meaning.get_or_init(|| Meaning::new(world)).fused(world, &by_words, keywords)
+    match version {
+        SearchVersion::V1 => {
+            let mut hits = base.tools.pool.get_or_init(|| Pool::new(world)).ranked(world, keywords);
+            hits.truncate(MAX_HITS);
+            hits
         }
-    };
-    hits.truncate(MAX_HITS);
-    hits
+        SearchVersion::V3 => {
+            let finder = base.tools.finder.get_or_init(|| finder(world));
+            let found = finder.iter().flat_map(|finder| finder.found(keywords, MAX_HITS));
+            found.map(|(position, score)| Hit { api: ApiId(position as u16), score }).collect()
+        }
+    }
+}
+
+/// The search by `toolsearch/3`; none only in a program whose model files are damaged, which a test loads.
+fn finder(world: &World) -> Option<ToolFinder> {
+    let mut entries = entries("", world);
+    // The API that issues a token is shown after the hit that needs it, and takes no hit's place.
+    for entry in &mut entries {
+        entry.inputs.retain(|input| !input.thing.ends_with("/token"));
+    }
+    ToolFinder::new(entries).ok()
 }
 
 /// The APIs that a `ToolSearcher` reply shows: the hits, each one that needs a token followed by the API that
@@ -143,8 +156,8 @@ impl ToolIndex {
         let searcher = searcher();
         Self {
             bodies: bodies.collect(),
-            pool: Pool::new(world),
-            meaning: OnceLock::new(),
+            pool: OnceLock::new(),
+            finder: OnceLock::new(),
             sign_in: sign_in.collect(),
             searcher_schema: schema::function(&searcher, world),
             searcher,
@@ -191,6 +204,7 @@ fn searcher() -> Api {
         method: Method::Get,
         path: "".into(),
         description: "Finds APIs by keywords and shows how to call them.".into(),
+        search: Vec::new(),
         parameters: vec![keywords],
         token: None,
         errors: Vec::new(),
@@ -216,21 +230,6 @@ fn searcher() -> Api {
         },
         slots: 0,
     }
-}
-
-/// The names nearest to a wrong one, for messages: at most three, nearest first.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    search::nearest(name, known)
-}
-
-/// The words of a text as searches see them: split inside camel case, lower case, singular, without stop words.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
-    search::tokens(text)
-}
-
-/// The words of a name or text as they are: split where it is neither letter nor digit and inside camel case.
-pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
-    search::split(text)
 }
 
 #[cfg(test)]

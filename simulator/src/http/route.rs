@@ -7,7 +7,7 @@ use diorama_seeds::model::{ApiId, Method, World};
 use diorama_seeds::world::api_path;
 
 use super::text::decode;
-use crate::engine::tools::nearest;
+use crate::search::words::nearest;
 
 /// The routes of a world.
 #[derive(Debug)]

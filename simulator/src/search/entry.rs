@@ -3,7 +3,7 @@
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Member, Method, ResourceId, Shape, Source, World};
 use diorama_seeds::schema::Type;
 
-use crate::engine::tools::words;
+use super::words::{split, words};
 
 /// An API as searches see it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct ApiEntry {
     pub description: String,
     /// Names and descriptions of its parameters.
     pub parameters: String,
+    /// What people call what it does.
+    pub phrases: String,
     /// What it must be given and callers may not know.
     pub inputs: Vec<Port>,
     /// What a reply shows.
@@ -52,6 +54,13 @@ impl Port {
 }
 
 impl ApiEntry {
+    /// Entries by world and name, so that ties by position are ties by name, and the position each was given at.
+    pub(super) fn sorted(entries: Vec<Self>) -> (Vec<usize>, Vec<Self>) {
+        let mut sorted: Vec<(usize, Self)> = entries.into_iter().enumerate().collect();
+        sorted.sort_by(|(_, left), (_, right)| (&left.world, &left.api).cmp(&(&right.world, &right.api)));
+        sorted.into_iter().unzip()
+    }
+
     /// The text that stands for it in an embedder: its name as words, what it does, its domain.
     #[must_use]
     pub fn text(&self) -> String {
@@ -67,7 +76,7 @@ impl ApiEntry {
 
 /// A name's words as they are, in lower case.
 fn spoken(name: &str) -> Vec<String> {
-    crate::engine::tools::split(name).map(str::to_lowercase).collect()
+    split(name).map(str::to_lowercase).collect()
 }
 
 /// The entries of a world's APIs.
@@ -94,6 +103,7 @@ fn entry(name: &str, world: &World, api: &Api) -> ApiEntry {
         writes: api.writes(),
         description: api.description.to_string(),
         parameters: parameters.join(" "),
+        phrases: api.search.join(", "),
         inputs: inputs(world, api),
         outputs: Shown { world, ports: Vec::new() }.of(api),
     }

@@ -8,8 +8,8 @@ use tantivy::schema::{FAST, Field, IndexRecordOption, Schema, TextFieldIndexing,
 use tantivy::tokenizer::{Language, Stemmer, TextAnalyzer, WhitespaceTokenizer};
 use tantivy::{Index, Searcher, TantivyDocument, Term};
 
+use super::words::words;
 use super::{ApiEntry, ApiQuery, SearchError};
-use crate::engine::tools::words;
 
 /// How much a word counts by where it stands: name, description, parameters, domain.
 const WEIGHTS: [f32; 4] = [3.0, 2.0, 0.7, 1.0];

@@ -1,37 +1,41 @@
-//! What needs what: an input of one API that is an output of another.
+//! What needs what: an input of one API that is an output of another. Integers only; shares are in percent.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::vectors::{Vectors, cosine};
-use super::{ApiEntry, best_first};
+use super::ApiEntry;
+use super::fusion::{BEST_OF_ALL, Score, Scores, best_first};
+use super::vectors::Vectors;
 
 /// Hits whose needs are looked at.
 const NEEDY: usize = 10;
 /// What a hit gains of the score of each hit that can fill an input of it.
-const FED: f32 = 0.3;
+const FED: Score = 30;
 /// How far needs are followed.
 const STEPS: usize = 3;
 /// What the hit that gained most has of the best hit's score: what fits the words best stays first.
-const BELOW_BEST: f32 = 0.97;
+const BELOW_BEST: Score = 97;
 /// What a hit passes on to what returns an identifier that it asks for.
-const PASSED_HIDDEN: f32 = 0.9;
+const PASSED_HIDDEN: Score = 90;
 /// The same for another thing that some API exists to tell: half-way, since users may or may not say it.
-const PASSED_TOLD: f32 = 0.7;
+const PASSED_TOLD: Score = 70;
 /// The same for anything else.
-const PASSED_OTHER: f32 = 0.5;
+const PASSED_OTHER: Score = 50;
 /// Sources of one need that a hit passes on to; which of them is meant is not known for sure.
 const ALTERNATIVES: usize = 3;
 /// What each of them gets of what the better one got.
-const NEXT: f32 = 0.85;
+const NEXT: Score = 85;
+/// Fitness is in 2^-28ths, as products of vectors are: a hundredth of one.
+const FIT: Score = (1 << 28) / 100;
 /// What a source's own score counts against its fitness.
-const OWN: f32 = 0.25;
+const OWN: Score = 25;
 /// What a source loses for each identifier that it asks for itself, and for how many at most.
-const ASKS: f32 = 0.2;
+const ASKS: Score = 20;
 const MOST_ASKED: usize = 3;
 /// What a source gains that tells nothing else.
-const TELLS_ONLY_THIS: f32 = 0.6;
+const TELLS_ONLY_THIS: Score = 60;
 /// Entries that return one thing, at most; what everything returns tells nothing apart.
 const MAX_SOURCES: usize = 64;
 /// The fittest of them that one input keeps.
@@ -50,24 +54,24 @@ pub(super) struct Needs {
 #[derive(Debug)]
 struct Need {
     /// The share of a hit's score that its sources get.
-    share: f32,
+    share: Score,
     /// Entries that return it and how well each fits, whatever is searched for; the best first.
-    sources: Vec<(f32, u32)>,
+    sources: Vec<(Score, u32)>,
 }
 
 /// What a source gets from a hit that needs it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed {
-    pub(super) score: f32,
+    pub(super) score: Score,
     /// The hit's position.
     pub(super) by: usize,
 }
 
 /// What hits gain from each other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Exchanged {
     /// The best hits: what they have now, and their positions, best first.
-    pub(super) fed: Vec<(f32, usize)>,
+    pub(super) fed: Vec<(Score, usize)>,
     /// What sources get.
     pub(super) passed: BTreeMap<usize, Passed>,
 }
@@ -85,13 +89,14 @@ impl Needs {
                 let found = found(&sources, &entry.world, &input.thing)?;
                 let others = found.iter().copied().filter(|source| *source as usize != position);
                 let fitness = |source: u32| {
-                    let alike = cosine(vectors.between(source as usize, position));
-                    alike + entries.get(source as usize).map_or(0.0, ease)
+                    let alike = Score::from(vectors.between(source as usize, position));
+                    alike + entries.get(source as usize).map_or(0, ease)
                 };
-                let mut fit: Vec<(f32, u32)> = others.map(|source| (fitness(source), source)).collect();
+                let mut fit: Vec<(Score, u32)> = others.map(|source| (fitness(source), source)).collect();
                 best_first(&mut fit);
                 fit.truncate(KEPT);
-                let told = |source: &(f32, u32)| entries.get(source.1 as usize).is_some_and(tells_one_thing);
+                let told =
+                    |source: &(Score, u32)| entries.get(source.1 as usize).is_some_and(tells_one_thing);
                 let share = match input.hidden {
                     true => PASSED_HIDDEN,
                     false if fit.iter().any(told) => PASSED_TOLD,
@@ -108,8 +113,8 @@ impl Needs {
     ///
     /// First each hit gains for every input that another hit can fill. Then the best pass a share of their scores on to
     /// the best sources of each of their inputs, and the first of these to its own.
-    pub(super) fn exchanged(&self, own: &BTreeMap<usize, f32>, passes: impl Fn(usize) -> bool) -> Exchanged {
-        let score = |position: usize| own.get(&position).copied().unwrap_or(0.0);
+    pub(super) fn exchanged(&self, own: &Scores, passes: impl Fn(usize) -> bool) -> Exchanged {
+        let score = |position: usize| own.get(&position).copied().unwrap_or(0);
         let fed = self.fed(own);
         let mut passed: BTreeMap<usize, Passed> = BTreeMap::new();
         let mut needy = fed.clone();
@@ -117,7 +122,7 @@ impl Needs {
             let mut next = Vec::new();
             for (whole, by) in needy {
                 for need in self.of(by) {
-                    let mut part = whole * need.share;
+                    let mut part = whole * need.share / 100;
                     for (rank, source) in need.best(score, &passes).into_iter().enumerate() {
                         if passed.get(&source).is_none_or(|most| part > most.score) {
                             passed.insert(source, Passed { score: part, by });
@@ -125,7 +130,7 @@ impl Needs {
                                 next.push((part, source));
                             }
                         }
-                        part *= NEXT;
+                        part = part * NEXT / 100;
                     }
                 }
             }
@@ -135,20 +140,22 @@ impl Needs {
     }
 
     /// The best hits when each has gained for the inputs that others can fill, best first, ties by position.
-    fn fed(&self, own: &BTreeMap<usize, f32>) -> Vec<(f32, usize)> {
+    fn fed(&self, own: &Scores) -> Vec<(Score, usize)> {
         let best = |need: &Need| {
             let scores = need.sources.iter().filter_map(|(_, source)| own.get(&(*source as usize)));
-            scores.copied().fold(0.0, f32::max)
+            scores.copied().max().unwrap_or(0)
         };
-        let gain = |position: usize| 1.0 + FED * self.of(position).iter().map(best).sum::<f32>();
-        let mut fed: Vec<(f32, usize)> =
-            own.iter().map(|(position, score)| (score * gain(*position), *position)).collect();
+        let gain = |position: usize| FED * self.of(position).iter().map(best).sum::<Score>() / 100;
+        let gained =
+            |(position, score): (&usize, &Score)| (score + score * gain(*position) / BEST_OF_ALL, *position);
+        let mut fed: Vec<(Score, usize)> = own.iter().map(gained).collect();
         best_first(&mut fed);
         fed.truncate(NEEDY);
-        let [top, gained] =
-            [own.values().copied().fold(0.0, f32::max), fed.first().map_or(0.0, |best| best.0)];
-        let scale = if gained > top { BELOW_BEST * top / gained } else { 1.0 };
-        fed.iter_mut().for_each(|(score, _)| *score *= scale);
+        let top = own.values().copied().max().unwrap_or(0);
+        let gained = fed.first().map_or(0, |(score, _)| *score);
+        if gained > top {
+            fed.iter_mut().for_each(|(score, _)| *score = *score * BELOW_BEST * top / (gained * 100));
+        }
         fed
     }
 
@@ -159,11 +166,11 @@ impl Needs {
 
 impl Need {
     /// The sources that fit best, best first, ties by position.
-    fn best(&self, own: impl Fn(usize) -> f32, passes: impl Fn(usize) -> bool) -> Vec<usize> {
+    fn best(&self, own: impl Fn(usize) -> Score, passes: impl Fn(usize) -> bool) -> Vec<usize> {
         let shown = self.sources.iter().map(|(fit, source)| (*fit, *source as usize));
-        let mut fit: Vec<(f32, usize)> = shown
+        let mut fit: Vec<(Score, usize)> = shown
             .filter(|(_, source)| passes(*source))
-            .map(|(fit, source)| (fit + OWN * own(source), source))
+            .map(|(fit, source)| (fit + OWN * FIT * own(source) / BEST_OF_ALL, source))
             .collect();
         best_first(&mut fit);
         fit.into_iter().take(ALTERNATIVES).map(|(_, source)| source).collect()
@@ -171,8 +178,9 @@ impl Need {
 }
 
 /// How readily an entry tells what it tells: best is one that asks for no identifier and tells this only.
-fn ease(entry: &ApiEntry) -> f32 {
-    TELLS_ONLY_THIS / entry.outputs.len().max(1) as f32 - ASKS * asked(entry).min(MOST_ASKED) as f32
+fn ease(entry: &ApiEntry) -> Score {
+    FIT * (TELLS_ONLY_THIS / entry.outputs.len().max(1) as Score
+        - ASKS * asked(entry).min(MOST_ASKED) as Score)
 }
 
 fn tells_one_thing(entry: &ApiEntry) -> bool {
@@ -199,8 +207,8 @@ fn sources(entries: &[ApiEntry]) -> Sources<'_> {
         }
         found.dedup();
         if found.len() > MAX_SOURCES {
-            let ease = |position: &u32| entries.get(*position as usize).map_or(0.0, ease);
-            found.sort_by(|left, right| ease(right).total_cmp(&ease(left)).then(left.cmp(right)));
+            let ease = |position: &u32| entries.get(*position as usize).map_or(0, ease);
+            found.sort_by_key(|position| (Reverse(ease(position)), *position));
             found.truncate(MAX_SOURCES);
         }
     }

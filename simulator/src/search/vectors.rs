@@ -1,5 +1,7 @@
 //! Vectors side by side, in 16-bit integers: what is near a query, found by looking at all of them.
 
+use std::cmp::Reverse;
+
 /// What one is in the integers of a row: products of two rows of length one fit 32 bits.
 const ONE: f32 = 16_384.0;
 
@@ -16,10 +18,26 @@ impl Vectors {
         Self { width: width.max(1), values: values.iter().map(|value| rounded(*value)).collect() }
     }
 
-    /// The dot product of each row with a vector, in 2^-28ths. Integers only.
-    pub(crate) fn products(&self, vector: &[f32]) -> Vec<i32> {
+    /// The rows whose product with a vector is greater than `least`, nearest first, ties by position: products in
+    /// 2^-28ths, and the positions of rows. Integers only.
+    pub(crate) fn nearest(
+        &self,
+        vector: &[f32],
+        least: i32,
+        limit: usize,
+        passes: impl Fn(usize) -> bool,
+    ) -> Vec<(i32, usize)> {
         let vector: Vec<i16> = vector.iter().map(|value| rounded(*value)).collect();
-        self.values.chunks_exact(self.width).map(|row| dot(row, &vector)).collect()
+        let products = self.values.chunks_exact(self.width).map(|row| dot(row, &vector)).zip(0..);
+        let mut near: Vec<(i32, usize)> =
+            products.filter(|(product, position)| *product > least && passes(*position)).collect();
+        let order = |(product, position): &(i32, usize)| (Reverse(*product), *position);
+        if near.len() > limit {
+            near.select_nth_unstable_by_key(limit, order);
+            near.truncate(limit);
+        }
+        near.sort_unstable_by_key(order);
+        near
     }
 
     /// The dot product of two rows, in 2^-28ths.

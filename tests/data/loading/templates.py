@@ -1,6 +1,6 @@
 """Renders dialogues with the chat templates of several model families and reads the calls back.
 
-Usage: templates.py EXPORT [EXPORT ...], each written by `diorama export --format trl --arguments string`. Prints, by family, how many
+Usage: templates.py EXPORT [EXPORT ...], each written by `diorama dataset export --format trl --arguments string`. Prints, by family, how many
 dialogues were rendered, how many calls were read back, and how many dialogues the family has no way to write.
 
 Each call must come back with its name and its arguments and no others, and what is rendered of the first messages must be the

@@ -178,11 +178,11 @@ fn dialogues_over_a_document_write_and_replay() {
             "1",
         ]);
         assert_eq!(ran.code, 0, "{}", ran.err);
-        let ran = diorama(["verify", out, "--json"]);
+        let ran = diorama(["dataset", "verify", out, "--json"]);
         let verified: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!((ran.code, &verified["failed"]), (0, &json!(0)), "{} {}", ran.out, ran.err);
         let rows = folder.path().join("rows.jsonl");
-        let ran = diorama(["export", out, "--format", "jsonl", "--out", rows.to_str().unwrap()]);
+        let ran = diorama(["dataset", "export", out, "--format", "jsonl", "--out", rows.to_str().unwrap()]);
         assert_eq!(ran.code, 0, "{}", ran.err);
         let text = std::fs::read_to_string(rows).unwrap();
         let changed = text

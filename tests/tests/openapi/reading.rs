@@ -111,11 +111,11 @@ fn what_is_imported_has_nothing_to_mend_and_is_the_same_each_time() {
     }
 }
 
-/// Runs `world import-openapi` on a text in a folder with other files.
+/// Runs `world import` on a text in a folder with other files.
 fn import_text(folder: &Path, name: &str, text: &[u8], more: &[&str]) -> Ran {
     let (file, out) = (folder.join(name), folder.join("out.yaml"));
     std::fs::write(&file, text).unwrap();
-    let line = ["world", "import-openapi"].into_iter().map(std::ffi::OsString::from);
+    let line = ["world", "import"].into_iter().map(std::ffi::OsString::from);
     let rest = [file.as_os_str(), "--out".as_ref(), out.as_os_str()].map(std::ffi::OsString::from);
     diorama(line.chain(rest).chain(more.iter().map(std::ffi::OsString::from)))
 }

@@ -51,7 +51,8 @@ fn rows_of(document: &Value) -> Vec<Value> {
     let ran = diorama(["generate", "--out", out, "--openapi", file, "--dialogues", "150", "--seed", "3"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let rows = folder.path().join("rows.jsonl");
-    let ran = diorama(["export", out, "--format", "jsonl", "--out", rows.to_str().expect("a path")]);
+    let ran =
+        diorama(["dataset", "export", out, "--format", "jsonl", "--out", rows.to_str().expect("a path")]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let text = std::fs::read_to_string(rows).expect("rows");
     text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()

@@ -125,7 +125,7 @@ fn the_world_of_roles_has_nothing_to_mend() {
     let (file, out) = (folder.path().join("social.json"), folder.path().join("world.yaml"));
     std::fs::write(&file, document().to_string()).expect("it is written");
     let (file, out) = (file.to_str().expect("a path"), out.to_str().expect("a path"));
-    let ran = diorama(["world", "import-openapi", file, "--out", out]);
+    let ran = diorama(["world", "import", file, "--out", out]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let ran = diorama(["world", "check", out]);
     assert!(

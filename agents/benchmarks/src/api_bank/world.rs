@@ -7,7 +7,7 @@ use diorama_seeds::doc::{RecordsDoc, WorldDoc};
 use diorama_seeds::task::Call;
 use diorama_seeds::world::{compile, read};
 use diorama_simulator::engine::Base;
-use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
+use diorama_simulator::engine::tools::TOOL_SEARCHER;
 use diorama_simulator::session::{LogEntry, Session, SessionOptions};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
@@ -90,9 +90,7 @@ impl BankWorld {
     /// A session on databases initialised anew.
     #[must_use]
     pub fn session(&self) -> Session {
-        // The benchmark's own search is by meaning.
-        let search = Some(SearchVersion::V2);
-        Session::new(Arc::clone(&self.base), SessionOptions { seed: 0, search, ..SessionOptions::default() })
+        Session::new(Arc::clone(&self.base), SessionOptions::default())
     }
 
     /// Returns true where an API's answers are recordings of a service outside of the system.

@@ -12,8 +12,8 @@ use diorama_output::row::Dialogue;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::GoldCall;
 use diorama_simulator::embed::{Embedder, embedded};
-use diorama_simulator::engine::tools::TOOL_SEARCHER;
-use diorama_simulator::search::{ApiIndex, ApiQuery, SearchBy, SearchError, entries};
+use diorama_simulator::engine::tools::{SearchVersion, TOOL_SEARCHER};
+use diorama_simulator::search::{ApiIndex, ApiQuery, SearchBy, SearchError, ToolFinder, entries};
 use serde_json::{Map, Value as Json, json};
 
 use crate::cli::embedder::EmbedderArguments;
@@ -46,6 +46,9 @@ pub struct SearchCommand {
     pub inputs: Inputs,
 }
 
+/// Hits that a search is asked for.
+const MOST_HITS: usize = CUTS[CUTS.len() - 1];
+
 /// A way of searching and what it got.
 struct Method {
     name: String,
@@ -58,6 +61,7 @@ impl SearchCommand {
         let material = self.material(streams)?;
         let own: Arc<dyn Embedder> = embedded().map_err(SearchError::from)?;
         let mut methods = run(&material, own, "", &SearchBy::ALL)?;
+        methods.push(session(&material)?);
         if let Some(full) = self.embedder.full()? {
             let ways = [SearchBy::Meaning, SearchBy::Fused, SearchBy::FusedAndNeeds];
             methods.extend(run(&material, full, "model ", &ways)?);
@@ -90,7 +94,7 @@ fn request(row: Dialogue) -> Result<Request, CliError> {
         CliError::Empty(format!("row {}: {error}; expected the reference calls of a row", row.id))
     })?;
     let apis = calls.into_iter().map(|call| call.api).filter(|api| api != TOOL_SEARCHER).collect();
-    Ok(Request { query: row.query, apis, domain: row.domain })
+    Ok(Request { query: row.query, apis, domain: row.domains.join(", ") })
 }
 
 fn run(
@@ -105,6 +109,14 @@ fn run(
         method(material, format!("{prefix}{}", by.name()), |text| index.positions(ApiQuery { text, ..query }))
     };
     ways.iter().map(method).collect()
+}
+
+/// What `ToolSearcher` finds, had one world all APIs of the pool.
+fn session(material: &Material) -> Result<Method, CliError> {
+    let finder = ToolFinder::new(material.pool.clone())?;
+    let found =
+        |text: &str| finder.found(text, MOST_HITS).into_iter().map(|(position, _)| position).collect();
+    method(material, SearchVersion::default().name().to_owned(), |text| Ok(found(text)))
 }
 
 fn method(

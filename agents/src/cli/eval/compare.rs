@@ -1,7 +1,8 @@
-//! `diorama eval --compare RUN RUN`: two stored runs beside each other.
+//! `diorama eval compare RUN RUN`: two stored runs beside each other.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -23,12 +24,24 @@ struct Compared {
     note: Option<&'static str>,
 }
 
-/// Compares two runs; each is a folder that `--out` wrote.
-pub(super) fn compare(
-    folders: &[PathBuf],
-    html: Option<&Path>,
-    streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
+/// Compare two runs that `eval --out` kept; nothing is run.
+#[derive(Debug, Args)]
+pub(super) struct Compare {
+    /// The folders of the runs.
+    #[arg(value_names = ["RUN", "RUN"], num_args = 2, required = true)]
+    runs: Vec<PathBuf>,
+    /// Write the comparison as one HTML file, plots and all.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+impl Compare {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        compare(&self.runs, self.html.as_deref(), streams)
+    }
+}
+
+fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
     let shown = runs
         .iter()

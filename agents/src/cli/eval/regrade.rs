@@ -1,10 +1,11 @@
-//! `diorama eval --regrade`: a stored run under the grader of today.
+//! `diorama eval regrade`: a stored run under the grader of today.
 
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use diorama_output::row::Dialogue;
 use serde::Serialize;
 
@@ -36,8 +37,24 @@ struct Changed {
     errors: Vec<String>,
 }
 
-/// Grades the episodes of a file again.
-pub(super) fn regrade(
+/// Grade kept episodes again and list the verdicts that changed; no agent runs and no model is asked.
+#[derive(Debug, Args)]
+pub(super) struct Regrade {
+    /// The episodes: `episodes.jsonl` of a run that `--out` kept.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Folder of the dataset that holds the tasks.
+    #[arg(long, value_name = "DIR")]
+    tasks: PathBuf,
+}
+
+impl Regrade {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        regrade(&self.file, &self.tasks, &super::rows(&self.tasks, None, usize::MAX)?, streams)
+    }
+}
+
+fn regrade(
     file: &Path,
     tasks: &Path,
     rows: &[Dialogue],

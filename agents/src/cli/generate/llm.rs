@@ -52,7 +52,7 @@ pub struct LlmArgs {
     /// How the caller agent calls: by the server's function calling, or by actions in the text.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = CallerProtocol::Tools)]
     pub caller_protocol: CallerProtocol,
-    /// Have the lines of the offline conversations reworded, instead of written anew from the calls.
+    /// Have the lines of the conversations reworded, instead of written anew from the calls.
     #[arg(long, value_enum, value_name = "WHOSE", num_args = 0..=1, require_equals = true, default_missing_value = "both")]
     pub rewrite: Option<Rewrite>,
     /// Attempts at a row, each with another plan.
@@ -85,8 +85,8 @@ pub enum Caller {
     Llm,
     /// The planned calls, worded by the model.
     Gold,
-    /// The planned calls in the offline words.
-    Offline,
+    /// The planned calls in the words of the scenario.
+    Scenario,
 }
 
 /// Who writes the assistant's side where the caller agent fails.
@@ -94,8 +94,8 @@ pub enum Caller {
 pub enum Fallback {
     /// The planned calls, worded by the model.
     Gold,
-    /// The planned calls in the offline words.
-    Offline,
+    /// The planned calls in the words of the scenario.
+    Scenario,
     /// Nobody: the attempt is dropped.
     None,
 }
@@ -148,16 +148,16 @@ impl LlmArgs {
             return Err(usage("--attempts: expected from 1 to 1000"));
         }
         let (user, assistant) = match (self.rewrite, self.caller) {
-            (Some(Rewrite::User), _) => (UserWords::Rewritten, AssistantWords::Offline),
-            (Some(Rewrite::Assistant), _) => (UserWords::Offline, AssistantWords::Rewritten),
+            (Some(Rewrite::User), _) => (UserWords::Rewritten, AssistantWords::Scenario),
+            (Some(Rewrite::Assistant), _) => (UserWords::Scenario, AssistantWords::Rewritten),
             (Some(Rewrite::Both), _) => (UserWords::Rewritten, AssistantWords::Rewritten),
             (None, Caller::Llm) => (UserWords::Query, AssistantWords::Caller),
             (None, Caller::Gold) => (UserWords::Query, AssistantWords::Gold),
-            (None, Caller::Offline) => (UserWords::Query, AssistantWords::Offline),
+            (None, Caller::Scenario) => (UserWords::Query, AssistantWords::Scenario),
         };
         let fallback = match self.fallback {
             Fallback::Gold => Some(AssistantWords::Gold),
-            Fallback::Offline => Some(AssistantWords::Offline),
+            Fallback::Scenario => Some(AssistantWords::Scenario),
             Fallback::None => None,
         };
         Ok(Settings {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use super::asking::{Asker, Complaints, Step, Stop, read_json};
 use super::mend::{Sound, failed};
 use super::whole::said;
-use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::inspect::inspect;
 use crate::synthesis::pipeline::PipelineError;
 use crate::synthesis::scenario::Shares;
@@ -209,7 +209,7 @@ fn wrong(doc: &WorldDoc, scenario: &ScenarioDoc) -> Result<Vec<String>, Pipeline
     };
     let mut lost: Vec<String> = Vec::new();
     for seed in 0..TRIES {
-        let world = OfflineApis::default().build(&family, seed)?;
+        let world = ScenarioApis.build(&family, seed)?;
         match rehearse(&world, scenario, Ability::Call, seed) {
             Ok(_) => return Ok(Vec::new()),
             Err(error) => {

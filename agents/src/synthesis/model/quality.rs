@@ -137,7 +137,7 @@ impl Quality {
             self.count_votes(line);
         }
         if line.stage == "row" {
-            let author = |role: &str| line.made["authors"][role].as_str().unwrap_or("offline").to_owned();
+            let author = |role: &str| line.made["authors"][role].as_str().unwrap_or("scenarios").to_owned();
             *self
                 .authors
                 .entry(format!("user: {}; assistant: {}", author("user"), author("assistant")))

@@ -218,7 +218,7 @@ impl Work {
         } else {
             let proven = match settings.user {
                 UserWords::Query => self.asked(&plan, persona).await?,
-                UserWords::Rewritten | UserWords::Offline => self.offline(&plan),
+                UserWords::Rewritten | UserWords::Scenario => self.offline(&plan),
             };
             self.answered(&plan, proven).await?
         };
@@ -287,7 +287,7 @@ impl Work {
 
     /// The offline conversation as it is.
     fn offline(&self, plan: &Plan) -> Proven {
-        let authors = BTreeMap::from([("user".to_owned(), "offline".to_owned())]);
+        let authors = BTreeMap::from([("user".to_owned(), "scenarios".to_owned())]);
         Proven { grounded: plan.grounded.clone(), report: plan.report.clone(), authors }
     }
 
@@ -368,7 +368,7 @@ impl Work {
         let (author, (grounded, report)) = match (called, way) {
             (Some(passed), _) => (caller::STAGE, passed),
             (None, AssistantWords::Gold) => ("planned calls, worded", self.worded(&proven.grounded).await?),
-            (None, _) => ("offline", (proven.grounded, proven.report)),
+            (None, _) => ("scenarios", (proven.grounded, proven.report)),
         };
         let mut authors = proven.authors;
         authors.insert("assistant".to_owned(), author.to_owned());
@@ -474,8 +474,9 @@ impl Work {
             let kept = reworded.iter().filter(|line| wanted(&line.spot)).count();
             format!("rewritten, {kept} of {} lines", spots.iter().filter(|spot| wanted(spot)).count())
         };
-        let by =
-            |asked: bool, wanted: fn(&Spot) -> bool| if asked { count(wanted) } else { "offline".to_owned() };
+        let by = |asked: bool, wanted: fn(&Spot) -> bool| {
+            if asked { count(wanted) } else { "scenarios".to_owned() }
+        };
         let authors = BTreeMap::from([
             ("user".to_owned(), by(user, |spot| matches!(spot, Spot::User(_)))),
             ("assistant".to_owned(), by(assistant, |spot| matches!(spot, Spot::Assistant(_)))),

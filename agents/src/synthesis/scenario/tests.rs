@@ -4,15 +4,14 @@ use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
 use diorama_proof::{Candidate, GateReport};
 use diorama_seeds::world;
-use diorama_simulator::engine::tools::SearchVersion;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::synthesis::caller::OfflineCaller;
-use crate::synthesis::domain::{ApiAgent, OfflineApis, OfflineDomain};
+use crate::synthesis::caller::ScenarioCaller;
+use crate::synthesis::domain::{ApiAgent, ScenarioApis, ScenarioDomain};
 use crate::synthesis::pipeline::{Agents, Author};
-use crate::synthesis::query::{OfflineQuery, Shape, Wish};
+use crate::synthesis::query::{ScenarioQuery, Shape, Wish};
 use crate::synthesis::recipe::{Ingredients, Recipe};
 use crate::synthesis::row::{About, called, row};
 use crate::synthesis::tester::{SixGates, TesterAgent};
@@ -29,7 +28,7 @@ fn document(scenarios: &str) -> WorldDoc {
 
 fn harbour(seed: u64) -> UnitWorld {
     let family = Family::new(&document(SCENARIOS), 99, &Shares::new(), &Ability::ALL).unwrap();
-    OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap()
+    ScenarioApis.build(&family, seed).unwrap()
 }
 
 fn scenario<'a>(world: &'a UnitWorld, name: &str) -> &'a Scenario {
@@ -183,17 +182,16 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
         worlds: Vec::new(),
         domains_per_world: 3,
         dialogues: 1,
-        search: SearchVersion::V2,
         shares: Shares::new(),
         model: None,
     });
     let family = recipe.unwrap().train[0].clone();
-    let world = OfflineApis { search: SearchVersion::V2 }.build(&family, 1).unwrap();
+    let world = ScenarioApis.build(&family, 1).unwrap();
     let model = world.base.world();
     let agents = Agents {
-        domain: Box::new(OfflineDomain { apis: OfflineApis::default() }),
-        query: Box::new(OfflineQuery),
-        caller: Box::new(OfflineCaller),
+        domain: Box::new(ScenarioDomain { apis: ScenarioApis }),
+        query: Box::new(ScenarioQuery),
+        caller: Box::new(ScenarioCaller),
         tester: Box::new(SixGates),
     };
     let mut without_calls = BTreeSet::new();
@@ -231,7 +229,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
 
 fn provenance() -> Provenance {
     serde_json::from_value(serde_json::json!({
-        "backend": "offline", "model": null, "prompt_hash": null, "seed": 1, "slot": 0, "attempt": 0, "version": "generate/2",
+        "backend": "scenarios", "model": null, "prompt_hash": null, "seed": 1, "slot": 0, "attempt": 0, "version": "generate/2",
     }))
     .unwrap()
 }
@@ -244,9 +242,7 @@ fn the_catalogs_scenarios_become_rows() {
         let name = &doc.name;
         let family = Family::new(&doc, 99, &Shares::new(), &Ability::ALL).unwrap();
         assert!(family.repertoire.scenarios().len() >= 25, "{name}");
-        let worlds: Vec<UnitWorld> = (0..4)
-            .map(|seed| OfflineApis { search: SearchVersion::V2 }.build(&family, seed).unwrap())
-            .collect();
+        let worlds: Vec<UnitWorld> = (0..4).map(|seed| ScenarioApis.build(&family, seed).unwrap()).collect();
         for scenario in family.repertoire.scenarios() {
             let passes = |(seed, world): (usize, &UnitWorld)| {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);

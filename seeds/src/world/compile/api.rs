@@ -136,6 +136,7 @@ fn api(
         method,
         path: nfc(&doc.path),
         description: nfc(&doc.description),
+        search: doc.phrases.search.iter().map(|phrase| nfc(phrase)).collect(),
         parameters,
         token,
         errors: Vec::new(),

@@ -5,258 +5,83 @@
 //! The part of the name that is matched scores once more, in proportion, so that of two APIs that both match the
 //! one that is about less else wins. Rarity is `1 + log2(n / df)`, in 256ths.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use diorama_seeds::english::distance;
 use diorama_seeds::model::{Api, ApiId, World};
 
 use super::Hit;
+use crate::search::words::{log2, wanted, words};
 
-const NAME: u32 = 8;
-const DESCRIPTION: u32 = 3;
-const PARAMETER: u32 = 2;
-const DOMAIN: u32 = 2;
+/// Name, description, parameters, domain.
+const WEIGHTS: [u32; 4] = [8, 3, 2, 2];
 const NAME_SHARE: u32 = 4;
 
-/// Different keywords that count, at most; the first ones.
-const MAX_KEYWORDS: usize = 64;
-
-/// The words of all APIs, and where each of them stands.
+/// The words of all APIs and how rare they are.
 #[derive(Debug)]
 pub(super) struct Pool {
-    words: HashMap<String, Postings>,
-    /// How many words each API's name has.
-    name_lengths: Vec<u32>,
-}
-
-/// The APIs that a word is among the words of.
-#[derive(Debug, Default)]
-struct Postings {
-    rarity: u32,
-    places: Vec<Place>,
+    entries: Vec<Entry>,
+    rarity: HashMap<String, u32>,
 }
 
 #[derive(Debug)]
-struct Place {
-    api: usize,
-    weight: u32,
-    in_name: bool,
-}
-
-#[derive(Debug, Default)]
 struct Entry {
     weights: BTreeMap<String, u32>,
     name: BTreeSet<String>,
 }
 
-/// What the keywords seen so far add up to for one API.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    score: u32,
-    in_name: u32,
-    matched: u32,
-}
-
 impl Pool {
     pub(super) fn new(world: &World) -> Self {
-        let mut words: HashMap<String, Postings> = HashMap::new();
-        let mut name_lengths = Vec::with_capacity(world.apis.len());
-        for (api, entry) in world.apis.iter().map(|api| entry(api, world)).enumerate() {
-            name_lengths.push(entry.name.len() as u32);
-            for (word, weight) in entry.weights {
-                let in_name = entry.name.contains(&word);
-                words.entry(word).or_default().places.push(Place { api, weight, in_name });
-            }
+        let entries: Vec<Entry> = world.apis.iter().map(|api| Entry::new(api, world)).collect();
+        let mut uses: HashMap<String, u32> = HashMap::new();
+        for word in entries.iter().flat_map(|entry| entry.weights.keys()) {
+            *uses.entry(word.clone()).or_default() += 1;
         }
-        let all = log2(name_lengths.len() as u64);
-        for postings in words.values_mut() {
-            postings.rarity = 256 + all - log2(postings.places.len() as u64);
-        }
-        Self { words, name_lengths }
+        let all = 256 + log2(entries.len() as u64);
+        uses.values_mut().for_each(|uses| *uses = all - log2(u64::from(*uses)));
+        Self { entries, rarity: uses }
     }
 
     /// All APIs that fit, best first, ties by name.
     pub(super) fn ranked(&self, world: &World, keywords: &str) -> Vec<Hit> {
-        let mut wanted: Vec<String> = Vec::new();
-        for token in tokens(keywords) {
-            if !wanted.contains(&token) {
-                wanted.push(token);
-            }
-            if wanted.len() == MAX_KEYWORDS {
-                break;
-            }
-        }
-        let mut tallies = vec![Tally::default(); self.name_lengths.len()];
-        for postings in wanted.iter().filter_map(|word| self.words.get(word)) {
-            for place in &postings.places {
-                let tally = &mut tallies[place.api];
-                tally.score += postings.rarity * place.weight;
-                if place.in_name {
-                    tally.in_name += postings.rarity;
-                    tally.matched += 1;
-                }
-            }
-        }
-        let scored =
-            tallies.iter().zip(&self.name_lengths).enumerate().map(|(position, (tally, length))| Hit {
-                api: ApiId(position as u16),
-                score: tally.score + NAME_SHARE * tally.in_name * tally.matched / (*length).max(1),
-            });
+        let wanted = wanted(keywords);
+        let known: Vec<(&String, u32)> =
+            wanted.iter().filter_map(|word| Some((word, *self.rarity.get(word)?))).collect();
+        let scored = self
+            .entries
+            .iter()
+            .zip(0..)
+            .map(|(entry, api)| Hit { api: ApiId(api), score: entry.score(&known) });
         let mut hits: Vec<Hit> = scored.filter(|hit| hit.score > 0).collect();
-        hits.sort_by(|left, right| {
-            let by_name = || world.api(left.api).name.cmp(&world.api(right.api).name);
-            right.score.cmp(&left.score).then_with(by_name)
-        });
+        hits.sort_by_key(|hit| (Reverse(hit.score), &world.api(hit.api).name));
         hits
     }
 }
 
-fn entry(api: &Api, world: &World) -> Entry {
-    let mut entry = Entry { name: tokens(&api.name).collect(), weights: BTreeMap::new() };
-    let mut add = |text: &str, weight| {
-        for token in tokens(text).collect::<BTreeSet<_>>() {
-            *entry.weights.entry(token).or_insert(0) += weight;
+impl Entry {
+    fn new(api: &Api, world: &World) -> Self {
+        let names: Vec<&str> = api.parameters.iter().map(|parameter| &*parameter.name).collect();
+        let title = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.title);
+        let mut weights = BTreeMap::new();
+        let texts = [&*api.name, &api.description, &names.join(" "), title];
+        for (text, weight) in texts.into_iter().zip(WEIGHTS) {
+            for word in words(text).collect::<BTreeSet<_>>() {
+                *weights.entry(word).or_insert(0) += weight;
+            }
         }
-    };
-    add(&api.name, NAME);
-    add(&api.description, DESCRIPTION);
-    let names: Vec<&str> = api.parameters.iter().map(|parameter| &*parameter.name).collect();
-    add(&names.join(" "), PARAMETER);
-    if let Some(domain) = world.domains.get(api.domain.index()) {
-        add(&domain.title, DOMAIN);
+        Self { weights, name: words(&api.name).collect() }
     }
-    entry
-}
 
-/// The words of a text: split where it is neither letter nor digit and inside camel case, lower case, plurals
-/// made singular, words without meaning left out.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = String> {
-    split(text).map(|word| stem(&word.to_lowercase())).filter(|word| !STOP_WORDS.contains(&word.as_str()))
-}
-
-/// The words of a text as they are written.
-pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|character: char| !character.is_alphanumeric()).flat_map(split_camel_case);
-    words.filter(|word| !word.is_empty())
-}
-
-const STOP_WORDS: [&str; 30] = [
-    "", "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "i", "in", "is", "it", "me", "my",
-    "of", "on", "or", "s", "that", "the", "this", "to", "want", "with", "you", "your", "please",
-];
-
-fn split_camel_case(word: &str) -> Vec<&str> {
-    let characters: Vec<(usize, char)> = word.char_indices().collect();
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (position, pair) in characters.windows(2).enumerate() {
-        let ((_, left), (at, right)) = (pair[0], pair[1]);
-        let next_is_lower = characters.get(position + 2).is_some_and(|(_, next)| next.is_lowercase());
-        let boundary = (left.is_lowercase() && right.is_uppercase())
-            || (left.is_uppercase() && right.is_uppercase() && next_is_lower)
-            || (left.is_numeric() != right.is_numeric());
-        if boundary {
-            parts.extend(word.get(start..at));
-            start = at;
+    /// What keywords, each with its rarity, score.
+    fn score(&self, keywords: &[(&String, u32)]) -> u32 {
+        let (mut score, mut in_name, mut matched) = (0, 0, 0);
+        for (word, rarity) in keywords {
+            score += rarity * self.weights.get(*word).copied().unwrap_or(0);
+            if self.name.contains(*word) {
+                in_name += rarity;
+                matched += 1;
+            }
         }
-    }
-    parts.extend(word.get(start..));
-    parts
-}
-
-/// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay, and
-/// `movie` meets `movies` at `movy`.
-fn stem(word: &str) -> String {
-    let long_enough = word.chars().count() > 3;
-    if !long_enough {
-        return word.to_owned();
-    }
-    if let Some(stem) = word.strip_suffix("ies").or_else(|| word.strip_suffix("ie")) {
-        return format!("{stem}y");
-    }
-    for ending in ["sses", "xes", "ches", "shes", "zes"] {
-        if word.ends_with(ending) {
-            return word.strip_suffix("es").unwrap_or(word).to_owned();
-        }
-    }
-    if ["ss", "us", "is"].iter().any(|ending| word.ends_with(ending)) {
-        return word.to_owned();
-    }
-    word.strip_suffix('s').unwrap_or(word).to_owned()
-}
-
-/// The binary logarithm in 256ths, rounded down; of 0 it is 0. Integers only, so that it is the same everywhere.
-fn log2(n: u64) -> u32 {
-    let Some(whole) = n.checked_ilog2() else { return 0 };
-    // The mantissa as a fixed-point number from 1 (2^32) to 2; squaring it doubles its logarithm.
-    let mut mantissa = if whole <= 32 { n << (32 - whole) } else { n >> (whole - 32) };
-    let mut fraction = 0;
-    for _ in 0..8 {
-        let square = (u128::from(mantissa) * u128::from(mantissa)) >> 32;
-        fraction <<= 1;
-        if square >= 1 << 33 {
-            fraction |= 1;
-            mantissa = (square >> 1) as u64;
-        } else {
-            mantissa = square as u64;
-        }
-    }
-    whole * 256 + fraction
-}
-
-/// The names nearest to a wrong one: fewest edits first, and only those that are near at all or share a word.
-pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let name: String = name.chars().take(64).collect();
-    let wanted: BTreeSet<String> = tokens(&name).collect();
-    let letters = name.to_lowercase().chars().count();
-    let mut near: Vec<(usize, &str)> = known
-        .filter_map(|known| {
-            let edits = distance(&name, known);
-            let shared = tokens(known).filter(|token| wanted.contains(token)).count();
-            let longest = letters.max(known.chars().count());
-            // A shared word is worth four edits.
-            (edits * 3 <= longest || shared > 0).then(|| ((edits + 64).saturating_sub(shared * 4), known))
-        })
-        .collect();
-    near.sort_unstable();
-    near.truncate(3);
-    near.into_iter().map(|(_, name)| name).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_split_lowered_and_made_singular() {
-        let check = |text: &str, expect: &str| assert_eq!(tokens(text).collect::<Vec<_>>().join(" "), expect);
-        check("PersonName2ID", "person name 2 id");
-        check("listTMDBMovies", "list tmdb movy");
-        check(
-            "The cities, boxes & buses of my glass",
-            "city boxe buse glass".replace("boxe", "box").as_str(),
-        );
-        check("Größe/ÄNDERN_jetzt", "größe ändern jetzt");
-        check("", "");
-    }
-
-    #[test]
-    fn logarithms_are_within_a_256th() {
-        for n in [1_u64, 2, 3, 5, 10, 64, 100, 1_000, 65_535, 1 << 40, u64::MAX] {
-            let exact = (n as f64).log2() * 256.0;
-            assert!((f64::from(log2(n)) - exact).abs() <= 1.0, "{n}: {} {exact}", log2(n));
-        }
-        assert_eq!(log2(0), 0);
-    }
-
-    #[test]
-    fn the_nearest_names_come_first() {
-        let known = ["BookAppointment", "CancelAppointment", "ListDentists", "GetDentist"];
-        let check = |name: &str, expect: &[&str]| assert_eq!(nearest(name, known.into_iter()), expect);
-        check("BookApointment", &["BookAppointment"]);
-        check("appointment_booking", &["BookAppointment", "CancelAppointment"]);
-        check("dentists", &["GetDentist", "ListDentists"]);
-        check("Weather", &[]);
-        check(&"x".repeat(100_000), &[]);
+        score + NAME_SHARE * in_name * matched / (self.name.len() as u32).max(1)
     }
 }

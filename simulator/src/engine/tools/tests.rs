@@ -14,7 +14,7 @@ fn parameters_become_json_schema() {
     });
 }
 
-/// The names found, best first.
+/// The names that words alone find, best first.
 fn check(keywords: &str, expect: &[&str]) {
     let base = shop();
     let found: Vec<&str> = tool_search(&base, SearchVersion::V1, keywords)
@@ -26,7 +26,7 @@ fn check(keywords: &str, expect: &[&str]) {
 }
 
 #[test]
-fn the_search_finds_what_is_asked_for() {
+fn words_find_what_is_asked_for() {
     check("cancel order", &["CancelOrder"]);
     check("PlaceOrder", &["PlaceOrder"]);
     check("wishlist", &["GetWishlist"]);
@@ -52,19 +52,30 @@ fn a_reply_holds_the_schemas_as_they_are() {
 }
 
 #[test]
-fn the_second_version_fuses_words_and_meaning() {
+fn the_search_fuses_words_and_meaning_and_needs() {
     let base = shop();
-    let found = |version, keywords: &str| -> Vec<(&str, u32)> {
+    let found = |version, keywords: &str| -> Vec<&str> {
         let hits = tool_search(&base, version, keywords);
-        hits.iter().map(|hit| (&*base.world().api(hit.api).name, hit.score)).collect()
+        hits.iter().map(|hit| &*base.world().api(hit.api).name).collect()
     };
-    let first = |keywords: &str| found(SearchVersion::V2, keywords).first().map(|(name, _)| *name);
+    let first = |keywords: &str| found(SearchVersion::V3, keywords).first().copied();
     assert_eq!(first("cancel order"), Some("CancelOrder"));
     assert_eq!(first("PlaceOrder"), Some("PlaceOrder"));
-    assert_eq!(found(SearchVersion::V1, "purchase something"), []);
-    assert_eq!(first("purchase something"), Some("GetProduct"));
+    assert_eq!(first("purchase something"), Some("GetProduct"), "by meaning");
+    assert!(found(SearchVersion::V1, "purchase something").is_empty());
+    assert!(found(SearchVersion::V3, "wishlist").contains(&"FindCustomer"), "a wish list is a customer's");
     assert_eq!(first(""), None);
     assert_eq!(first("?!"), None);
+}
+
+/// An API is found by what people call it.
+#[test]
+fn search_phrases_count() {
+    let mut world = shop().world().clone();
+    let api = world.api_named("StockTotal").unwrap();
+    world.apis[api.index()].search = vec!["tally the warehouse".into()];
+    let hits = tool_search(&Base::new(world).unwrap(), SearchVersion::V3, "warehouse");
+    assert_eq!(hits.first().map(|hit| hit.api), Some(api));
 }
 
 /// Rows that were recorded with a version must replay: what it finds never changes, to the last point of a score.
@@ -99,10 +110,11 @@ fn versions_find_what_they_found() {
 }
 
 #[test]
-fn versions_are_chosen_by_base_and_by_session() {
+fn versions_are_chosen_by_session() {
     use crate::session::{Session, SessionOptions};
     let call = crate::engine::tests::call("ToolSearcher {\"keywords\": \"purchase something\"}");
-    let shown = |base: &Arc<Base>, search| {
+    let base = shop();
+    let finds = |search| {
         let options = SessionOptions { search, visible: Some(Vec::new()), ..SessionOptions::default() };
         let mut session = Session::new(base.clone(), options);
         let entry = session.call(&call);
@@ -110,10 +122,7 @@ fn versions_are_chosen_by_base_and_by_session() {
         assert_eq!(tree["tools"].as_array().unwrap().len(), session.visible().count(), "shown is callable");
         session.visible().next().is_some()
     };
-    let first = shop();
-    let second = Base::with_search(first.world().clone(), SearchVersion::V2).unwrap();
-    assert!(!shown(&first, None) && shown(&first, Some(SearchVersion::V2)));
-    assert!(shown(&second, None) && !shown(&second, Some(SearchVersion::V1)));
+    assert!(finds(None) && finds(Some(SearchVersion::V3)) && !finds(Some(SearchVersion::V1)));
     for version in SearchVersion::ALL {
         assert_eq!(SearchVersion::named(version.name()), Some(version));
     }

@@ -3,23 +3,23 @@
 /// What `ToolSearcher` does. A version never changes: rows that were recorded with it replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SearchVersion {
-    /// `toolsearch/1`: words.
-    #[default]
+    /// `toolsearch/1`: words. Only for rows that name it.
     V1,
-    /// `toolsearch/2`: words and meaning, fused by rank.
-    V2,
+    /// `toolsearch/3`: words, meaning and needs, fused by rank.
+    #[default]
+    V3,
 }
 
 impl SearchVersion {
     /// All, oldest first.
-    pub const ALL: [Self; 2] = [Self::V1, Self::V2];
+    pub const ALL: [Self; 2] = [Self::V1, Self::V3];
 
     /// Its name in episodes and manifests.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::V1 => "toolsearch/1",
-            Self::V2 => "toolsearch/2",
+            Self::V3 => "toolsearch/3",
         }
     }
 

@@ -1,9 +1,8 @@
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use diorama_simulator::grade::extract::Clock;
 
 use super::*;
-use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::model::fidelity::{NEAR_REWORDED, beyond};
 use crate::synthesis::scenario::{Shares, takes};
 use crate::synthesis::world::{Family, UnitWorld};
@@ -175,7 +174,7 @@ fn other_wordings_pass_and_other_requests_fail() {
         let mut found = Found::default();
         for name in names_of(half) {
             let family = Family::new(&catalog_world(name), 99, &Shares::new(), &Ability::ALL).unwrap();
-            let world = OfflineApis { search: SearchVersion::V1 }.build(&family, 5).unwrap();
+            let world = ScenarioApis.build(&family, 5).unwrap();
             found.look(&world, &ear);
         }
         let Found { wordings, first, others, others_with_values } = found;

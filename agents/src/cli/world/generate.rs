@@ -1,4 +1,4 @@
-//! `diorama world write`
+//! `diorama world generate`
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use diorama_llm::UsageReport;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-use super::error::CliError;
-use super::eval::ModelArgs;
-use super::{Done, Streams, terminal};
 use crate::catalog;
+use crate::cli::error::CliError;
+use crate::cli::eval::ModelArgs;
+use crate::cli::{Done, Streams, terminal};
 use crate::synthesis::authoring::asking::Stop;
 use crate::synthesis::authoring::domain::Domain;
 use crate::synthesis::authoring::{Authored, Settings, author};
@@ -22,7 +22,7 @@ use crate::synthesis::authoring::{Authored, Settings, author};
 /// Writes one world file for each, which `generate --world DIR` takes like any other, and what came of every step under
 /// DIR/stages. Everything is checked and called before it is written. Exits with 3 when fewer worlds come out than asked for.
 #[derive(Debug, Args)]
-pub struct WriteCommand {
+pub(super) struct GenerateWorlds {
     /// Folder of the worlds; new or empty.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -52,12 +52,12 @@ pub struct WriteCommand {
 /// Length of replies, in tokens, below which a whole document is sure to be cut short.
 const LEAST_WHOLE: u32 = 2_000;
 
-impl WriteCommand {
+impl GenerateWorlds {
     /// Runs the command.
     ///
     /// # Errors
     /// When arguments do not go together, the model cannot be asked, or the folder cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         self.fits()?;
         let connected = self.model.connect()?;
         let settings = Settings {

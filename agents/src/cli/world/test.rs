@@ -1,4 +1,4 @@
-//! `diorama world rehearse`
+//! `diorama world test`
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,13 +8,12 @@ use clap::Args;
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
-use diorama_simulator::engine::tools::SearchVersion;
 use serde::Serialize;
 
-use super::error::CliError;
-use super::inputs::read_world;
-use super::{Done, Streams};
-use crate::synthesis::domain::{ApiAgent, OfflineApis};
+use crate::cli::error::CliError;
+use crate::cli::inputs::read_world;
+use crate::cli::{Done, Streams};
+use crate::synthesis::domain::{ApiAgent, ScenarioApis};
 use crate::synthesis::scenario::Shares;
 use crate::synthesis::scenario::rehearse::{Lost, rehearse};
 use crate::synthesis::world::{Family, UnitWorld};
@@ -23,7 +22,7 @@ use crate::synthesis::world::{Family, UnitWorld};
 ///
 /// Each try is made in a world with other records. Exits with 3 when a scenario never becomes a row.
 #[derive(Debug, Args)]
-pub struct RehearseCommand {
+pub(super) struct Test {
     /// World file (its scenarios stand in it, or beside it in NAME.scenarios.yaml), or a world of the catalog.
     #[arg(value_name = "FILE|NAME")]
     world: PathBuf,
@@ -56,12 +55,12 @@ struct Fared {
     shown: Vec<String>,
 }
 
-impl RehearseCommand {
+impl Test {
     /// Runs the command.
     ///
     /// # Errors
     /// When the world cannot be read or is wrong.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let family =
             Family::new(&read_world(&self.world)?, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)?;
         let wanted =
@@ -80,9 +79,8 @@ impl RehearseCommand {
             .iter()
             .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
             .collect();
-        let apis = OfflineApis { search: SearchVersion::V2 };
         for number in 0..self.tries {
-            let world = apis.build(&family, self.seed.wrapping_add(number))?;
+            let world = ScenarioApis.build(&family, self.seed.wrapping_add(number))?;
             for (position, scenario) in scenarios.iter().enumerate() {
                 let seed = self.seed.wrapping_mul(1_000_003).wrapping_add(number * 10_007 + position as u64);
                 self.try_one(&world, scenario, seed, &mut all[position]);

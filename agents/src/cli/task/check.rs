@@ -1,4 +1,4 @@
-//! `diorama check`
+//! `diorama task check`
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use diorama_simulator::grade::Vocabulary;
 use diorama_simulator::http::check::{NoCandidate, Prover};
 use serde_json::{Value as Json, json};
 
-use super::error::CliError;
-use super::inputs::{Inputs, read_file};
-use super::{Done, Streams};
+use crate::cli::error::CliError;
+use crate::cli::inputs::{Inputs, read_file};
+use crate::cli::{Done, Streams};
 use crate::synthesis::pipeline::PipelineError;
 
 /// Hold candidates against a world: each gate's verdict, with its reason.

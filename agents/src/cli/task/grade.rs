@@ -1,4 +1,4 @@
-//! `diorama grade`
+//! `diorama task grade`
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use diorama_output::folder::Folder;
 
-use super::error::CliError;
-use super::eval::AnswersName;
-use super::{Done, Streams};
+use crate::cli::error::CliError;
+use crate::cli::eval::AnswersName;
+use crate::cli::{Done, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::labelled::{self, Agreement, Label};
 use crate::evaluation::measures::class_name;
@@ -19,30 +19,30 @@ use crate::evaluation::shares::Share;
 /// Each line of the file is an episode: `task` (a row's id), `label` (right or wrong), `kind`, and `calls` and `answer`, or
 /// `stages` with those of each. Its calls are made again in a session of the row's seed, unless `seed` names another.
 #[derive(Debug, Args)]
-pub struct GradeCommand {
+pub(super) struct Grade {
     /// The episodes, one JSON object a line.
     #[arg(value_name = "FILE", required = true)]
-    pub episodes: Vec<PathBuf>,
+    episodes: Vec<PathBuf>,
     /// Folder of the dataset that holds the tasks.
     #[arg(long, value_name = "DIR")]
-    pub tasks: PathBuf,
+    tasks: PathBuf,
     /// Read the messages, or take the reference solution's facts in their stead.
     #[arg(long, value_enum, default_value_t = AnswersName::Prose)]
-    pub answers: AnswersName,
+    answers: AnswersName,
     /// List so many episodes on which grader and label differ.
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub show: usize,
+    show: usize,
     /// Exit with 3 when more than this share of either kind differs.
     #[arg(long, value_name = "SHARE")]
-    pub max_error: Option<f64>,
+    max_error: Option<f64>,
 }
 
-impl GradeCommand {
+impl Grade {
     /// Runs the command.
     ///
     /// # Errors
     /// When a file cannot be read, or names a task that the dataset does not have.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
         for row in Folder::open(&self.tasks)?.rows() {
             let row = row?;

@@ -1,4 +1,4 @@
-//! `diorama stats`
+//! `diorama dataset stats`
 
 use std::path::PathBuf;
 
@@ -7,24 +7,24 @@ use diorama_output::folder::Folder;
 use diorama_output::stats::{ApiFingerprint, Stats, measure};
 use diorama_seeds::world::{self, Report};
 
-use super::error::CliError;
-use super::{Done, Streams};
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams};
 use crate::synthesis::fingerprint::fingerprint;
 
 /// Measure a dataset: counts, diversity, the filter funnel.
 #[derive(Debug, Args)]
-pub struct StatsCommand {
+pub(super) struct StatsArgs {
     /// The dataset's folder.
     #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    folder: PathBuf,
 }
 
-impl StatsCommand {
+impl StatsArgs {
     /// Runs the command.
     ///
     /// # Errors
     /// When the dataset cannot be read.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
         let fingerprints = |id: &str, canonical: &[u8]| -> Result<Vec<ApiFingerprint>, Report> {
             let world = world::compile(&world::read(id, canonical)?)?;

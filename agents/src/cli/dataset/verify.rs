@@ -1,4 +1,4 @@
-//! `diorama verify`
+//! `diorama dataset verify`
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -11,8 +11,8 @@ use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::error::CliError;
-use super::{Done, Streams, terminal};
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::verify::{OF_OLDER_ROWS, replay};
 
@@ -71,7 +71,7 @@ impl Verify {
     /// When the folder has no readable manifest, or the threads cannot be started.
     pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = Folder::open(&self.folder)?;
-        // Every version of the search is kept, so a dataset of any of them can be replayed.
+        // A dataset of an older version of the search is replayed by it.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
         let mut failures = folder.check_versions(&versions(recorded));
         if failures.is_empty() {

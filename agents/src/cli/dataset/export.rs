@@ -1,4 +1,4 @@
-//! `diorama export`
+//! `diorama dataset export`
 
 use std::path::PathBuf;
 
@@ -8,46 +8,46 @@ use diorama_output::folder::Folder;
 use diorama_output::row::Split;
 use serde_json::json;
 
-use super::error::CliError;
-use super::eval::AnswersName;
-use super::{Done, Streams};
+use crate::cli::error::CliError;
+use crate::cli::eval::AnswersName;
+use crate::cli::{Done, Streams};
 
 /// Write a dataset's rows in another format, one JSON object per line.
 ///
 /// Every line has the row's `id`. docs/exports.md lists the fields of each format, where its definition stands, and what it
 /// has no place for.
 #[derive(Debug, Args)]
-pub struct Export {
+pub(super) struct Export {
     /// The dataset's folder.
     #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    folder: PathBuf,
     /// The format.
     #[arg(long, value_enum)]
-    pub format: FormatName,
+    format: FormatName,
     /// Only rows of this split: train or test.
     #[arg(long, value_name = "SPLIT")]
-    pub split: Option<String>,
+    split: Option<String>,
     /// Arguments of calls as an object, or as text that holds one; as the format has them when left out.
     #[arg(long, value_enum)]
-    pub arguments: Option<ArgumentsName>,
+    arguments: Option<ArgumentsName>,
     /// The content of assistant messages that only call; as the format has it when left out.
     #[arg(long, value_enum)]
-    pub content: Option<ContentName>,
+    content: Option<ContentName>,
     /// What rows show whose APIs are found by searching: deferred when left out.
     #[arg(long, value_enum)]
-    pub searched: Option<SearchedName>,
+    searched: Option<SearchedName>,
     /// How stages end: structured for the formats whose rows become rewards (prompt-only, nemo-gym, verl), prose for the
     /// others when left out.
     #[arg(long, value_enum)]
-    pub answers: Option<AnswersName>,
+    answers: Option<AnswersName>,
     /// The file to write; one that is there is replaced when the new one is complete.
     #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
+    out: PathBuf,
 }
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
+pub(super) enum FormatName {
     /// The rows as they are, all columns.
     Jsonl,
     /// OpenAI's format for fine-tuning; arguments as text.
@@ -80,7 +80,7 @@ pub enum FormatName {
 
 /// How arguments are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ArgumentsName {
+pub(super) enum ArgumentsName {
     /// As a JSON object.
     Object,
     /// As text that holds one.
@@ -89,7 +89,7 @@ pub enum ArgumentsName {
 
 /// The content of messages that only call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ContentName {
+pub(super) enum ContentName {
     /// An empty text.
     Empty,
     /// Null.
@@ -100,7 +100,7 @@ pub enum ContentName {
 
 /// What rows with searches show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SearchedName {
+pub(super) enum SearchedName {
     /// The tools that searches show follow those visible at the start; replies name them.
     Deferred,
     /// Every API is called through call_api(name, arguments); replies hold schemas.
@@ -114,7 +114,7 @@ impl Export {
     ///
     /// # Errors
     /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let split = self.split.as_deref().map(str::parse::<Split>).transpose();
         let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
         let options = Options {

@@ -1,25 +1,25 @@
-//! `diorama merge`
+//! `diorama dataset merge`
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::json;
 
-use super::error::CliError;
-use super::{Done, Streams};
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams};
 
 /// Join the folders of shards into one dataset.
 ///
 /// Every shard of the run must be there, made with the same settings. The result has the same bytes as a run without
 /// shards.
 #[derive(Debug, Args)]
-pub struct Merge {
+pub(super) struct Merge {
     /// Folders made by `diorama generate --shard`.
     #[arg(required = true, value_name = "DIR")]
-    pub shards: Vec<PathBuf>,
+    shards: Vec<PathBuf>,
     /// Folder for the dataset; must be new or empty.
     #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    out: PathBuf,
 }
 
 impl Merge {
@@ -27,7 +27,7 @@ impl Merge {
     ///
     /// # Errors
     /// When the shards do not make a whole, or the dataset cannot be written.
-    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let summary = diorama_output::merge::merge(&self.shards, &self.out)?;
         let data = json!({
             "dialogues": summary.counts.dialogues,

@@ -1,0 +1,50 @@
+//! `diorama dataset`
+
+mod export;
+mod merge;
+mod stats;
+pub mod verify;
+mod view;
+
+use clap::{Args, Subcommand};
+
+use super::error::CliError;
+use super::{Done, Streams};
+
+/// Verify, measure, merge, export and view datasets.
+#[derive(Debug, Args)]
+pub struct DatasetCommand {
+    /// The subcommand.
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Replay every row of a dataset from its files alone.
+    Verify(verify::Verify),
+    /// Measure a dataset: counts, diversity, the filter funnel.
+    Stats(stats::StatsArgs),
+    /// Join the folders of shards into one dataset.
+    Merge(merge::Merge),
+    /// Write a dataset's rows in another format.
+    Export(export::Export),
+    /// Print rows as conversations, for reading.
+    View(view::View),
+}
+
+impl DatasetCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read, or the output cannot be written.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        match self.command {
+            Action::Verify(command) => command.run(streams),
+            Action::Stats(command) => command.run(streams),
+            Action::Merge(command) => command.run(streams),
+            Action::Export(command) => command.run(streams),
+            Action::View(command) => command.run(streams),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `diorama dataset view`
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::Args;
+use diorama_output::folder::Folder;
+use diorama_output::row::{Dialogue, Role, Split, ability_name};
+
+use crate::cli::error::CliError;
+use crate::cli::{Done, Streams};
+
+/// Print rows as conversations, for reading.
+#[derive(Debug, Args)]
+pub(super) struct View {
+    /// The dataset's folder.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Rows to print, at most.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
+    limit: usize,
+    /// Rows to skip before the first.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
+    /// Only the row with this id; may be given several times.
+    #[arg(long, value_name = "ID")]
+    id: Vec<String>,
+    /// Only rows of this split: train or test.
+    #[arg(long, value_name = "SPLIT")]
+    split: Option<String>,
+    /// Only rows with this tag.
+    #[arg(long, value_name = "TAG")]
+    tag: Option<String>,
+    /// Characters of a reply that are printed.
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    width: usize,
+}
+
+impl View {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When the dataset cannot be read, or no row is as asked for.
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        let split = self.split.as_deref().map(str::parse::<Split>).transpose();
+        let split = split.map_err(|error| CliError::Usage(error.to_string()))?;
+        let wanted = |row: &Dialogue| {
+            split.is_none_or(|split| split == row.split)
+                && (self.id.is_empty() || self.id.contains(&row.id))
+                && self.tag.as_ref().is_none_or(|tag| row.phenomena.contains(tag))
+        };
+        let mut rows = Vec::new();
+        let mut skipped = 0;
+        for row in Folder::open(&self.folder)?.rows() {
+            let row = row?;
+            if !wanted(&row) {
+                continue;
+            }
+            if skipped < self.skip {
+                skipped += 1;
+                continue;
+            }
+            rows.push(row);
+            if rows.len() >= self.limit.max(self.id.len()) {
+                break;
+            }
+        }
+        if rows.is_empty() {
+            let folder = self.folder.display();
+            return Err(CliError::Empty(format!(
+                "found no such row in {folder}; give another --id, --split, --tag or --skip"
+            )));
+        }
+        let text = |row: &Dialogue| conversation(row, self.width);
+        streams.print(&rows, || rows.iter().map(text).collect::<Vec<_>>().join("\n"))?;
+        Ok(Done::Met)
+    }
+}
+
+/// A row in plain text: its labels, then who says or calls what.
+fn conversation(row: &Dialogue, width: usize) -> String {
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{}  {}  depth {}  {}  {}",
+        row.id,
+        ability_name(row.ability),
+        row.depth,
+        row.domain,
+        row.phenomena.join(", ")
+    );
+    for message in &row.messages {
+        let content = message.content.as_deref().unwrap_or_default();
+        match message.role {
+            Role::System => line(&mut text, "SYSTEM", content),
+            Role::User => line(&mut text, "USER", content),
+            Role::Tool => line(&mut text, "  ->", &shortened(content, width)),
+            Role::Assistant => {
+                if !content.is_empty() {
+                    line(&mut text, "ASSISTANT", content);
+                }
+                for call in &message.tool_calls {
+                    line(&mut text, "  CALL", &format!("{} {}", call.function.name, call.function.arguments));
+                }
+            }
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, speaker: &str, content: &str) {
+    let _ = writeln!(text, "  {speaker}: {}", content.replace('\n', "\n      "));
+}
+
+fn shortened(content: &str, width: usize) -> String {
+    match content.char_indices().nth(width) {
+        Some((end, _)) => format!("{} ...", &content[..end]),
+        None => content.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shortened;
+
+    #[test]
+    fn a_reply_is_cut_between_characters() {
+        assert_eq!(shortened("Größe", 3), "Grö ...");
+        assert_eq!(shortened("Größe", 5), "Größe");
+    }
+}

@@ -1,0 +1,38 @@
+//! `diorama task`
+
+pub mod check;
+mod grade;
+
+use clap::{Args, Subcommand};
+
+use super::error::CliError;
+use super::{Done, Streams};
+
+/// Check proposed tasks, and measure the grader.
+#[derive(Debug, Args)]
+pub struct TaskCommand {
+    /// The subcommand.
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Check candidates against a world: each gate's verdict.
+    Check(check::Check),
+    /// Grade labelled episodes: how often the grader errs.
+    Grade(grade::Grade),
+}
+
+impl TaskCommand {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// When a file cannot be read or used.
+    pub fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+        match self.command {
+            Action::Check(command) => command.run(streams),
+            Action::Grade(command) => command.run(streams),
+        }
+    }
+}

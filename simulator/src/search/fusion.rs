@@ -1,0 +1,103 @@
+//! Rankings by words and by meaning and the needs of APIs, fused in integers: every machine finds the same.
+//!
+//! What a rank (from 0) counts is 65,536 · 10 / (10 + rank), rounded down.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::needs::{Exchanged, Needs};
+use super::vectors::Vectors;
+use super::words::split;
+use super::{ApiEntry, SearchError};
+use crate::embed::Embedder;
+
+/// What an entry has: 65,536 for the best of each ranking.
+pub(super) type Score = i64;
+/// Scores by position.
+pub(super) type Scores = BTreeMap<usize, Score>;
+
+/// What the best of one ranking counts.
+const BEST: Score = 65_536;
+/// What the best of both has.
+pub(super) const BEST_OF_ALL: Score = 2 * BEST;
+/// The rank at which half of it is left.
+const HALF_RANK: Score = 10;
+/// A cosine below a fifth is chance; in 2^-28ths.
+const LEAST: i32 = (1 << 28) / 5;
+/// Texts that are embedded at once.
+const BATCH: usize = 1_024;
+
+/// What searches know of entries beside their words.
+#[derive(Debug, Default)]
+pub(super) struct Fusion {
+    vectors: Vectors,
+    needs: Needs,
+}
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub(super) struct Fused {
+    /// What both rankings count.
+    pub(super) own: Scores,
+    /// What the hits gave each other.
+    pub(super) exchanged: Exchanged,
+    /// All together, best first, ties by position.
+    pub(super) best: Vec<(Score, usize)>,
+}
+
+impl Fusion {
+    pub(super) fn new(entries: &[ApiEntry], embedder: &dyn Embedder) -> Result<Self, SearchError> {
+        let texts: Vec<String> = entries.iter().map(ApiEntry::text).collect();
+        let mut values = Vec::with_capacity(texts.len() * embedder.dimensions());
+        for batch in texts.chunks(BATCH) {
+            values.extend(embedder.embed(&batch.iter().map(String::as_str).collect::<Vec<_>>())?);
+        }
+        let vectors = Vectors::new(embedder.dimensions(), &values);
+        Ok(Self { needs: Needs::new(entries, &vectors), vectors })
+    }
+
+    /// The entries nearest a text in meaning and their cosines in 2^-28ths, nearest first, ties by position.
+    pub(super) fn nearest(
+        &self,
+        text: &str,
+        embedder: &dyn Embedder,
+        limit: usize,
+        passes: impl Fn(usize) -> bool,
+    ) -> Result<Vec<(i32, usize)>, SearchError> {
+        // Marks without a word have vectors too, and mean nothing.
+        if split(text).next().is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(self.vectors.nearest(&embedder.embed(&[text])?, LEAST, limit, passes))
+    }
+
+    /// Fuses rankings, each best first. With `needs`, hits that fit together rise, and what the best need is found too.
+    pub(super) fn fused(
+        &self,
+        rankings: [&mut dyn Iterator<Item = usize>; 2],
+        needs: bool,
+        passes: impl Fn(usize) -> bool,
+    ) -> Fused {
+        let mut own = Scores::new();
+        for ranking in rankings {
+            for (rank, position) in (0..).zip(ranking) {
+                *own.entry(position).or_default() += BEST * HALF_RANK / (HALF_RANK + rank);
+            }
+        }
+        let exchanged = if needs { self.needs.exchanged(&own, passes) } else { Exchanged::default() };
+        let mut all = own.clone();
+        let passed = exchanged.passed.iter().map(|(position, passed)| (passed.score, *position));
+        for (score, position) in exchanged.fed.iter().copied().chain(passed) {
+            let all = all.entry(position).or_default();
+            *all = score.max(*all);
+        }
+        let mut best: Vec<_> = all.into_iter().map(|(position, score)| (score, position)).collect();
+        best_first(&mut best);
+        Fused { own, exchanged, best }
+    }
+}
+
+/// Sorts by score, the highest first, ties by what is scored.
+pub(super) fn best_first<T: Copy + Ord>(scored: &mut [(Score, T)]) {
+    scored.sort_unstable_by_key(|(score, scored)| (Reverse(*score), *scored));
+}
